@@ -1,0 +1,329 @@
+"""Answers: a pattern's plan and shape, with the arguments of a call, as the conversation that gives what it promises.
+
+Here limits, cursors and missing items are dealt with; how a plan reads is in ``reads.py`` and ``merges.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from keyplan.client.bounds import partition_texts
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.cursors import Position, read_cursor, write_cursor
+from keyplan.client.merges import MergeReader
+from keyplan.client.reads import (
+    Chunk,
+    ChunkReader,
+    Entry,
+    QueryReader,
+    ScanReader,
+    Target,
+    batch_entities,
+    get_item,
+    read_claimed,
+)
+from keyplan.design.entity import Entity
+from keyplan.design.parameters import Page
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.questions import ParameterKind
+from keyplan.design.shapes import Member, ShapeKind
+from keyplan.errors import ItemNotFound
+
+__all__ = ["Answer", "reader_of"]
+
+STREAM_CHUNK = 100
+"""How many items an iterator reads at a time."""
+
+
+def reader_of(plan: QueryPlan | ScanPlan | ThroughPlan, target: Target) -> ChunkReader:
+    """The reader of a plan that gives many items."""
+    if isinstance(plan, ScanPlan):
+        return ScanReader(plan, target)
+    if isinstance(plan, ThroughPlan):
+        return ThroughReader(plan, target) if isinstance(plan.end, GetPlan) else FanOutReader(plan, target)
+    return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+
+
+class ThroughReader:
+    """A junction's items, and the ends they name, read by their keys in batches."""
+
+    def __init__(self, plan: ThroughPlan, target: Target) -> None:
+        if not isinstance(plan.end, GetPlan) or not isinstance(plan.junction, QueryPlan):  # pragma: no cover
+            raise TypeError(plan)
+        self.plan = plan
+        self.target = target
+        self.end = plan.end
+        self._junction = reader_of(plan.junction, target)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next ends, in the junction's order; a junction whose end is gone is passed over."""
+        found: list[Entry] = []
+        while True:
+            wanted = None if size is None else size - len(found)
+            links = yield from self._junction.chunk(values, wanted, position)
+            found.extend((yield from self._ends(links, values)))
+            position = links.position
+            if position is None or (size is not None and len(found) >= size):
+                return Chunk(found, position)
+
+    def _ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
+        entity = self.end.entity
+        keys = [
+            entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries
+        ]
+        ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
+        return [Entry(end, link.item) for end, link in zip(ends, links.entries, strict=True) if end is not None]
+
+
+class FanOutReader:
+    """A junction's items, all of them, and the partitions that they name, merged in order."""
+
+    def __init__(self, plan: ThroughPlan, target: Target) -> None:
+        if not isinstance(plan.end, QueryPlan) or not isinstance(plan.junction, QueryPlan):  # pragma: no cover
+            raise TypeError(plan)
+        self.plan = plan
+        self._junction = reader_of(plan.junction, target)
+        self._ends = MergeReader(plan.end, target)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next items of all the ends' partitions."""
+        links = yield from self._junction.chunk(values, None, None)
+        sets = [end_values(self.plan, link.instance, values) for link in links.entries]
+        return (yield from self._ends.merge(sets, size, position))
+
+
+def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of the end that a junction's item names."""
+    found = {name: getattr(link, source) for name, source in plan.fields.items()}
+    found.update({name: values[name] for name in plan.arguments})
+    return found
+
+
+class Answer:
+    """One pattern on one table: call it with bound arguments for a conversation."""
+
+    def __init__(self, pattern: ReadPattern, target: Target, secret: bytes) -> None:
+        self.pattern = pattern
+        self.target = target
+        self.secret = secret
+        self._strong: Answer | None = None
+        kinds = {one.kind: one.name for one in pattern.signature.parameters}
+        self._limit = kinds.get(ParameterKind.LIMIT)
+        self._cursor = kinds.get(ParameterKind.CURSOR)
+        plan, shape = pattern.plan, pattern.shape
+        self._reader = reader_of(plan, target) if _reads_many(plan) else None
+        one = {GetPlan: self._get, ClaimPlan: self._claimed, ThroughPlan: self._through_one, QueryPlan: self._first}
+        many = {ShapeKind.PAGE: self._page, ShapeKind.LIST: self._list, ShapeKind.ITERATOR: self._list}
+        self.converse: Callable[[dict[str, Any]], Conversation[Any]]
+        if shape.kind is ShapeKind.ONE:
+            self.converse = one[type(plan)]  # type: ignore[index]
+        elif shape.kind is ShapeKind.COLLECTION:
+            self.converse = self._collection
+        elif isinstance(plan, BatchGetPlan):
+            self.converse = self._batch
+        else:
+            self.converse = many[shape.kind]
+
+    def strongly(self) -> Answer:
+        """The same pattern with strongly consistent reads wherever its key allows them: for reads within a write."""
+        if self._strong is None:
+            self._strong = Answer(self.pattern, replace(self.target, consistent=True), self.secret)
+        return self._strong
+
+    def _values(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {**arguments, **self.pattern.constants} if self.pattern.constants else arguments
+
+    # One item
+
+    def _get(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+        plan = self.pattern.plan
+        if not isinstance(plan, GetPlan):  # pragma: no cover
+            raise TypeError(plan)
+        entity = plan.entity
+        key = entity.item_key(entity.primary, self._values(arguments))
+        found = yield from get_item(self.target, entity, key, consistent=plan.consistent)
+        return found if found is not None else self._nothing(arguments)
+
+    def _claimed(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+        plan = self.pattern.plan
+        if not isinstance(plan, ClaimPlan):  # pragma: no cover
+            raise TypeError(plan)
+        claim = plan.entity.item_key(plan.claim, self._values(arguments))
+        found = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
+        return found if found is not None else self._nothing(arguments)
+
+    def _first(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+        plan = self.pattern.plan
+        if not isinstance(plan, QueryPlan):  # pragma: no cover
+            raise TypeError(plan)
+        found = yield from first_of(plan, self.target, self._values(arguments))
+        return found if found is not None else self._nothing(arguments)
+
+    def _through_one(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+        plan = self.pattern.plan
+        if not isinstance(plan, ThroughPlan):  # pragma: no cover
+            raise TypeError(plan)
+        values = self._values(arguments)
+        link = yield from self._link(plan, values)
+        if link is None:
+            return self._nothing(arguments)
+        known = end_values(plan, link, values)
+        if isinstance(plan.end, GetPlan):
+            entity = plan.end.entity
+            key = entity.item_key(entity.primary, known)
+            end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent)
+        else:
+            end = yield from first_of(plan.end, self.target, known)
+        return end if end is not None else self._nothing(arguments)
+
+    def _link(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        junction = plan.junction
+        if isinstance(junction, QueryPlan):
+            return (yield from first_of(junction, self.target, values))
+        if isinstance(junction, ClaimPlan):
+            claim = junction.entity.item_key(junction.claim, values)
+            return (yield from read_claimed(self.target, junction.entity, claim, consistent=junction.consistent))
+        key = junction.entity.item_key(junction.entity.primary, values)
+        return (yield from get_item(self.target, junction.entity, key, consistent=junction.consistent))
+
+    def _nothing(self, arguments: Mapping[str, Any]) -> None:
+        if self.pattern.shape.optional:
+            return
+        asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        names = " and ".join(entity.__name__ for entity in self.pattern.shape.entities[:1])
+        raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
+
+    # Many items
+
+    def _page(self, arguments: dict[str, Any]) -> Conversation[Page[Any]]:
+        limit = arguments[self._limit] if self._limit else STREAM_CHUNK
+        cursor = arguments.get(self._cursor) if self._cursor else None
+        bound = {name: value for name, value in arguments.items() if name not in {self._limit, self._cursor}}
+        position = None
+        if cursor is not None:
+            position = read_cursor(cursor, self.pattern.place, bound, self.secret)
+        chunk = yield from self._chunks().chunk(self._values(arguments), limit, position)
+        following = None
+        if chunk.position is not None:
+            following = write_cursor(chunk.position, self.pattern.place, bound, self.secret)
+        return Page([entry.instance for entry in chunk.entries], following)
+
+    def _list(self, arguments: dict[str, Any]) -> Conversation[list[Any]]:
+        limit = arguments[self._limit] if self._limit else None
+        chunk = yield from self._chunks().chunk(self._values(arguments), limit, None)
+        return [entry.instance for entry in chunk.entries]
+
+    def part(
+        self, arguments: dict[str, Any], position: Position | None, given: int
+    ) -> Conversation[tuple[list[Any], Position | None]]:
+        """The next part of an iterator's items, ``given`` of which were given before."""
+        limit = arguments[self._limit] if self._limit else None
+        size = STREAM_CHUNK if limit is None else min(STREAM_CHUNK, limit - given)
+        chunk = yield from self._chunks().chunk(self._values(arguments), size, position)
+        more = chunk.position if limit is None or given + len(chunk.entries) < limit else None
+        return [entry.instance for entry in chunk.entries], more
+
+    def _chunks(self) -> ChunkReader:
+        if self._reader is None:  # pragma: no cover
+            raise TypeError(self.pattern.plan)
+        return self._reader
+
+    def _batch(self, arguments: dict[str, Any]) -> Conversation[list[Any]]:
+        plan = self.pattern.plan
+        if not isinstance(plan, BatchGetPlan):  # pragma: no cover
+            raise TypeError(plan)
+        values = self._values(arguments)
+        entity = plan.entity
+        keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
+        found = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
+        return [one for one in found if one is not None]
+
+    # Item collections
+
+    def _collection(self, arguments: dict[str, Any]) -> Conversation[Any]:
+        plan, shape = self.pattern.plan, self.pattern.shape
+        if not isinstance(plan, QueryPlan):  # pragma: no cover
+            raise TypeError(plan)
+        values = self._values(arguments)
+        if any(member.many for member in shape.members):
+            chunk = yield from self._chunks().chunk(values, None, None)
+            instances = [entry.instance for entry in chunk.entries]
+        else:
+            instances = yield from self._firsts(plan, values)
+        found = {member.name: _members(member, instances) for member in shape.members}
+        missing = [one for one in shape.members if not one.many and not one.optional and found[one.name] is None]
+        if missing or (shape.optional and not any(found.values())):
+            return self._nothing(arguments)
+        return shape.factory(**found)
+
+    def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
+        """The first item of each entity: as many items as there are entities, in one request where all are there."""
+        reader = QueryReader(plan, self.target)
+        partition = partition_texts(plan.matches[0], values)
+        request = reader.request(values, partition)
+        found: dict[type[Entity], Entity] = {}
+        while request is not None:
+            request["Limit"] = len(plan.matches)
+            response = yield Request("Query", request)
+            for item in response["Items"]:
+                instance = reader.instance(item)
+                if instance is not None:
+                    found.setdefault(type(instance), instance)
+            last = response.get("LastEvaluatedKey")
+            if last is None or len(found) == len(plan.matches) or self._last_member() in found:
+                break
+            request = {**request, "ExclusiveStartKey": last}
+        return list(found.values())
+
+    def _last_member(self) -> type[Entity]:
+        """The entity whose items come last in the order of the read: once there, no other can follow."""
+        plan = self.pattern.plan
+        if not isinstance(plan, QueryPlan):  # pragma: no cover
+            raise TypeError(plan)
+        ordered = sorted(plan.matches, key=lambda match: str(match.key.sort[0][1]) if match.key.sort else "")
+        return (ordered[-1] if plan.forward else ordered[0]).entity.cls
+
+
+def _reads_many(plan: Any) -> bool:
+    if isinstance(plan, ThroughPlan):
+        return isinstance(plan.junction, QueryPlan)
+    return isinstance(plan, QueryPlan | ScanPlan)
+
+
+def _members(member: Member, instances: list[Entity]) -> Any:
+    own = [one for one in instances if type(one) is member.entity]
+    if member.many:
+        return own
+    return own[0] if own else None
+
+
+def first_of(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+    """The first item that a query gives."""
+    reader = QueryReader(plan, target)
+    if plan.shards > 1:
+        chunk = yield from MergeReader(plan, target).chunk(values, 1, None)
+        return chunk.entries[0].instance if chunk.entries else None
+    request = reader.request(values, partition_texts(plan.matches[0], values))
+    while request is not None:
+        if plan.filter is None:
+            request["Limit"] = 1
+        response = yield Request("Query", request)
+        for item in response["Items"]:
+            instance = reader.instance(item)
+            if instance is not None:
+                return instance
+        last = response.get("LastEvaluatedKey")
+        if last is None:
+            break
+        request = {**request, "ExclusiveStartKey": last}
+    return None

@@ -1,0 +1,91 @@
+"""Batches as conversations: chunked to DynamoDB's limits, what was unprocessed tried again, nothing lost silently.
+
+Limits: 100 keys a BatchGetItem, 25 writes a BatchWriteItem. Source: DynamoDB's API reference.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.errors import StoreError
+
+__all__ = ["batch_get", "batch_write"]
+
+KEYS_MAX = 100
+WRITES_MAX = 25
+ROUNDS_MAX = 12
+PAUSE_SECONDS_MAX = 2.0
+PARALLEL_MAX = 20
+
+Item = dict[str, dict[str, Any]]
+
+
+def _identity(key: Item) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, next(iter(value.values()))) for name, value in key.items()))
+
+
+def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation[list[Item | None]]:
+    """The items of ``keys``, in their order; None where there is none. A key may be given twice.
+
+    Raises StoreError when the store doesn't answer for some keys after every retry.
+    """
+    if not keys:
+        return []
+    names = tuple(keys[0])
+    pending = list({_identity(key): key for key in keys}.values())
+    found: dict[tuple[tuple[str, str], ...], Item] = {}
+
+    def request(chunk: list[Item]) -> Request:
+        wanted: dict[str, Any] = {"Keys": chunk}
+        if consistent:
+            wanted["ConsistentRead"] = True
+        return Request("BatchGetItem", {"RequestItems": {table: wanted}})
+
+    def take(response: dict[str, Any]) -> list[Item]:
+        for item in response.get("Responses", {}).get(table, ()):
+            found[_identity({name: item[name] for name in names})] = item
+        rest: list[Item] = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+        return rest
+
+    yield from _until_done(pending, KEYS_MAX, request, take, "keys")
+    return [found.get(_identity(key)) for key in keys]
+
+
+def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
+    """Carry out PutRequests and DeleteRequests. Raises StoreError when some weren't taken after every retry."""
+
+    def request(chunk: list[dict[str, Any]]) -> Request:
+        return Request("BatchWriteItem", {"RequestItems": {table: chunk}})
+
+    def take(response: dict[str, Any]) -> list[dict[str, Any]]:
+        rest: list[dict[str, Any]] = response.get("UnprocessedItems", {}).get(table, [])
+        return rest
+
+    yield from _until_done(writes, WRITES_MAX, request, take, "writes")
+
+
+def _until_done(
+    pending: list[Any],
+    chunk_max: int,
+    request: Callable[[list[Any]], Request],
+    take: Callable[[dict[str, Any]], list[Any]],
+    what: str,
+) -> Conversation[None]:
+    for attempt in range(ROUNDS_MAX):
+        chunks = [pending[start : start + chunk_max] for start in range(0, len(pending), chunk_max)]
+        rest: list[Any] = []
+        for start in range(0, len(chunks), PARALLEL_MAX):
+            responses = yield [request(chunk) for chunk in chunks[start : start + PARALLEL_MAX]]
+            for response in responses:
+                rest.extend(take(response))
+        if not rest:
+            return
+        pending = rest
+        yield Pause(random.uniform(0, min(PAUSE_SECONDS_MAX, 0.05 * 2**attempt)))  # noqa: S311 - jitter, not a secret
+    raise StoreError(
+        f"{len(pending)} {what} of a batch were not taken by the store in {ROUNDS_MAX} rounds",
+        hint="the table is throttled: try again later, or raise its throughput",
+    )

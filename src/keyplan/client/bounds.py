@@ -1,0 +1,183 @@
+"""Key conditions for the values of one call: the partition's text, and the interval of sort keys.
+
+An interval is exact in the store's order of texts. Where DynamoDB has no operator for a bound (an exclusive upper one
+beside a lower one), it is taken inclusive, and the readers drop what lies on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from keyplan.design.keys import PARTITION_BYTES_MAX, checked
+from keyplan.design.parameters import Range
+from keyplan.design.plans import KeyMatch, QueryPlan, SortPart
+from keyplan.design.questions import ParameterKind
+from keyplan.errors import KeyFieldError
+
+__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "partition_texts"]
+
+_AFTER_DELIMITER = "$"
+"""The character after ``#``: no text that begins with a value and its delimiter reaches it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Sort keys from ``low`` to ``high``, both included; ``prefix`` where they are all that begin with a text."""
+
+    low: str | None = None
+    high: str | None = None
+    prefix: str | None = None
+    numeric: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing can lie in it."""
+        if self.low is None or self.high is None:
+            return False
+        return Decimal(self.low) > Decimal(self.high) if self.numeric else self.low > self.high
+
+    def cut(self, bound: str, *, forward: bool) -> Interval:
+        """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
+        order = Decimal if self.numeric else str
+        if forward:
+            low = bound if self.low is None else max(self.low, bound, key=order)
+            return Interval(low, self.high, numeric=self.numeric)
+        high = bound if self.high is None else min(self.high, bound, key=order)
+        return Interval(self.low, high, numeric=self.numeric)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyText:
+    """A key condition: its text, and its values by placeholder."""
+
+    text: str
+    names: dict[str, str]
+    values: dict[str, dict[str, str]]
+
+
+def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
+    """The interval that a sort key attribute lies in."""
+    numeric = part.attribute.type == "N"
+    start = part.start(values)
+    if part.complete:
+        return Interval(start, start, numeric=numeric)
+    condition = part.condition
+    given = None if condition is None else values.get(condition.field)
+    if condition is None or given is None:
+        return _beginning(start, numeric=numeric)
+    if part.condition_kind is ParameterKind.PREFIX:
+        return _beginning(start + condition.prefix_text(given), numeric=False)
+    return _range(part, start, given, numeric=numeric)
+
+
+def _beginning(start: str, *, numeric: bool) -> Interval:
+    return Interval(prefix=start, low=start, high=_successor(start)) if start else Interval(numeric=numeric)
+
+
+def _successor(text: str) -> str | None:
+    """The least text after all that begin with ``text``."""
+    return text[:-1] + chr(ord(text[-1]) + 1) if text else None
+
+
+def _range(part: SortPart, start: str, given: Range[Any], *, numeric: bool) -> Interval:
+    condition = part.condition
+    if condition is None:  # pragma: no cover - the caller has one
+        raise AssertionError
+    lower, upper = _text(part, given.lower), _text(part, given.upper)
+    lower_out, upper_out = given.gt is not None, given.lt is not None
+    if condition.format.descending:
+        lower, upper, lower_out, upper_out = upper, lower, upper_out, lower_out
+    if numeric or part.attribute.type == "B":
+        return Interval(lower, upper, numeric=numeric)
+    low = start or None
+    if lower is not None:
+        after = ("\0" if condition.last else _AFTER_DELIMITER) if lower_out else ""
+        low = start + lower + after
+    high = _successor(start)
+    if upper is not None:
+        high = start + upper + ("" if condition.last or upper_out else _AFTER_DELIMITER)
+    return Interval(low, high)
+
+
+def _text(part: SortPart, value: Any) -> str | None:
+    if value is None or part.condition is None:
+        return None
+    if value == "":
+        return ""
+    return part.condition.text(value)
+
+
+def hull(intervals: Sequence[Interval]) -> Interval:
+    """The smallest interval that holds all of them."""
+    first = intervals[0]
+    if all(one == first for one in intervals):
+        return first
+    lows = [one.low for one in intervals]
+    highs = [one.high for one in intervals]
+    low = None if None in lows else min(one for one in lows if one is not None)
+    high = None if None in highs else max(one for one in highs if one is not None)
+    return Interval(low, high, numeric=first.numeric)
+
+
+def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = "") -> list[str]:
+    """The texts of the partition key attributes. Raises KeyFieldError."""
+    texts: list[str] = []
+    for attribute, template in match.key.partition:
+        try:
+            texts.append(checked(template.text(values) + suffix, PARTITION_BYTES_MAX, attribute))
+        except KeyFieldError as error:
+            raise KeyFieldError(error.message, place=error.place, hint=error.hint) from None
+    return texts
+
+
+def key_condition(
+    plan: QueryPlan, values: Mapping[str, Any], partition: Sequence[str], cut: str | None = None
+) -> KeyText | None:
+    """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, for an
+    index (or table) with one sort key attribute."""
+    key = plan.key
+    names: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    clauses: list[str] = []
+    for number, ((attribute, _), text) in enumerate(zip(key.partition, partition, strict=True)):
+        name = f"#p{number}"
+        names[name] = attribute.name
+        found[f":p{number}"] = {attribute.type: text}
+        clauses.append(f"{name} = :p{number}")
+    for number, (attribute, _) in enumerate(key.sort):
+        parts = [match.sort[number] for match in plan.matches if number < len(match.sort)]
+        if len(parts) < len(plan.matches):
+            if cut is None:
+                break
+            parts = []
+        interval = hull([interval_of(part, values) for part in parts]) if parts else Interval(numeric=attribute.type == "N")
+        if cut is not None:
+            interval = interval.cut(cut, forward=plan.forward)
+        if interval.empty:
+            return None
+        clause = _clause(interval, f"s{number}", attribute.type, found)
+        if clause:
+            names[f"#s{number}"] = attribute.name
+            clauses.append(clause)
+    return KeyText(" AND ".join(clauses), names, found)
+
+
+def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str, str]]) -> str:
+    def value(suffix: str, text: str) -> str:
+        values[f":{name}{suffix}"] = {kind: text}
+        return f":{name}{suffix}"
+
+    if interval.prefix is not None:
+        return f"begins_with(#{name}, {value('', interval.prefix)})"
+    if interval.low is not None and interval.low == interval.high:
+        return f"#{name} = {value('', interval.low)}"
+    if interval.low is not None and interval.high is not None:
+        return f"#{name} BETWEEN {value('', interval.low)} AND {value('_', interval.high)}"
+    if interval.low is not None:
+        return f"#{name} >= {value('', interval.low)}"
+    if interval.high is not None:
+        return f"#{name} <= {value('', interval.high)}"
+    return ""

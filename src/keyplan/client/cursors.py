@@ -1,0 +1,69 @@
+"""Cursors: where a page ended, as opaque text bound to its pattern and arguments, and signed with the design's secret.
+
+The text is a 12-byte digest and the position, in URL-safe base64. Without a secret the digest still tells a cursor of
+another pattern, of other arguments, or one that was cut; with one, nobody else can make it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import orjson
+
+from keyplan.design.codec import plain
+from keyplan.design.parameters import Cursor, Range
+from keyplan.errors import CursorError
+
+__all__ = ["Position", "read_cursor", "write_cursor"]
+
+Position: TypeAlias = list[str]
+_DIGEST_BYTES = 12
+
+
+def write_cursor(position: Position, place: str, arguments: Mapping[str, Any], secret: bytes) -> Cursor:
+    """The cursor of a position in the answers of the pattern at ``place`` with these arguments."""
+    body = orjson.dumps(position)
+    return Cursor(base64.urlsafe_b64encode(_digest(body, place, arguments, secret) + body).decode("ascii").rstrip("="))
+
+
+def read_cursor(cursor: str, place: str, arguments: Mapping[str, Any], secret: bytes) -> Position:
+    """The position in a cursor. Raises CursorError for one that isn't of this pattern and these arguments."""
+    try:
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raise _foreign(place, "isn't one: it was cut short or changed on its way") from None
+    body = raw[_DIGEST_BYTES:]
+    if not hmac.compare_digest(raw[:_DIGEST_BYTES], _digest(body, place, arguments, secret)):
+        raise _foreign(place, "isn't of this pattern with these arguments, or was cut short or changed")
+    position: Position = orjson.loads(body)
+    return position
+
+
+def _foreign(place: str, message: str) -> CursorError:
+    return CursorError(
+        f"the cursor {message}",
+        place=f"{place}.cursor",
+        hint="pass on the cursor of the page before, whole, with the same arguments; or none, for the first page",
+    )
+
+
+def _digest(body: bytes, place: str, arguments: Mapping[str, Any], secret: bytes) -> bytes:
+    known = {name: _plain(value) for name, value in arguments.items()}
+    bound = orjson.dumps([place, known], option=orjson.OPT_SORT_KEYS, default=str)
+    mac = hashlib.blake2b(key=hashlib.blake2b(secret).digest(), digest_size=_DIGEST_BYTES)
+    mac.update(len(bound).to_bytes(8, "big"))
+    mac.update(bound)
+    mac.update(body)
+    return mac.digest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Range):
+        return [plain(one) for one in (value.ge, value.gt, value.le, value.lt)]
+    found = plain(value)
+    return sorted(found, key=str) if isinstance(found, set) else found

@@ -1,0 +1,249 @@
+"""Readers: how each kind of plan is carried out, as conversations. One class a kind of plan.
+
+A reader gives its answer in chunks: some entries, and the position where the next chunk begins. Pages, lists and iterators
+are made of chunks (``answers.py``); merging several partitions lives in ``merges.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from keyplan.client.batches import batch_get
+from keyplan.client.bounds import key_condition, partition_texts
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.cursors import Position
+from keyplan.design.codec import encode_value
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.parameters import Range
+from keyplan.design.plans import Filter, QueryPlan, ScanPlan
+from keyplan.design.table import KeyAttribute, Table
+from keyplan.errors import ItemNotReadable
+
+__all__ = ["Chunk", "ChunkReader", "Entry", "QueryReader", "ScanReader", "Target", "filter_members", "get_item", "read_claimed"]
+
+FILTERED_PAGE = 100
+"""How many items a filtered query asks to be looked at, at the least, for each it still needs."""
+
+Item = dict[str, dict[str, Any]]
+
+
+class Entry(NamedTuple):
+    """An instance, and the item whose place in the answer it has."""
+
+    instance: Entity
+    item: Item
+
+
+class Chunk(NamedTuple):
+    """Some entries in order. ``position`` is where the next chunk begins: None when nothing follows."""
+
+    entries: list[Entry]
+    position: Position | None
+
+
+class ChunkReader(Protocol):
+    """What gives an answer in chunks."""
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """At most ``size`` entries (None: all) from ``position`` on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The table that requests go to, under its name in this store; ``consistent`` asks for strong reads."""
+
+    name: str
+    table: Table
+    consistent: bool = False
+
+
+def base_request(target: Target, *, consistent: bool) -> dict[str, Any]:
+    """The members that every read has."""
+    request: dict[str, Any] = {"TableName": target.name}
+    if consistent or target.consistent:
+        request["ConsistentRead"] = True
+    return request
+
+
+def get_item(
+    target: Target, entity: CompiledEntity, key: Item, *, consistent: bool
+) -> Conversation[Entity | None]:
+    """One item by its primary key."""
+    request = base_request(target, consistent=consistent)
+    request["Key"] = key
+    response = yield Request("GetItem", request)
+    item = response.get("Item")
+    if item is None:
+        return None
+    return entity.from_item(item)
+
+
+def read_claimed(
+    target: Target, entity: CompiledEntity, claim: Item, *, consistent: bool
+) -> Conversation[Entity | None]:
+    """The item that owns a claim: the claim by its key, then the owner by the key it holds."""
+    request = base_request(target, consistent=consistent)
+    response = yield Request("GetItem", {**request, "Key": claim})
+    found = response.get("Item")
+    if found is None:
+        return None
+    owner = (found.get("claim_of") or {}).get("M")
+    if not isinstance(owner, dict):
+        raise ItemNotReadable(
+            f"the item at {claim} is no claim: it has no claim_of", place=entity.name, hint="something else wrote it"
+        )
+    return (yield from get_item(target, entity, owner, consistent=consistent))
+
+
+def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The filter's members of a request."""
+    if condition is None:
+        return {}
+    found: dict[str, Any] = dict(condition.constants)
+    for placeholder, name in condition.parameters.items():
+        found[placeholder] = encode_value(values[name])
+    return {"text": condition.text, "names": condition.names, "values": found}
+
+
+class QueryReader:
+    """Query of one partition, in the table or an index."""
+
+    def __init__(self, plan: QueryPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        keys = () if plan.index is None else plan.index.sort
+        table = target.table
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
+        self._entities = tuple(match.entity for match in plan.matches)
+        self._single = self._entities[0] if len(self._entities) == 1 else None
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries of the one partition."""
+        partition = partition_texts(self.plan.matches[0], values)
+        wanted = None if size is None else size + 1
+        entries: list[Entry] = []
+        request = self.request(values, partition)
+        if request is None:
+            return Chunk([], None)
+        if position is not None:
+            request["ExclusiveStartKey"] = self.start_key(partition, position)
+        ranges = [(name, value) for name, value in values.items() if value.__class__ is Range]
+        while True:
+            if wanted is not None:
+                request["Limit"] = self._page_size(wanted - len(entries))
+            response = yield Request("Query", request)
+            for item in response["Items"]:
+                instance = self.instance(item)
+                if instance is not None and all(bound.holds(getattr(instance, name)) for name, bound in ranges):
+                    entries.append(Entry(instance, item))
+            last = response.get("LastEvaluatedKey")
+            if last is None or (wanted is not None and len(entries) >= wanted):
+                break
+            request["ExclusiveStartKey"] = last
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, self.position(entries[-1].item))
+
+    def _page_size(self, missing: int) -> int:
+        return missing if self.plan.filter is None else max(missing * 2, FILTERED_PAGE)
+
+    def request(
+        self, values: Mapping[str, Any], partition: list[str], cut: str | None = None
+    ) -> dict[str, Any] | None:
+        """The Query request for these values, without a start; None when nothing can answer it."""
+        condition = key_condition(self.plan, values, partition, cut)
+        if condition is None:
+            return None
+        request = base_request(self.target, consistent=self.plan.consistent)
+        if self.plan.index is not None:
+            request["IndexName"] = self.plan.index.name
+            if not self.plan.index.local:
+                request.pop("ConsistentRead", None)
+        request["KeyConditionExpression"] = condition.text
+        request["ExpressionAttributeNames"] = condition.names
+        request["ExpressionAttributeValues"] = condition.values
+        if not self.plan.forward:
+            request["ScanIndexForward"] = False
+        if self.plan.filter is not None:
+            members = filter_members(self.plan.filter, values)
+            request["FilterExpression"] = members["text"]
+            request["ExpressionAttributeNames"] = {**condition.names, **members["names"]}
+            request["ExpressionAttributeValues"] = {**condition.values, **members["values"]}
+        return request
+
+    def instance(self, item: Item) -> Entity | None:
+        """The item as one of the plan's entities, or None for another's."""
+        if self._single is not None:
+            return self._single.from_item(item) if self._single.matches(item) else None
+        for entity in self._entities:
+            if entity.matches(item):
+                return entity.from_item(item)
+        return None
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the answer's order."""
+        return [item[one.name][one.type] for one in self.position_attributes]
+
+    def start_key(self, partition: list[str], position: Position) -> Item:
+        """The ExclusiveStartKey of a position in a partition."""
+        attributes = [attribute for attribute, _ in self.plan.key.partition]
+        start: Item = {one.name: {one.type: text} for one, text in zip(attributes, partition, strict=True)}
+        start.update({one.name: {one.type: text} for one, text in zip(self.position_attributes, position, strict=True)})
+        return start
+
+
+class ScanReader:
+    """Scan of the whole table, for the patterns that declare it."""
+
+    def __init__(self, plan: ScanPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        table = target.table
+        self._keys = (table.partition,) if table.sort is None else (table.partition, table.sort)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries in the table's own order."""
+        request = base_request(self.target, consistent=self.plan.consistent)
+        if self.plan.filter is not None:
+            members = filter_members(self.plan.filter, values)
+            request["FilterExpression"] = members["text"]
+            request["ExpressionAttributeNames"] = members["names"]
+            if members["values"]:
+                request["ExpressionAttributeValues"] = members["values"]
+        if position is not None:
+            request["ExclusiveStartKey"] = {
+                one.name: {one.type: text} for one, text in zip(self._keys, position, strict=True)
+            }
+        wanted = None if size is None else size + 1
+        entries: list[Entry] = []
+        while True:
+            if wanted is not None:
+                request["Limit"] = max(wanted - len(entries), FILTERED_PAGE)
+            response = yield Request("Scan", request)
+            for item in response["Items"]:
+                entity = next((one for one in self.plan.entities if one.matches(item)), None)
+                if entity is not None:
+                    entries.append(Entry(entity.from_item(item), item))
+            last = response.get("LastEvaluatedKey")
+            if last is None or (wanted is not None and len(entries) >= wanted):
+                break
+            request["ExclusiveStartKey"] = last
+        if size is None or len(entries) <= size:
+            return Chunk(entries, None)
+        del entries[size:]
+        return Chunk(entries, [entries[-1].item[one.name][one.type] for one in self._keys])
+
+
+def batch_entities(
+    target: Target, entity: CompiledEntity, keys: list[Item], *, consistent: bool
+) -> Conversation[list[Entity | None]]:
+    """Instances by their primary keys, in the order of the keys; None where there is none."""
+    items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent)
+    return [None if item is None else entity.from_item(item) for item in items]
+
+

@@ -1,0 +1,155 @@
+"""Sending what the write compiler made: one request, or one transaction; and saying why a write failed.
+
+A cancelled transaction names each action that failed and what was expected of its item. Conflicts with other
+transactions are tried again here, with the same client token, so that it stays one transaction.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.writes import Operation, no_repeats
+from keyplan.errors import (
+    ConditionFailed,
+    DynamoDBError,
+    Fault,
+    ItemExists,
+    RequestError,
+    TransactionFailed,
+    ValueTaken,
+    WriteFailed,
+)
+
+__all__ = ["pause_before_retry", "send"]
+
+ACTIONS_MAX = 100
+"""Actions in one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
+CONFLICTS_MAX = 8
+
+_OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+_FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": ValueTaken}
+
+
+def pause_before_retry(attempt: int) -> Pause:
+    """A random pause that grows with the attempts (full jitter)."""
+    return Pause(random.uniform(0, min(1.0, 0.005 * 2 ** min(attempt, 8))))  # noqa: S311 - jitter, not a secret
+
+
+def send(operations: Sequence[Operation], place: str, *, return_new: bool = False) -> Conversation[dict[str, Any]]:
+    """Carry out operations: one as a single request, several as one transaction. Gives the last response.
+
+    ``return_new`` asks a single update for the item as it then is (``Attributes``). Raises WriteFailed and its kinds, of
+    which nothing was written.
+    """
+    if not operations:
+        return {}
+    if len(operations) == 1 and operations[0].kind in _OPERATIONS:
+        return (yield from _send_one(operations[0], place, return_new=return_new))
+    if len(operations) > ACTIONS_MAX:
+        raise RequestError(
+            f"{len(operations)} operations in one transaction; DynamoDB allows {ACTIONS_MAX}",
+            place=place,
+            hint="claims count too; split the write, or put what needs no condition into a Batch",
+        )
+    no_repeats(operations)
+    return (yield from _send_transaction(operations, place))
+
+
+def _send_one(operation: Operation, place: str, *, return_new: bool) -> Conversation[dict[str, Any]]:
+    parameters = operation.parameters
+    if return_new and operation.kind == "Update":
+        parameters = {**parameters, "ReturnValues": "ALL_NEW"}
+    try:
+        response: dict[str, Any] = yield Request(_OPERATIONS[operation.kind], parameters)
+    except DynamoDBError as error:
+        if error.type != "ConditionalCheckFailedException":
+            raise
+        fault = _why(operation, error.fields.get("Item"))
+        raise _FAILURES[operation.role](fault.message, place=place, hint=fault.hint) from None
+    return response
+
+
+def _send_transaction(operations: Sequence[Operation], place: str) -> Conversation[dict[str, Any]]:
+    request = Request(
+        "TransactWriteItems",
+        {
+            "TransactItems": [{operation.kind: operation.parameters} for operation in operations],
+            "ClientRequestToken": str(uuid.uuid4()),
+        },
+    )
+    for attempt in range(CONFLICTS_MAX):
+        try:
+            response: dict[str, Any] = yield request
+        except DynamoDBError as error:
+            if error.type == "TransactionCanceledException":
+                reasons = error.fields.get("CancellationReasons") or []
+                if not _only_conflicts(reasons) or attempt == CONFLICTS_MAX - 1:
+                    raise _cancelled(operations, reasons, place, error) from None
+            elif error.type not in {"TransactionInProgressException", "TransactionConflictException"}:
+                raise
+            yield pause_before_retry(attempt + 2)
+            continue
+        return response
+    raise TransactionFailed("other transactions kept the same items busy", place=place, hint="try again later")
+
+
+def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:
+    codes = {reason.get("Code", "None") for reason in reasons} - {"None"}
+    return bool(codes) and codes <= {"TransactionConflict"}
+
+
+def _cancelled(
+    operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]], place: str, error: DynamoDBError
+) -> WriteFailed | DynamoDBError:
+    """The error of a cancelled transaction: of one kind where all failures are of one kind."""
+    failures: list[WriteFailed | DynamoDBError | None] = []
+    faults: list[Fault] = []
+    for number, operation in enumerate(operations):
+        reason = reasons[number] if number < len(reasons) else {}
+        code = reason.get("Code", "None")
+        if code == "None":
+            failures.append(None)
+        elif code == "ConditionalCheckFailed":
+            fault = _why(operation, reason.get("Item"))
+            failures.append(_FAILURES[operation.role](fault.message, hint=fault.hint))
+            faults.append(Fault(f"actions[{number}] {operation.description}", fault.message, fault.hint))
+        else:
+            failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
+            faults.append(Fault(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
+    kinds = {type(one) for one in failures if one is not None}
+    if not kinds:
+        return error
+    if len(kinds) == 1 and issubclass(kind := kinds.pop(), WriteFailed):
+        first = faults[0]
+        if len(faults) == 1:
+            return kind(first.message, place=place, hint=first.hint)
+        return kind("the write was cancelled, and nothing was written", place=place, faults=faults)
+    return TransactionFailed(
+        "the transaction was cancelled, and nothing was written", place=place, faults=faults, reasons=failures
+    )
+
+
+def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
+    """Why an operation's condition didn't hold, as far as the item there tells."""
+    entity = operation.entity
+    if operation.role == "claim":
+        taken = ", ".join(f"{name} {value!r}" for name, value in operation.expected.items())
+        return Fault("", f"{taken} belongs to another {entity.name}", "choose another value")
+    if operation.role == "new" and item is not None:
+        return Fault("", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key")
+    if item is None:
+        return Fault("", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile")
+    wrong: list[str] = []
+    for name, expected in operation.expected.items():
+        stored = entity.fields[name]
+        wanted = entity.encode_fields({name: expected}).get(stored.attribute)
+        held = item.get(stored.attribute)
+        if held != wanted:
+            found = "nothing" if held is None else repr(stored.decode(*next(iter(held.items()))))
+            wrong.append(f"{name} is {found}, expected {expected!r}")
+    said = "; ".join(wrong) or "its condition doesn't hold"
+    return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read it again, and decide anew")

@@ -1,0 +1,1 @@
+"""Transports: how a request reaches a store. One module a way."""

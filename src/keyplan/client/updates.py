@@ -1,0 +1,228 @@
+"""Updates: the changes of some fields as an update expression, with every key, claim and version that they touch.
+
+A change of a field that a key is made of makes the key anew, from the instance given and the changes. What was taken from
+the instance is pinned: the update expects it unchanged. So an index entry is never stale, whoever writes besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
+from keyplan.design.codec import encode_value
+from keyplan.design.entity import CompiledEntity, Entity, StoredField, faults_of, reject_unknown
+from keyplan.design.keys import CompiledKey
+from keyplan.errors import ArgumentError, UpdateRefused
+
+__all__ = ["CompiledUpdate", "compile_update"]
+
+Values = Mapping[str, Any]
+
+
+@dataclass
+class CompiledUpdate:
+    """An update expression, what it expects unchanged (``pins``), and the claims that change hands.
+
+    ``claims`` holds, per claim, the field values under which it was held and is to be held (None: not at all).
+    """
+
+    sets: list[str] = field(default_factory=list[str])
+    removes: list[str] = field(default_factory=list[str])
+    adds: list[str] = field(default_factory=list[str])
+    deletes: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    pins: dict[str, Any] = field(default_factory=dict[str, Any])
+    claims: list[tuple[CompiledKey, Values | None, Values | None]] = field(
+        default_factory=list[tuple[CompiledKey, Values | None, Values | None]]
+    )
+    result: Entity | None = None
+
+    @property
+    def expression(self) -> str:
+        """The update expression."""
+        sections = (("SET", self.sets), ("REMOVE", self.removes), ("ADD", self.adds), ("DELETE", self.deletes))
+        return " ".join(f"{word} {', '.join(clauses)}" for word, clauses in sections if clauses)
+
+    def name(self, attribute: str) -> str:
+        """The placeholder of an attribute's name."""
+        placeholder = f"#u{len(self.names)}"
+        self.names[placeholder] = attribute
+        return placeholder
+
+    def value(self, value: dict[str, Any]) -> str:
+        """The placeholder of a value."""
+        placeholder = f":u{len(self.values)}"
+        self.values[placeholder] = value
+        return placeholder
+
+    def set(self, attribute: str, value: dict[str, Any]) -> None:
+        """SET an attribute to a value."""
+        self.sets.append(f"{self.name(attribute)} = {self.value(value)}")
+
+    def remove(self, attribute: str) -> None:
+        """REMOVE an attribute."""
+        self.removes.append(self.name(attribute))
+
+
+def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
+    """The update of one action. Raises UpdateRefused and ArgumentError."""
+    changes = dict(action.changes)
+    _check_changes(entity, changes)
+    update = CompiledUpdate()
+    if isinstance(action.target, type):
+        _refuse_key_changes(entity, changes)
+        plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
+        changes.update(entity.check_fields(plain))
+    else:
+        before = entity.field_values(action.target)
+        after, changes = _after(entity, action.target, changes)
+        update.result = after
+        _keys(entity, update, before, entity.field_values(after), changes)
+    for name, change in changes.items():
+        _field(entity, update, entity.fields[name], change)
+    _version(entity, update, action.target)
+    if not update.expression:
+        raise UpdateRefused("an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)")
+    return update
+
+
+def _check_changes(entity: CompiledEntity, changes: Values) -> None:
+    reject_unknown(entity.cls, entity.fields, changes)
+    for name in changes:
+        place = f"{entity.name}.{name}"
+        if name in entity.key_fields:
+            raise UpdateRefused(
+                "it names the item: DynamoDB can't change a primary key", place=place, hint="create a new item and delete the old one, in one transaction"
+            )
+        if entity.fields[name].computed:
+            raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
+        if entity.version is not None and name == entity.version.name:
+            raise UpdateRefused("it counts the item's writes by itself", place=place)
+
+
+def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
+    for key in (*entity.index_keys, *entity.claims):
+        touched = sorted(entity.inputs_of(key) & changes.keys())
+        if touched:
+            raise UpdateRefused(
+                f"it is part of the key {key.name}, which can't be made anew without the whole item",
+                place=f"{entity.name}.{touched[0]}",
+                hint=f"read the item and update the instance: Update(item, {touched[0]}=...)",
+            )
+
+
+def _after(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
+    """The instance after the changes, validated, and the changes with their validated values."""
+    found = dict(before.__dict__)
+    for name, change in changes.items():
+        found[name] = _outcome(entity, name, found[name], change)
+    if entity.version is not None:
+        found[entity.version.name] = found[entity.version.name] + 1
+    try:
+        after: Entity = entity.cls.__pydantic_validator__.validate_python(found, by_name=True)
+    except ValidationError as error:
+        raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
+    checked = {
+        name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()
+    }
+    return after, checked
+
+
+def _outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
+    """What a field holds after a change, if it holds ``before`` now."""
+    try:
+        match change:
+            case Add():
+                return (before or 0) + change.amount
+            case Append():
+                return [*(before or ()), *change.items]
+            case Include():
+                return {*(before or ()), *change.elements}
+            case Discard():
+                return {*(before or ())} - set(change.elements)
+            case Remove():
+                return None
+            case _:
+                return change
+    except TypeError as error:
+        raise ArgumentError(f"{change!r} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
+
+
+def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
+    """Make anew each key that the changes touch, and pin what it takes from the instance."""
+    changed = set(changes)
+    touched = [key for key in entity.index_keys if entity.inputs_of(key) & changed]
+    wanted: dict[str, dict[str, str]] = {}
+    for key in entity.index_keys:
+        if key.member(after):
+            wanted.update(entity.item_key(key, after))
+    own = {one.attribute for one in entity.fields.values() if not one.computed}
+    for attribute in dict.fromkeys(one.name for key in touched for one, _ in key.attributes):
+        if attribute in own:
+            continue  # the field's own change writes it
+        if attribute in wanted:
+            update.set(attribute, wanted[attribute])
+        else:
+            update.remove(attribute)
+    for claim in entity.claims:
+        if entity.inputs_of(claim) & changed:
+            touched.append(claim)
+            held = before if claim.member(before) else None
+            to_hold = after if claim.member(after) else None
+            if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
+                update.claims.append((claim, held, to_hold))
+    _computed(entity, update, touched, after)
+    for key in touched:
+        for name in entity.inputs_of(key):
+            if name not in entity.key_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
+                update.pins[name] = before[name]
+
+
+def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[CompiledKey], after: Values) -> None:
+    taken = {one.name for key in entity.index_keys for one, _ in key.attributes}
+    for name in dict.fromkeys(name for key in touched for name in key.fields):
+        stored = entity.fields[name]
+        if stored.computed and stored.attribute not in taken:
+            if after[name] is None:
+                update.remove(stored.attribute)
+            else:
+                update.set(stored.attribute, entity.encode_field(name, stored.encode, after[name]))
+
+
+def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
+    """One field's change as a clause."""
+    match change:
+        case Add():
+            update.adds.append(f"{update.name(stored.attribute)} {update.value(encode_value(change.amount))}")
+        case Append():
+            name, items = update.name(stored.attribute), update.value(encode_value(list(change.items)))
+            empty = update.value({"L": []})
+            update.sets.append(f"{name} = list_append(if_not_exists({name}, {empty}), {items})")
+        case Include() | Discard():
+            elements = set(change.elements)
+            if elements:
+                clauses = update.adds if isinstance(change, Include) else update.deletes
+                clauses.append(f"{update.name(stored.attribute)} {update.value(encode_value(elements))}")
+        case _:
+            encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
+            if encoded:
+                update.set(stored.attribute, encoded[stored.attribute])
+            else:
+                update.remove(stored.attribute)
+
+
+def _version(entity: CompiledEntity, update: CompiledUpdate, target: Entity | type[Entity]) -> None:
+    version = entity.version
+    if version is None:
+        return
+    if isinstance(target, type):
+        update.adds.append(f"{update.name(version.attribute)} {update.value({'N': '1'})}")
+        return
+    before = getattr(target, version.name)
+    update.set(version.attribute, {"N": str(before + 1)})
+    update.pins[version.name] = before or None

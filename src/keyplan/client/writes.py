@@ -1,0 +1,345 @@
+"""The write compiler: every write goes through here, so that index keys, sparse membership, claims, versions and
+conditions always hold. An action becomes one or several operations of a request; nothing is sent from here.
+
+The requests are sent, and failures told, by ``transactions.py``. Changes of an update are in ``updates.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.reads import Target
+from keyplan.client.updates import compile_update
+from keyplan.design.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
+from keyplan.design.codec import encode_value
+from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
+from keyplan.design.filters import translate, translate_mapping
+from keyplan.design.formats import Problem
+from keyplan.design.keys import CompiledKey
+from keyplan.errors import ArgumentError, RequestError, UpdateRefused
+
+__all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
+
+Item = dict[str, dict[str, Any]]
+
+
+@dataclass
+class Conditions:
+    """A condition expression while it is put together: clauses, names, values."""
+
+    entity: CompiledEntity
+    clauses: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def exists(self, attribute: str, *, wanted: bool) -> None:
+        """The item exists, or doesn't."""
+        self.names["#pk"] = attribute
+        self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
+
+    def equal(self, fields: Mapping[str, Any], prefix: str) -> None:
+        """Fields have these values."""
+        clauses, names, values = translate_mapping(self.entity, fields, prefix)
+        self.clauses.extend(clauses)
+        self.names.update(names)
+        self.values.update(values)
+
+    def text(self, condition: Condition, number: int) -> None:
+        """A condition in DynamoDB's grammar holds. Raises RequestError."""
+        prefix = f"c{number}_"
+        try:
+            translated = translate(condition.text, [self.entity], prefix)
+        except Problem as problem:
+            raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
+        if translated.placeholders != condition.values.keys():
+            raise RequestError(
+                f"the condition {condition.text!r} has the placeholders {sorted(translated.placeholders)}, "
+                f"and values are given for {sorted(condition.values)}",
+                place=self.entity.name,
+            )
+        self.clauses.append(f"({translated.text})")
+        self.names.update(translated.names)
+        self.values.update({f":{prefix}{name}": encode_value(value) for name, value in condition.values.items()})
+
+    def members(self) -> dict[str, Any]:
+        """The condition's members of a request."""
+        if not self.clauses:
+            return {}
+        found: dict[str, Any] = {"ConditionExpression": " AND ".join(self.clauses)}
+        if self.names:
+            found["ExpressionAttributeNames"] = self.names
+        if self.values:
+            found["ExpressionAttributeValues"] = self.values
+        return found
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` says what a failure of its
+    condition means: ``item`` (an expectation didn't hold), ``new`` (it exists already), ``claim`` (a value is taken)."""
+
+    kind: str
+    parameters: dict[str, Any]
+    entity: CompiledEntity
+    role: str
+    description: str
+    expected: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An action's operations, and the instance that stands in the store when they have been carried out."""
+
+    action: Action
+    operations: list[Operation]
+    result: Entity | None
+
+
+class WriteCompiler:
+    """Makes operations of actions, for one design on one table."""
+
+    def __init__(self, entities: Mapping[type[Entity], CompiledEntity], target: Target) -> None:
+        self.entities = entities
+        self.target = target
+        self._partition = target.table.partition.name
+
+    def entity(self, cls: type[Any]) -> CompiledEntity:
+        """The compiled entity of a class. Raises RequestError for one that isn't the design's."""
+        found = self.entities.get(cls)
+        if found is None:
+            known = ", ".join(entity.name for entity in self.entities.values())
+            raise RequestError(
+                f"{getattr(cls, '__name__', cls)} is no entity of this design",
+                hint=f"its entities are {known}; name others in Table(..., entities=[...])",
+            )
+        return found
+
+    def compile(self, action: Action) -> Compiled:
+        """One action. Raises RequestError and its kind: nothing has been sent."""
+        match action:
+            case Create():
+                return self._create(action)
+            case Put():
+                return self._put(action)
+            case Update():
+                return self._update(action)
+            case Delete():
+                return self._delete(action)
+            case Check():
+                return self._check(action)
+            case _:
+                raise RequestError(
+                    f"a write yields actions, not {type(action).__name__}",
+                    hint="yield Put, Create, Update, Delete, Check or Batch",
+                )
+
+    def batch(self, batch: Batch) -> list[dict[str, Any]]:
+        """The write requests of a batch. Raises RequestError for actions that need a condition or a transaction."""
+        return [self._batched(action) for action in batch.actions]
+
+    def _batched(self, action: Any) -> dict[str, Any]:
+        if not isinstance(action, Put | Delete) or action.conditions or action.equals:
+            raise RequestError("a batch takes plain Put and Delete", hint="conditions and updates need a transaction")
+        compiled = self.compile(action)
+        if len(compiled.operations) > 1 or "ConditionExpression" in compiled.operations[0].parameters:
+            raise RequestError(
+                f"a {compiled.operations[0].entity.name} has claims or a version, which a batch can't keep",
+                hint="write it on its own or in a transaction",
+            )
+        parameters = compiled.operations[0].parameters
+        if isinstance(action, Delete):
+            return {"DeleteRequest": {"Key": parameters["Key"]}}
+        return {"PutRequest": {"Item": parameters["Item"]}}
+
+    # Actions
+
+    def _put(self, action: Put) -> Compiled:
+        entity, instance = self._checked(action.item)
+        if entity.claims:
+            raise RequestError(
+                f"Put would not know which unique values the {entity.name} there before had claimed",
+                place=entity.name,
+                hint="use Create for a new one, Update for one that exists",
+            )
+        conditions = self._conditions(entity, action)
+        version = entity.version
+        if version is not None:
+            before = getattr(instance, version.name)
+            if before:
+                conditions.equal({version.name: before}, "v")
+            else:
+                conditions.exists(self._partition, wanted=False)
+            instance = instance.model_copy(update={version.name: before + 1})
+        item = entity.to_item(instance)
+        expected = dict(action.equals)
+        if version is not None:
+            expected[version.name] = getattr(action.item, version.name)
+        operation = self._operation("Put", {"Item": item}, entity, conditions, "item", item, expected)
+        return Compiled(action, [operation], instance)
+
+    def _create(self, action: Create) -> Compiled:
+        entity, instance = self._checked(action.item)
+        conditions = self._conditions(entity, action)
+        conditions.exists(self._partition, wanted=False)
+        if entity.version is not None:
+            instance = instance.model_copy(update={entity.version.name: getattr(instance, entity.version.name) or 1})
+        item = entity.to_item(instance)
+        operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
+        found = entity.field_values(instance)
+        operations.extend(self._claim(entity, claim, found) for claim in entity.claims if claim.member(found))
+        return Compiled(action, operations, instance)
+
+    def _update(self, action: Update) -> Compiled:
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        change = compile_update(entity, action)
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        conditions.exists(self._partition, wanted=True)
+        conditions.equal(change.pins, "k")
+        parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
+        operation = self._operation(
+            "Update", parameters, entity, conditions, "item", key, {**change.pins, **action.equals}
+        )
+        for member, added in (
+            ("ExpressionAttributeNames", change.names),
+            ("ExpressionAttributeValues", change.values),
+        ):
+            if added:
+                operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
+        operations = [operation]
+        for claim, before, after in change.claims:
+            if before is not None:
+                operations.append(self._release(entity, claim, before, key))
+            if after is not None:
+                operations.append(self._claim(entity, claim, after))
+        return Compiled(action, operations, change.result)
+
+    def _delete(self, action: Delete) -> Compiled:
+        by_class = isinstance(action.target, type)
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        if by_class and entity.claims:
+            raise RequestError(
+                f"the unique values of a {entity.name} are found by its instance",
+                place=entity.name,
+                hint="read it, then Delete(instance)",
+            )
+        operations: list[Operation] = []
+        expected = dict(action.equals)
+        if not by_class:
+            found = entity.field_values(action.target)  # type: ignore[arg-type]
+            pins = {name: found[name] for claim in entity.claims for name in entity.inputs_of(claim)}
+            if entity.version is not None:
+                pins[entity.version.name] = found[entity.version.name]
+            self._unchanged_or_gone(conditions, pins)
+            expected |= pins
+            operations = [
+                self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)
+            ]
+        deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
+        return Compiled(action, [deletion, *operations], None)
+
+    def _check(self, action: Check) -> Compiled:
+        entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        key = self._key(entity, action.target, action.key)
+        conditions = self._conditions(entity, action)
+        conditions.exists(self._partition, wanted=True)
+        operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
+        return Compiled(action, [operation], None)
+
+    # Parts of operations
+
+    def _checked(self, instance: Entity) -> tuple[CompiledEntity, Entity]:
+        entity = self.entity(type(instance))
+        return entity, entity.checked(instance)
+
+    def _key(self, entity: CompiledEntity, target: Any, key: Mapping[str, Any]) -> Item:
+        if not isinstance(target, type):
+            if key:
+                raise ArgumentError(
+                    f"an instance names its item by itself; given besides: {', '.join(key)}", place=entity.name
+                )
+            return entity.item_key(entity.primary, entity.field_values(target))
+        return primary_key(entity, key)
+
+    def _conditions(self, entity: CompiledEntity, action: Any) -> Conditions:
+        conditions = Conditions(entity)
+        reject_unknown(entity.cls, entity.fields, action.equals)
+        conditions.equal(action.equals, "e")
+        for number, condition in enumerate(action.conditions):
+            conditions.text(condition, number)
+        return conditions
+
+    def _unchanged_or_gone(self, conditions: Conditions, pins: Mapping[str, Any]) -> None:
+        if not pins:
+            return
+        inner = Conditions(conditions.entity)
+        inner.equal(pins, "d")
+        conditions.names |= {**inner.names, "#pk": self._partition}
+        conditions.values |= inner.values
+        conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
+
+    def _claim(self, entity: CompiledEntity, claim: CompiledKey, found: Mapping[str, Any]) -> Operation:
+        item: Item = {**entity.item_key(claim, found), "claim_of": {"M": entity.item_key(entity.primary, found)}}
+        conditions = Conditions(entity)
+        conditions.exists(self._partition, wanted=False)
+        taken = {name: found[name] for _, template in claim.attributes for name in template.fields}
+        return self._operation("Put", {"Item": item}, entity, conditions, "claim", item, taken)
+
+    def _release(self, entity: CompiledEntity, claim: CompiledKey, found: Mapping[str, Any], owner: Item) -> Operation:
+        key = entity.item_key(claim, found)
+        conditions = Conditions(entity)
+        conditions.names = {"#pk": self._partition, "#claim": "claim_of"}
+        conditions.values = {":owner": {"M": owner}}
+        conditions.clauses = ["(attribute_not_exists(#pk) OR #claim = :owner)"]
+        return self._operation("Delete", {"Key": key}, entity, conditions, "item", key, {})
+
+    def _operation(
+        self,
+        kind: str,
+        parameters: dict[str, Any],
+        entity: CompiledEntity,
+        conditions: Conditions,
+        role: str,
+        key: Item,
+        expected: Mapping[str, Any],
+    ) -> Operation:
+        members = conditions.members()
+        whole = {"TableName": self.target.name, **parameters, **members}
+        if members:
+            whole["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        description = f"{kind} {entity.name}({entity.describe_key(key)})"
+        return Operation(kind, whole, entity, role, description, expected)
+
+
+def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
+    """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and wrong ones."""
+    missing = [name for name in entity.key_fields if name not in given]
+    unknown = [name for name in given if name not in entity.key_fields]
+    if missing or unknown:
+        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(unknown)
+        raise ArgumentError(
+            f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}", place=entity.name
+        )
+    entity.check_fields(given)
+    return entity.item_key(entity.primary, given)
+
+
+def no_repeats(operations: Sequence[Operation]) -> None:
+    """Raises UpdateRefused when two operations are for the same item: DynamoDB takes one an item in a transaction."""
+    seen: dict[Any, str] = {}
+    for operation in operations:
+        key = operation.parameters.get("Key")
+        if key is None:
+            item = operation.parameters["Item"]
+            key = {name: item[name] for name in (one.name for one, _ in operation.entity.primary.attributes)}
+        identity = tuple(sorted((name, next(iter(value.values()))) for name, value in key.items()))
+        if identity in seen:
+            raise UpdateRefused(
+                f"two actions of one transaction are for the same item: {seen[identity]}, {operation.description}",
+                hint="put them into one action, or into two writes",
+            )
+        seen[identity] = operation.description

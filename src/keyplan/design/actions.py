@@ -1,0 +1,188 @@
+"""What a write yields: Put, Create, Update, Delete, Check, and Batch; and the changes an update can make.
+
+They say what is wanted. The requests that do it, with index keys, claims, versions and conditions, are made by the one
+write compiler in the client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from typing_extensions import Self, TypeVar
+
+from keyplan.design.entity import Entity
+
+__all__ = [
+    "Action",
+    "Add",
+    "Append",
+    "Ask",
+    "Batch",
+    "Change",
+    "Check",
+    "Condition",
+    "Create",
+    "Delete",
+    "Discard",
+    "Include",
+    "Put",
+    "Remove",
+    "Update",
+    "Writes",
+]
+
+R = TypeVar("R", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition in DynamoDB's grammar over fields, with the values of its ``:placeholders``."""
+
+    text: str
+    values: Mapping[str, Any]
+
+
+class _Action:
+    """The common part: the conditions under which an action is carried out."""
+
+    conditions: tuple[Condition, ...] = ()
+    equals: Mapping[str, Any] = MappingProxyType({})
+
+    def only_if(self, condition: str | None = None, /, **values: Any) -> Self:
+        """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a condition
+        in DynamoDB's grammar holds: ``.only_if("views < :most", most=10)``.
+        """
+        changed = copy(self)
+        if condition is not None:
+            changed.conditions = (*self.conditions, Condition(condition, values))
+        else:
+            changed.equals = {**self.equals, **values}
+        return changed
+
+
+class Put(_Action):
+    """Write the whole item, whatever stood there before."""
+
+    def __init__(self, item: Entity) -> None:
+        self.item = item
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.item!r})"
+
+
+class Create(_Action):
+    """Write the item, which must not exist yet: otherwise ItemExists."""
+
+    def __init__(self, item: Entity) -> None:
+        self.item = item
+
+    def __repr__(self) -> str:
+        return f"Create({self.item!r})"
+
+
+class _ByKey(_Action):
+    """An action on an item named by an instance, or by its class and key fields."""
+
+    def __init__(self, target: Entity | type[Entity], /, **key: Any) -> None:
+        self.target = target
+        self.key: Mapping[str, Any] = key
+
+    def __repr__(self) -> str:
+        if isinstance(self.target, type):
+            fields = "".join(f", {name}={value!r}" for name, value in self.key.items())
+            return f"{type(self).__name__}({self.target.__name__}{fields})"
+        return f"{type(self).__name__}({self.target!r})"
+
+
+class Update(_ByKey):
+    """Change fields of an item that exists: ``Update(article, title="New")`` or ``Update(Article, article_id=…).set(title="New")``.
+
+    With an instance, its key fields name the item, and keys that the change touches are made anew from the instance; the
+    update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and key
+    fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of ``Add(1)``,
+    ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Remove()``.
+    """
+
+    def __init__(self, target: Entity | type[Entity], /, **values: Any) -> None:
+        by_class = isinstance(target, type)
+        super().__init__(target, **(values if by_class else {}))
+        self.changes: Mapping[str, Any] = {} if by_class else values
+
+    def set(self, **changes: Any) -> Self:
+        """The update with further changes."""
+        changed = copy(self)
+        changed.changes = {**self.changes, **changes}
+        return changed
+
+
+class Delete(_ByKey):
+    """Remove an item. Removing what isn't there is no error.
+
+    An entity with unique claims is deleted by its instance: the claims are found by it, and released with it.
+    """
+
+
+class Check(_ByKey):
+    """Write nothing, but let the transaction happen only if this item exists, and is as ``only_if`` says."""
+
+
+class Batch:
+    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not all-or-nothing."""
+
+    def __init__(self, actions: Iterable[Put | Delete]) -> None:
+        self.actions = tuple(actions)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A read within a write, strongly consistent where its key allows. Made by ``yield from pattern.ask(...)``."""
+
+    pattern: Any
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that depends on what is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add(Change):
+    """Add to a number; a field that isn't stored counts as 0."""
+
+    amount: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Append(Change):
+    """Append to a list; one that isn't stored counts as empty."""
+
+    items: Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Include(Change):
+    """Put elements into a set."""
+
+    elements: Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Discard(Change):
+    """Take elements out of a set."""
+
+    elements: Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Remove(Change):
+    """Remove the field."""
+
+
+Action: TypeAlias = Put | Create | Update | Delete | Check | Batch
+Writes: TypeAlias = Generator[Action | Ask, Any, R]
+"""What a write pattern returns: ``Writes`` yields actions, ``Writes[Article]`` returns an article besides."""

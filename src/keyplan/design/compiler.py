@@ -1,0 +1,454 @@
+"""From a question to its plan: which key serves it, and a fault with the nearest key where none does.
+
+Signatures are read in ``questions.py``, single keys are matched in ``matching.py``; a whole design is put together in
+``model.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.fields import is_optional, kind_of
+from keyplan.design.filters import filter_of
+from keyplan.design.formats import Problem
+from keyplan.design.keys import CompiledKey, literal_start
+from keyplan.design.matching import Miss, match_key
+from keyplan.design.parameters import Through
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    GetPlan,
+    KeyMatch,
+    Known,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.questions import Parameter, ParameterKind, Signature, type_name
+from keyplan.design.shapes import Shape, ShapeKind, shape_of
+
+__all__ = ["Options", "compile_read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a pattern's decorator says."""
+
+    id: str
+    newest_first: bool | None = None
+    order_by: str | None = None
+    consistent: bool = False
+    where: Mapping[str, Any] | str | None = None
+    through: type[Entity] | Through | None = None
+    scan: bool = False
+
+
+Entities = Mapping[type[Entity], CompiledEntity]
+
+
+def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
+    """The compiled pattern. Raises Problem with the nearest key when no key serves."""
+    return _Question(signature, options, entities).compile()
+
+
+class _Question:
+    """One question while it is being compiled."""
+
+    def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
+        self.signature = signature
+        self.options = options
+        self.shape: Shape = shape_of(signature.returns)
+        self.targets = tuple(entities[one] for one in self.shape.entities)
+        self.entities = entities
+        self.constants: dict[str, Any] = dict(options.where) if isinstance(options.where, Mapping) else {}
+        self.filter_text = options.where if isinstance(options.where, str) else None
+
+    def compile(self) -> ReadPattern:
+        self._check_options()
+        plan = self._plan()
+        name = self.signature.place.rpartition(".")[2]
+        return ReadPattern(
+            id=self.options.id,
+            name=name,
+            place=self.signature.place,
+            signature=self.signature,
+            shape=self.shape,
+            plan=plan,
+            constants=self.constants,
+        )
+
+    # What is known
+
+    def _conditions(self) -> list[Parameter]:
+        named = _placeholders(self.filter_text)
+        return [one for one in self.signature.parameters if one.condition and one.name not in named]
+
+    def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
+        """What is known of ``entity``'s fields by parameters (all, or those named) and constants."""
+        knowns: dict[str, Known] = {}
+        for parameter in self._conditions():
+            if names is not None and parameter.name not in names:
+                continue
+            self._check_field(entity, parameter)
+            optional = parameter.kind is ParameterKind.VALUE and is_optional(parameter.annotation)
+            knowns[parameter.name] = Known(
+                parameter.name, parameter.kind, "argument", annotation=parameter.annotation, optional=optional
+            )
+        for name, value in self.constants.items():
+            if name in entity.fields:
+                knowns[name] = Known(name, ParameterKind.VALUE, "constant", constant=value)
+        return knowns
+
+    def _check_field(self, entity: CompiledEntity, parameter: Parameter) -> None:
+        field = entity.fields.get(parameter.name)
+        if field is None:
+            raise Problem(
+                f"{entity.name} has no field {parameter.name!r}",
+                f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+            )
+        given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
+        if object not in {given, wanted} and given is not wanted:
+            raise Problem(
+                f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
+                f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
+                "give both the same type",
+            )
+
+    def _check_options(self) -> None:
+        kinds = [one.kind for one in self.signature.parameters]
+        if ParameterKind.CURSOR in kinds and self.shape.kind is not ShapeKind.PAGE:
+            raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
+        if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
+            raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+        if ParameterKind.LIMIT in kinds and self.shape.kind in {ShapeKind.ONE, ShapeKind.COLLECTION}:
+            raise Problem(f"one {self.shape.kind.value} has no limit", "return a Page or a list, or drop the limit")
+        known_fields = {name for entity in self.targets for name in entity.fields}
+        if self.options.through is not None:
+            known_fields |= set(self._junction()[0].fields)
+        unknown = [name for name in self.constants if name not in known_fields]
+        if unknown:
+            raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+
+    # Plans by shape
+
+    def _plan(self) -> Plan:
+        if self.options.scan:
+            return self._scan()
+        if self.options.through is not None:
+            return self._through()
+        if self.shape.kind is ShapeKind.ONE:
+            entity = self.targets[0]
+            knowns = self._knowns(entity)
+            return self._one(entity, knowns, self._must(knowns))
+        return self._many()
+
+    def _must(self, knowns: Mapping[str, Known]) -> frozenset[str]:
+        return frozenset(name for name, known in knowns.items() if known.source == "argument")
+
+    def _scan(self) -> ScanPlan:
+        if not self.shape.many:
+            raise Problem("a scan answers with a Page, a list or an Iterator")
+        if self._conditions():
+            raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
+        return ScanPlan(self.targets, self.options.consistent, self._filter(frozenset()))
+
+    def _one(self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | ClaimPlan | QueryPlan:
+        """One item: by its primary key, by a full index key, by a claim, or as the first of an order."""
+        ordered = self.options.newest_first is not None or self.options.order_by is not None
+        misses: list[Miss] = []
+        by_query: QueryPlan | None = None
+        for key in self._usable(entity.keys, misses):
+            match = match_key(entity, key, knowns, must)
+            if isinstance(match, KeyMatch) and self._unfiltered(match) and key is entity.primary and match.full and match.each is None:
+                return GetPlan(entity, self.options.consistent)
+            if isinstance(match, Miss):
+                misses.append(match)
+            elif match.full or ordered:
+                by_query = by_query or self._query(key, (match,))
+            else:
+                names = " and ".join(name for name, _ in match.order)
+                misses.append(Miss(key, f"{names} is open, so it names many items: say newest_first= for the first of them, or return a list", 1))
+        for claim in entity.claims:
+            match = match_key(entity, claim, knowns, must)
+            if isinstance(match, KeyMatch) and match.full and by_query is None and self._unfiltered(match):
+                return ClaimPlan(entity, claim, self.options.consistent)
+            if isinstance(match, Miss):
+                misses.append(match)
+        if by_query is None:
+            raise self._no_key(misses)
+        return by_query
+
+    def _unfiltered(self, match: KeyMatch) -> bool:
+        return self._filter(match.used) is None
+
+    def _many(self) -> QueryPlan | BatchGetPlan:
+        """Several items of one entity or of several: one place whose keys all of them share."""
+        misses: list[Miss] = []
+        found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]] = []
+        knowns = [self._knowns(entity) for entity in self.targets]
+        must = frozenset(name for one in knowns for name in self._must(one))
+        first = self.targets[0]
+        for key in self._usable(first.keys, misses):
+            matches = self._matches_at(key, knowns, must, misses)
+            if matches is not None:
+                found.append((key, matches))
+        batch = self._batch(found)
+        if batch is not None:
+            return batch
+        if not found:
+            raise self._no_key(misses)
+        key, matches = self._choose(found)
+        return self._query(key, matches)
+
+    def _matches_at(
+        self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]
+    ) -> tuple[KeyMatch, ...] | None:
+        matches: list[KeyMatch] = []
+        for entity, facts in zip(self.targets, knowns, strict=True):
+            own = key if entity is self.targets[0] else _same_place(entity, key)
+            if own is None:
+                misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition", 2))
+                return None
+            match = match_key(entity, own, facts, must)
+            if isinstance(match, Miss):
+                misses.append(match)
+                return None
+            matches.append(match)
+        return tuple(matches)
+
+    def _batch(self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]) -> BatchGetPlan | None:
+        each = [one.name for one in self._conditions() if one.kind is ParameterKind.EACH]
+        if self.shape.kind is not ShapeKind.LIST or not each or len(self.targets) > 1:
+            return None
+        entity = self.targets[0]
+        as_values = {
+            name: replace(known, kind=ParameterKind.VALUE) if known.kind is ParameterKind.EACH else known
+            for name, known in self._knowns(entity).items()
+        }
+        match = match_key(entity, entity.primary, as_values, self._must(as_values))
+        if isinstance(match, KeyMatch) and match.full and self._unfiltered(match):
+            if len(each) > 1:
+                raise Problem("only one parameter can be Each")
+            return BatchGetPlan(entity, each[0], self.options.consistent)
+        return None
+
+    def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
+        """The keys that can give the consistency and the order that are asked for."""
+        usable: list[CompiledKey] = []
+        for key in keys:
+            if self.options.consistent and key.index is not None and not key.index.local:
+                misses.append(Miss(key, "a global index can't be read with strong consistency", 3))
+            else:
+                usable.append(key)
+        return usable
+
+    def _choose(self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]) -> tuple[CompiledKey, tuple[KeyMatch, ...]]:
+        order_by = self.options.order_by.lstrip("-") if self.options.order_by else None
+        if order_by is not None:
+            fitting = [one for one in found if any(match.order and match.order[0][0] == order_by for match in one[1])]
+            if not fitting:
+                orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
+                raise Problem(f"no key that serves orders by {order_by}: {orders}")
+            found = fitting
+        ranked = sorted(found, key=lambda one: self._rank(one[0], one[1]))
+        best = ranked[0]
+        rivals = [
+            one
+            for one in ranked[1:]
+            if self._rank(*one) == self._rank(*best) and _order(one[1]) != _order(best[1])
+        ]
+        if rivals and order_by is None:
+            names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in [best, *rivals])
+            raise Problem(f"several keys serve, each in its own order: {names}", "say which with order_by=")
+        return best
+
+    def _rank(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> tuple[int, int, int]:
+        unfiltered = sum(name not in matches[0].used for name in self.constants)
+        place = 0 if key.index is None else 1 if key.index.local else 2
+        return (unfiltered, place, key.shards)
+
+    def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> QueryPlan:
+        used = frozenset(name for match in matches for name in match.used)
+        forward = self._direction(matches)
+        plan = QueryPlan(
+            index=key.index,
+            matches=matches,
+            forward=forward,
+            consistent=self.options.consistent,
+            filter=self._filter(used),
+            each=matches[0].each,
+        )
+        if self.shape.kind is ShapeKind.COLLECTION:
+            _check_reach(self.shape, plan)
+        for match in matches:
+            _check_projected(match)
+        return plan
+
+    def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
+        newest = bool(self.options.newest_first) or (self.options.order_by or "").startswith("-")
+        turned = {match.order[0][1] for match in matches if match.order}
+        if len(turned) > 1:
+            raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")
+        return (turned.pop() if turned else False) == newest
+
+    def _filter(self, used: frozenset[str]) -> Filter | None:
+        rest = {name: value for name, value in self.constants.items() if name not in used}
+        return filter_of(self.targets, rest, self.filter_text, self.signature)
+
+    # Through a junction
+
+    def _junction(self) -> tuple[CompiledEntity, dict[str, str]]:
+        through = self.options.through
+        if not isinstance(through, Through):
+            through = Through(through)  # type: ignore[arg-type]
+        if through.entity not in self.entities:
+            raise Problem(f"{through.entity.__name__} isn't an entity of the table")
+        return self.entities[through.entity], dict(through.fields)
+
+    def _through(self) -> ThroughPlan:
+        if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION:
+            raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
+        junction, mapping = self._junction()
+        end = self.targets[0]
+        for target, source in mapping.items():
+            if target not in end.fields or source not in junction.fields:
+                raise Problem(f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field")
+        own = [one.name for one in self._conditions() if one.name in junction.fields]
+        rest = [one.name for one in self._conditions() if one.name not in junction.fields]
+        knowns = self._knowns(junction, own)
+        first = self._sub_question(junction).junction_plan(junction, knowns, one=self.shape.kind is ShapeKind.ONE)
+        end_knowns = self._knowns(end, rest)
+        for name in end.fields:
+            source = mapping.get(name, name)
+            if name not in end_knowns and source in junction.fields and (name in mapping or not junction.fields[source].computed):
+                end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
+        must = frozenset(rest) | frozenset(mapping)
+        second = self._one_end(end, end_knowns, must)
+        fields = {name: mapping.get(name, name) for name in _fields_of(second) if end_knowns[name].source == "junction"}
+        return ThroughPlan(first, second, fields, tuple(rest))
+
+    def _sub_question(self, junction: CompiledEntity) -> _Question:
+        sub = _Question(self.signature, replace(self.options, through=None), self.entities)
+        sub.targets = (junction,)
+        sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}
+        return sub
+
+    def junction_plan(self, junction: CompiledEntity, knowns: dict[str, Known], *, one: bool) -> GetPlan | QueryPlan | ClaimPlan:
+        """The plan for the junction's own items."""
+        must = self._must(knowns)
+        misses: list[Miss] = []
+        if one:
+            return self._one(junction, knowns, must)
+        found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]] = []
+        for key in self._usable(junction.keys, misses):
+            match = match_key(junction, key, knowns, must)
+            if isinstance(match, Miss):
+                misses.append(match)
+            else:
+                found.append((key, (match,)))
+        if not found:
+            raise self._no_key(misses)
+        if self.shape.many:
+            return self._query(*sorted(found, key=lambda pair: self._rank(*pair))[0])
+        return self._query(*self._choose(found))
+
+    def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
+        misses: list[Miss] = []
+        queries: list[QueryPlan] = []
+        for key in self._usable(end.keys, misses):
+            match = match_key(end, key, knowns, must)
+            if isinstance(match, Miss):
+                misses.append(match)
+            elif key is end.primary and match.full and match.each is None:
+                return GetPlan(end, self.options.consistent)
+            elif match.full or self.shape.many:
+                queries.append(self._query(key, (match,)))
+        if not queries:
+            raise self._no_key(misses)
+        return queries[0]
+
+    # When nothing serves
+
+    def _no_key(self, misses: list[Miss]) -> Problem:
+        if not misses:
+            return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
+        nearest = min(misses, key=lambda miss: miss.distance)
+        others = [miss for miss in misses if miss is not nearest]
+        more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
+        asked = ", ".join(str(known) for known in self._conditions()) or "nothing known"
+        return Problem(
+            f"no key serves this question ({asked}) without a scan; the nearest is {nearest.key}: {nearest.reason}{more}",
+            "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay for it",
+        )
+
+
+def _placeholders(text: str | None) -> set[str]:
+    import re
+
+    return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", text or ""))
+
+
+def _order(matches: tuple[KeyMatch, ...]) -> str:
+    return ", ".join(name for match in matches for name, _ in match.order) or "nothing"
+
+
+def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
+    """The entity's key in the same place with the same partition templates."""
+    for own in entity.keys:
+        same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
+        if same_index and own.shards == key.shards and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]:
+            return own
+    return None
+
+
+def _fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
+    if isinstance(plan, GetPlan):
+        return frozenset(plan.entity.key_fields)
+    return plan.matches[0].used
+
+
+def _check_reach(shape: Shape, plan: QueryPlan) -> None:
+    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding the
+    next would mean reading all of the one before."""
+    if any(member.many for member in shape.members):
+        return
+    ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
+    for match, following in zip(ordered, ordered[1:], strict=False):
+        if not match.full:
+            names = " and ".join(name for name, _ in match.order)
+            raise Problem(
+                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} before it",
+                f"turn the order of {names} in its key (:desc) and read the other way, so that {following.entity.name} comes first",
+            )
+
+
+def _check_projected(match: KeyMatch) -> None:
+    """A pattern promises whole entities, so its index must hold all their fields (or their keys must)."""
+    index = match.key.index
+    if index is None or index.projection == "ALL":
+        return
+    entity = match.entity
+    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
+    in_keys = {name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields}
+    lacking = [
+        field.name
+        for field in entity.fields.values()
+        if not field.computed and field.attribute not in held and field.name not in in_keys
+    ]
+    if lacking:
+        raise Problem(
+            f"{index.name} doesn't project {', '.join(lacking)}, which {entity.name} holds",
+            'add them to projection=, make it "ALL", or read the entity through= another that stands in the index',
+        )
+
+
+def _start(match: KeyMatch) -> str:
+    if not match.key.sort:
+        return ""
+    return literal_start(match.key.sort[0][1])

@@ -1,0 +1,344 @@
+"""Entity: a pydantic model whose items share a key's shape, and an entity compiled for a table.
+
+A compiled entity writes an instance as an item, reads an item as an instance, and tells its items from all others by
+their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requests are made in the client.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import CodeType
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from keyplan import values
+from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
+from keyplan.design.fields import TTL, VERSION, is_optional, marks_of
+from keyplan.design.keys import CompiledKey, Key, Unique
+from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
+
+__all__ = ["CompiledEntity", "Entity", "StoredField"]
+
+ITEM_BYTES_MAX = 400 * 1024
+"""DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer guide."""
+
+_SETS = (set, frozenset)
+
+
+class Entity(BaseModel):
+    """The base of a design's entities: a pydantic model with keys.
+
+    ::
+
+        class Article(Entity):
+            article_id: str = Field(default_factory=ulid)
+            title: str
+
+            primary = Key("ARTICLE#{article_id}", "#METADATA")
+
+    An instance is a value: it is what was read or what is to be written, and doesn't change (``frozen``). Fields are
+    stored under their pydantic alias where they have one, and under their name otherwise; a field that is None is not
+    stored. Unknown constructor arguments are refused.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        ignored_types=(Key, Unique),
+        protected_namespaces=(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """One field of an entity as it is stored."""
+
+    name: str
+    attribute: str
+    annotation: Any
+    encode: Encoder
+    decode: Decoder
+    computed: bool
+    optional: bool
+    keeps_null: bool
+    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+
+
+class CompiledEntity:
+    """An entity on its table: its stored fields, its primary key, its index keys, its claims."""
+
+    def __init__(
+        self,
+        cls: type[Entity],
+        primary: CompiledKey,
+        index_keys: tuple[CompiledKey, ...],
+        claims: tuple[CompiledKey, ...],
+    ) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.primary = primary
+        self.index_keys = index_keys
+        self.claims = claims
+        keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
+        self.fields = {one.name: one for one in stored_fields(cls) if not one.computed or one.name in keyed}
+        self._readable = [
+            (field.attribute, field.name, field.decode) for field in self.fields.values() if not field.computed
+        ]
+        self._writable = [
+            (field.name, field.attribute, field.encode, field.keeps_null) for field in self.fields.values()
+        ]
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._validate = cls.__pydantic_validator__.validate_python
+        self._primary_attributes = frozenset(attribute.name for attribute, _ in primary.attributes)
+
+    @cached_property
+    def keys(self) -> tuple[CompiledKey, ...]:
+        """The primary key, then the index keys."""
+        return (self.primary, *self.index_keys)
+
+    @cached_property
+    def version(self) -> StoredField | None:
+        """The field marked as Version."""
+        return next((one for one in self.fields.values() if VERSION.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def ttl(self) -> StoredField | None:
+        """The field marked as Ttl."""
+        return next((one for one in self.fields.values() if TTL.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def key_fields(self) -> tuple[str, ...]:
+        """The fields that name one item: those of the primary key's templates."""
+        names = dict.fromkeys(name for _, template in self.primary.attributes for name in template.fields)
+        return tuple(names)
+
+    def inputs_of(self, key: CompiledKey) -> frozenset[str]:
+        """The plain fields that decide where an item stands under a key: a computed field counts as what it is made of."""
+        found: set[str] = set()
+        for name in key.fields:
+            field = self.fields[name]
+            found |= computed_inputs(self.cls, name) if field.computed else {name}
+        return frozenset(found)
+
+    def field_values(self, instance: Entity) -> dict[str, Any]:
+        """All fields of an instance, computed ones included."""
+        found = dict(instance.__dict__)
+        for field in self.fields.values():
+            if field.computed:
+                found[field.name] = getattr(instance, field.name)
+        return found
+
+    def checked(self, instance: Entity) -> Entity:
+        """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
+        try:
+            return self._validate(dict(instance.__dict__), by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ArgumentError(
+                f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
+            ) from None
+
+    def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
+        faults: list[Fault] = []
+        checked: dict[str, Any] = {}
+        for name, value in given.items():
+            try:
+                checked[name] = self._adapter(name).validate_python(value, strict=True)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
+        return checked
+
+    def _adapter(self, name: str) -> TypeAdapter[Any]:
+        found = self._adapters.get(name)
+        if found is None:
+            found = self._adapters[name] = TypeAdapter(self.fields[name].annotation)
+        return found
+
+    def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The attributes of one key. Raises KeyFieldError that names the entity and the field."""
+        try:
+            return key.item_key(field_values)
+        except KeyFieldError as error:
+            place = f"{self.name}.{error.place}" if error.place else self.name
+            raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
+
+    def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
+        """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.
+
+        Raises ArgumentError, KeyFieldError, ItemTooLarge.
+        """
+        found = self.field_values(instance)
+        item = self.encode_fields(found)
+        for key in self.keys:
+            if key is self.primary or key.member(found):
+                item.update(self.item_key(key, found))
+        size = values.item_size(item)
+        if size > ITEM_BYTES_MAX:
+            largest = max(item, key=lambda name: values.value_size(item[name]))
+            raise ItemTooLarge(
+                f"the item is {size:,} bytes; DynamoDB allows {ITEM_BYTES_MAX:,}, attribute names included",
+                place=f"{self.name}.{largest}",
+                hint=f"the largest attribute is {largest} ({values.value_size(item[largest]):,} bytes): "
+                "compress it, split it over several items, or keep it in an object store and its address here",
+            )
+        return item
+
+    def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
+        field's default is another value."""
+        item: dict[str, dict[str, Any]] = {}
+        for name, attribute, encode, keeps_null in self._writable:
+            value = field_values.get(name)
+            if value.__class__ in _SETS and not value and not keeps_null:
+                continue  # DynamoDB has no empty set
+            if value is not None:
+                item[attribute] = self.encode_field(name, encode, value)
+            elif keeps_null and name in field_values:
+                item[attribute] = {"NULL": True}
+        return item
+
+    def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
+        """One field's attribute value. Raises ArgumentError for a value that DynamoDB has no form for."""
+        try:
+            return encode(value)
+        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
+            text = error.message if isinstance(error, KeyFieldError) else str(error)
+            raise ArgumentError(text, place=f"{self.name}.{name}") from None
+
+    def from_item(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        """The instance that an item holds. Raises ItemNotReadable."""
+        found: dict[str, Any] = {}
+        try:
+            for attribute, name, decode in self._readable:
+                stored = item.get(attribute)
+                if stored is not None:
+                    ((tag, value),) = stored.items()
+                    if tag != "NULL":
+                        found[name] = decode(tag, value)
+                    elif self.fields[name].keeps_null:
+                        found[name] = None
+            return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+        except (ValidationError, ValueError, ArithmeticError):
+            return self._from_keys_too(item, found)
+
+    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
+        """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
+        for key in self.keys:
+            for name, value in (key.values(item) or {}).items():
+                if name in self.fields and not self.fields[name].computed:
+                    found.setdefault(name, value)
+        try:
+            return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ItemNotReadable(
+                f"the item's key is a {self.name}'s, but its attributes aren't",
+                place=f"{self.name}({self.describe_key(item)})",
+                hint="something else wrote it, or the entity has changed since; mend the item, or give the field a default",
+                faults=faults_of(error, self.name),
+            ) from None
+
+    def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether the item's primary key is one of this entity's."""
+        return self.primary.matches(item)
+
+    def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
+        """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
+        pairs = ((one.name, item.get(one.name, {}).get(one.type)) for one, _ in self.primary.attributes)
+        return ", ".join(f"{name}={value}" for name, value in pairs)
+
+    def __repr__(self) -> str:
+        return f"CompiledEntity({self.name}, {self.primary})"
+
+
+def stored_fields(cls: type[Entity]) -> list[StoredField]:
+    """The fields of an entity with the attributes that they are stored under, computed fields last."""
+    found: list[StoredField] = []
+    for name, info in cls.model_fields.items():
+        annotation = info.annotation
+        for mark in info.metadata:
+            annotation = Annotated[annotation, mark]
+        keeps_null = not info.is_required() and (bool(info.default) or info.default_factory not in {None, *_SETS})
+        attribute = info.serialization_alias or info.alias or name
+        found.append(_stored(name, attribute, annotation, computed=False, keeps_null=keeps_null))
+    for name, computed in cls.model_computed_fields.items():
+        found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
+    return found
+
+
+def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
+    encode, decode = encoder_of(annotation), decoder_of(annotation)
+    return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)
+
+
+def computed_inputs(cls: type[Entity], name: str) -> frozenset[str]:
+    """The fields that a computed field can depend on: every field whose name its code mentions, directly or by way of
+    the class's other properties and methods. Code that reads attributes by computed names counts as reading all."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [name]
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        code = _code_of(cls, current)
+        if code is None:
+            continue
+        for mentioned in _names_in(code):
+            if mentioned in cls.model_fields:
+                found.add(mentioned)
+            elif mentioned in _WHOLE_MODEL:
+                found.update(cls.model_fields)
+            else:
+                pending.append(mentioned)
+    return frozenset(found)
+
+
+_WHOLE_MODEL = frozenset({"getattr", "vars", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"})
+
+
+def _code_of(cls: type[Entity], name: str) -> CodeType | None:
+    value = inspect.getattr_static(cls, name, None)
+    function = getattr(getattr(value, "wrapped", value), "fget", None) or getattr(value, "__func__", value)
+    return getattr(function, "__code__", None)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    names = {*code.co_names, *(one for one in code.co_consts if isinstance(one, str))}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names_in(constant)
+    return names
+
+
+def faults_of(error: ValidationError, place: str) -> list[Fault]:
+    """Pydantic's findings as faults, each with its path below ``place``."""
+    found: list[Fault] = []
+    for one in error.errors(include_url=False):
+        path = place
+        for step in one["loc"]:
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
+        given = repr(one.get("input"))
+        shown = given if len(given) <= 60 else f"{given[:57]}..."
+        message = one["msg"] if one["type"] == "missing" else f"{one['msg']}; given: {shown}"
+        found.append(Fault(path, message[:1].lower() + message[1:]))
+    return found
+
+
+def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raises RequestError when ``given`` names fields that the entity doesn't have."""
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise RequestError(
+            f"{cls.__name__} has no field {', '.join(map(repr, unknown))}",
+            place=cls.__name__,
+            hint=f"its fields are {', '.join(known)}",
+        )

@@ -1,0 +1,117 @@
+"""What a field's type says to the design: its kind, its marks (Version, Ttl), and the values fields begin with.
+
+How a kind is written into a key lives in ``formats.py``; how it is stored as an attribute, in ``codec.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import types
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from typing_extensions import TypeAliasType
+
+__all__ = ["TTL", "VERSION", "Ttl", "Version", "kind_of", "marks_of", "now", "ulid"]
+
+
+class Mark:
+    """A word in a field's type that the design reads."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+VERSION = Mark("Version")
+TTL = Mark("Ttl")
+
+Version = Annotated[int, VERSION]
+"""A field that counts an item's writes: each write expects the version it read, and adds one."""
+Ttl = Annotated[datetime, TTL]
+"""A field that says when an item expires; stored as epoch seconds (DynamoDB deletes it within a few days of that)."""
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ulid_lock = threading.Lock()
+_ulid_last = (0, 0)
+
+
+def now() -> datetime:
+    """This moment, in UTC."""
+    return datetime.now(UTC)
+
+
+def ulid(at: datetime | None = None) -> str:
+    """A new ULID: 26 characters that sort by time (to the ms), then by order of making in this process, then at random.
+
+    ``at`` makes one for another moment, so that imported items sort by their own time.
+    """
+    global _ulid_last  # noqa: PLW0603 - one sequence a process is the point
+    millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
+    if not 0 <= millis < 1 << 48:
+        raise ValueError(f"{at} is outside the time that a ULID can hold (1970 to 10889)")
+    random = int.from_bytes(os.urandom(10), "big") >> 1
+    if at is None:
+        with _ulid_lock:
+            last_millis, last_random = _ulid_last
+            if millis <= last_millis:
+                millis, random = last_millis, last_random + 1
+            _ulid_last = (millis, random)
+    number = (millis << 80) | random
+    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+def _layers(annotation: Any) -> Iterator[Any]:
+    """The annotation and everything inside its Annotated, aliases and Optional."""
+    yield annotation
+    if isinstance(annotation, TypeAliasType):
+        yield from _layers(annotation.__value__)
+    elif get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        yield from marks
+        yield from _layers(inner)
+    elif get_origin(annotation) in {Union, types.UnionType}:
+        for part in get_args(annotation):
+            yield from _layers(part)
+
+
+def marks_of(annotation: Any) -> set[str]:
+    """The names of the marks in a field's type."""
+    return {layer.name for layer in _layers(annotation) if isinstance(layer, Mark)}
+
+
+def kind_of(annotation: Any) -> Any:
+    """The plain type behind an annotation: without Annotated and None, a Literal as the type of its values.
+
+    ``set[str]`` and the like give their origin. A union of several types gives ``object``.
+    """
+    if isinstance(annotation, TypeAliasType):
+        return kind_of(annotation.__value__)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return kind_of(get_args(annotation)[0])
+    if origin in {Union, types.UnionType}:
+        kinds = {kind_of(part) for part in get_args(annotation) if part is not type(None)}
+        return kinds.pop() if len(kinds) == 1 else object
+    if origin is Literal:
+        kinds = {type(value) for value in get_args(annotation)}
+        return kinds.pop() if len(kinds) == 1 else object
+    supertype = getattr(annotation, "__supertype__", None)
+    if supertype is not None:
+        return kind_of(supertype)
+    return origin or annotation
+
+
+def is_optional(annotation: Any) -> bool:
+    """Whether None is one of the field's values."""
+    if isinstance(annotation, TypeAliasType):
+        return is_optional(annotation.__value__)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return is_optional(get_args(annotation)[0])
+    return origin in {Union, types.UnionType} and type(None) in get_args(annotation)

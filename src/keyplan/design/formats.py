@@ -1,0 +1,327 @@
+"""How one field's value is written into a key, and read back from it: one format a class.
+
+A format must be injective, and its texts must sort as the values do. What a template is made of, and the escaping of
+delimiters in texts, live in ``templates.py``.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Protocol
+from uuid import UUID
+
+from keyplan.errors import KeyFieldError
+
+__all__ = ["Format", "NumberFormat", "Problem", "format_for"]
+
+ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
+_STRFTIME_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
+_STRFTIME_ORDER = "YmdHMSf"
+_NINES = str.maketrans("0123456789", "9876543210")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Problem(Exception):  # noqa: N818 - never leaves the design layer: it becomes a Fault there
+    """Why a field can't stand in a key so; ``hint`` says what to write instead."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class Format(Protocol):
+    """How a value is written. ``raw`` texts still need escaping; ``exact`` ones can be read back whole."""
+
+    raw: bool
+    exact: bool
+    fixed_width: bool
+    descending: bool
+
+    def write(self, value: Any) -> str:
+        """The value's text. Raises KeyFieldError for a value outside what the format can hold."""
+        ...
+
+    def read(self, text: str) -> Any:
+        """The value of a text that ``write`` gave. Raises ValueError for another text."""
+        ...
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for the texts (before escaping)."""
+        ...
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """Texts, and what has one text only: str, Literal, Enum, UUID."""
+
+    to_text: Callable[[Any], str]
+    raw: bool = True
+    exact: bool = True
+    fixed_width: bool = False
+    descending: bool = False
+    pattern: str = ".+"
+
+    def write(self, value: Any) -> str:
+        return self.to_text(value)
+
+    def read(self, text: str) -> Any:
+        return text
+
+
+@dataclass(frozen=True)
+class PartsFormat:
+    """A tuple of texts, each a part of its own between delimiters. It must end its template."""
+
+    raw: bool = True
+    exact: bool = True
+    fixed_width: bool = False
+    descending: bool = False
+    pattern: str = ".+"
+
+    def write(self, value: Any) -> str:  # pragma: no cover - templates join the parts themselves
+        raise NotImplementedError
+
+    def read(self, text: str) -> Any:  # pragma: no cover - templates split the parts themselves
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class IntegerFormat:
+    """A whole number: plain (partition keys only: it doesn't sort), or padded to ``width`` digits, and turned."""
+
+    width: int | None = None
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+
+    @property
+    def fixed_width(self) -> bool:
+        return self.width is not None
+
+    @property
+    def pattern(self) -> str:
+        return rf"[0-9]{{{self.width}}}" if self.width else r"-?[0-9]+"
+
+    def write(self, value: Any) -> str:
+        if self.width is None:
+            return str(int(value))
+        if value < 0:
+            raise KeyFieldError(f"{value} is negative, and a padded number can't be")
+        text = f"{value:0{self.width}d}"
+        if len(text) > self.width:
+            raise KeyFieldError(f"{value} has more than the {self.width} digits of its key's format")
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> int:
+        if self.width is not None and len(text) != self.width:
+            raise ValueError(text)
+        value = int(text.translate(_NINES) if self.descending else text)
+        if self.width is None and str(value) != text:
+            raise ValueError(text)
+        return value
+
+
+def as_utc(value: datetime) -> datetime:
+    """The moment in UTC. A moment without a time zone is refused: it names 24 moments or more."""
+    if value.tzinfo is None:
+        raise KeyFieldError(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC), or keyplan.now()")
+    return value if value.tzinfo is UTC else value.astimezone(UTC)
+
+
+def iso_text(value: datetime) -> str:
+    """A moment as fixed-width text in UTC with microseconds: ``2026-11-21T09:42:00.000000Z``."""
+    moment = as_utc(value)
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
+
+
+@dataclass(frozen=True)
+class TimeFormat:
+    """A moment in UTC, in a fixed width: ISO 8601 with microseconds, or what strftime fields are named."""
+
+    layout: str = ISO
+    descending: bool = False
+    raw: bool = False
+    fixed_width: bool = True
+
+    @property
+    def exact(self) -> bool:
+        return all(f"%{letter}" in self.layout for letter in _STRFTIME_ORDER)
+
+    @property
+    def pattern(self) -> str:
+        text = re.escape(self.layout)
+        for letter, width in _STRFTIME_WIDTHS.items():
+            text = text.replace(f"%{letter}", f"[0-9]{{{width}}}")
+        return text
+
+    def write(self, value: Any) -> str:
+        if self.layout is ISO:
+            text = iso_text(value)
+        else:
+            moment = as_utc(value)
+            layout = self.layout.replace("%Y", f"{moment.year:04d}")  # strftime doesn't pad years before 1000
+            text = moment.strftime(layout)
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> Any:
+        plain = text.translate(_NINES) if self.descending else text
+        moment = datetime.strptime(plain, self.layout).replace(tzinfo=UTC)
+        if self.write(moment) != text:
+            raise ValueError(text)
+        return moment
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """A day: ``2026-11-21``."""
+
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    fixed_width: bool = True
+    pattern: str = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+
+    def write(self, value: Any) -> str:
+        text = str(value.isoformat())
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> date:
+        return date.fromisoformat(text.translate(_NINES) if self.descending else text)
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """A native Number attribute: a number as it is, or a moment as milliseconds or seconds since 1970."""
+
+    unit: str | None = None
+    raw: bool = False
+    exact: bool = True
+    fixed_width: bool = True
+    descending: bool = False
+    pattern: str = r"-?[0-9.Ee+]+"
+
+    def write(self, value: Any) -> str:
+        if self.unit is None:
+            return repr(value) if isinstance(value, float) else str(value)
+        micros = round((as_utc(value) - _EPOCH).total_seconds() * 1_000_000)
+        return str(micros // (1000 if self.unit == "ms" else 1_000_000))
+
+    def read(self, text: str) -> Any:
+        if self.unit is None:
+            return Decimal(text)
+        return datetime.fromtimestamp(int(text) / (1000 if self.unit == "ms" else 1), UTC)
+
+
+@dataclass(frozen=True)
+class BinaryFormat:
+    """A native Binary attribute; its text is the base64 that DynamoDB's JSON uses."""
+
+    raw: bool = False
+    exact: bool = True
+    fixed_width: bool = False
+    descending: bool = False
+    pattern: str = r"[A-Za-z0-9+/=]+"
+
+    def write(self, value: Any) -> str:
+        import base64
+
+        return base64.b64encode(value).decode("ascii")
+
+    def read(self, text: str) -> bytes:
+        import base64
+
+        return base64.b64decode(text)
+
+
+def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool) -> Format:
+    """The format of a field of type ``kind`` under ``spec`` (what stands behind the colon of ``{field:spec}``).
+
+    ``attribute_type`` is the key attribute's own: S, N or B. ``sorts``: whether the text must sort as the value does.
+    Raises Problem where there is no such format.
+    """
+    if attribute_type == "N":
+        return _number_format(kind, spec)
+    if attribute_type == "B":
+        if kind is bytes and not spec:
+            return BinaryFormat()
+        raise Problem("a Binary key attribute takes a bytes field as it is", "write '{field}' with a field of type bytes")
+    base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
+    descending = turn == "desc"
+    plain = base if descending else spec
+    return _text_format(kind, plain, descending=descending, sorts=sorts)
+
+
+def _number_format(kind: Any, spec: str) -> Format:
+    if kind in {int, float, Decimal} and not spec:
+        return NumberFormat()
+    if kind is datetime and spec in {"ms", "s"}:
+        return NumberFormat(unit=spec)
+    if kind is datetime:
+        raise Problem("a moment in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
+    raise Problem("a Number key attribute takes an int, Decimal or float field as it is, or a datetime as ms or s")
+
+
+def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Format:
+    if kind is datetime:
+        return TimeFormat(_layout(spec) if spec else ISO, descending=descending)
+    if kind is date:
+        _no_spec(spec)
+        return DateFormat(descending=descending)
+    if kind is int:
+        return _integer_format(spec, descending=descending, sorts=sorts)
+    if descending:
+        raise Problem("only numbers and times can be turned with :desc")
+    _no_spec(spec)
+    if kind is str:
+        return TextFormat(_same)
+    if kind is bool:
+        return TextFormat(lambda value: "true" if value else "false")
+    if kind is UUID:
+        return TextFormat(str)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return TextFormat(lambda value: str(value.value))
+    if kind is tuple:
+        return PartsFormat()
+    if kind in {float, Decimal}:
+        raise Problem("a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field")
+    raise Problem(f"a field of type {getattr(kind, '__name__', kind)} can't stand in a key")
+
+
+def _same(value: str) -> str:
+    return value
+
+
+def _no_spec(spec: str) -> None:
+    if spec:
+        raise Problem(f"this type takes no format {spec!r}", "numbers take '08d', times take strftime fields; both take ':desc'")
+
+
+def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
+    if spec:
+        match = re.fullmatch(r"0?([1-9][0-9]?)d", spec)
+        if not match:
+            raise Problem(f"{spec!r} isn't a number's format", "write the number of digits, as in {version:08d}")
+        return IntegerFormat(int(match.group(1)), descending)
+    if sorts or descending:
+        raise Problem(
+            "an unpadded number doesn't sort as a text: 10 comes before 2",
+            "pad it, as in {version:08d}, or use a native Number key attribute",
+        )
+    return IntegerFormat()
+
+
+def _layout(spec: str) -> str:
+    letters = re.findall(r"%(.)", spec)
+    wrong = [letter for letter in letters if letter not in _STRFTIME_WIDTHS]
+    if wrong or not letters:
+        raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_STRFTIME_WIDTHS)}")
+    order = [_STRFTIME_ORDER.find(letter) for letter in letters if letter != "j"]
+    if order != sorted(order):
+        raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first: %Y%m%d%H%M%S%f")
+    return spec

@@ -1,0 +1,133 @@
+"""Whether one key of one entity answers what a question knows: a match, or the reason why not.
+
+Choosing among the keys that match is ``compiler.py``'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args, get_origin
+
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.fields import kind_of
+from keyplan.design.keys import CompiledKey
+from keyplan.design.plans import KeyMatch, Known, SortPart
+from keyplan.design.questions import ParameterKind
+from keyplan.design.table import KeyAttribute
+from keyplan.design.templates import Literal_, Template, Variable
+
+__all__ = ["Miss", "match_key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why a key doesn't serve, and how far from serving it is (the number of things to change)."""
+
+    key: CompiledKey
+    reason: str
+    distance: int
+
+
+def match_key(entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]) -> KeyMatch | Miss:
+    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused)."""
+    found = _partition(key, knowns)
+    if isinstance(found, Miss):
+        return found
+    used, each = found
+    sort: list[SortPart] = []
+    order: list[tuple[str, bool]] = []
+    for attribute, template in key.sort:
+        if order:
+            order.extend((one.field, one.format.descending) for one in template.variables)
+            continue
+        part, part_used, part_order = _sort_part(attribute, template, knowns)
+        used |= part_used
+        order.extend(part_order)
+        if part.known or part.condition is not None:
+            sort.append(part)
+    implied = _implied(key, knowns)
+    if isinstance(implied, Miss):
+        return implied
+    used |= implied
+    unused = sorted(needed - used)
+    if unused:
+        return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
+    return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=not order)
+
+
+def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], str | None] | Miss:
+    used: set[str] = set()
+    each: str | None = None
+    missing: list[str] = []
+    for _, template in key.partition:
+        for variable in template.variables:
+            known = knowns.get(variable.field)
+            if known is None:
+                missing.append(variable.field)
+            elif known.kind is ParameterKind.EACH:
+                each = variable.field
+            elif known.kind is not ParameterKind.VALUE:
+                return Miss(key, f"{variable.field} stands in its partition key, which takes no {known.kind.value}", 2)
+            elif known.optional:
+                return Miss(key, f"{variable.field} stands in its partition key, and may not be None", 1)
+            used.add(variable.field)
+    if missing:
+        names = ", ".join(dict.fromkeys(missing))
+        return Miss(key, f"its partition key needs {names}", len(set(missing)))
+    return used, each
+
+
+def _sort_part(
+    attribute: KeyAttribute, template: Template, knowns: Mapping[str, Known]
+) -> tuple[SortPart, set[str], list[tuple[str, bool]]]:
+    known: list[Literal_ | Variable] = []
+    used: set[str] = set()
+    for position, part in enumerate(template.parts):
+        if isinstance(part, Literal_):
+            known.append(part)
+            continue
+        fact = knowns.get(part.field)
+        if fact is not None and fact.kind is ParameterKind.VALUE and not fact.optional:
+            known.append(part)
+            used.add(part.field)
+            continue
+        condition = part if fact is not None and _takes(part, fact) else None
+        if condition is not None:
+            used.add(part.field)
+        rest = [one for one in template.parts[position:] if isinstance(one, Variable)]
+        order = [(one.field, one.format.descending) for one in rest]
+        kind = fact.kind if fact is not None and condition is not None else None
+        return SortPart(attribute, template, tuple(known), condition, kind, complete=False), used, order
+    return SortPart(attribute, template, tuple(known), None, None, complete=True), used, []
+
+
+def _takes(variable: Variable, known: Known) -> bool:
+    if known.kind is ParameterKind.PREFIX:
+        return variable.format.raw
+    return known.kind is ParameterKind.RANGE and variable.format.exact
+
+
+def _implied(key: CompiledKey, knowns: Mapping[str, Known]) -> set[str] | Miss:
+    """The fields of ``when=`` that the question fixes to a member's value. All of them must be: a sparse key holds only
+    some of the items, and must not answer a question that asks for all."""
+    implied: set[str] = set()
+    for name, allowed in key.when.items():
+        known = knowns.get(name)
+        values = _values_of(known)
+        if known is None or values is None or not set(values) <= set(allowed):
+            shown = " or ".join(map(repr, allowed))
+            return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
+        implied.add(name)
+    return implied
+
+
+def _values_of(known: Known | None) -> tuple[object, ...] | None:
+    """The only values that a known field can have: a constant's, or a Literal's."""
+    if known is None or known.kind is not ParameterKind.VALUE:
+        return None
+    if known.source == "constant":
+        return (known.constant,)
+    arguments = get_args(known.annotation)
+    is_literal = get_origin(known.annotation) is not None and kind_of(known.annotation) in {type(one) for one in arguments}
+    return arguments if is_literal and arguments else None

@@ -1,0 +1,12 @@
+"""The embedded store: DynamoDB's operations, exact and schemaless, over a storage port.
+
+``Engine.open`` opens a file or memory; ``Engine.call`` runs one operation on Python values in the API's JSON
+shape.
+"""
+
+from __future__ import annotations
+
+from keyplan.engine.check import Finding, check_file
+from keyplan.engine.engine import Engine
+
+__all__ = ["Engine", "Finding", "check_file"]

@@ -1,0 +1,47 @@
+"""One action a file; here the table from operation to action. Its keys are those of ``wire.operations``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from keyplan.engine.actions.batch_get_item import batch_get_item
+from keyplan.engine.actions.batch_write_item import batch_write_item
+from keyplan.engine.actions.create_table import create_table
+from keyplan.engine.actions.delete_item import delete_item
+from keyplan.engine.actions.delete_table import delete_table
+from keyplan.engine.actions.describe_table import describe_table
+from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
+from keyplan.engine.actions.get_item import get_item
+from keyplan.engine.actions.list_tables import list_tables
+from keyplan.engine.actions.put_item import put_item
+from keyplan.engine.actions.query import query
+from keyplan.engine.actions.scan import scan
+from keyplan.engine.actions.transact_get_items import transact_get_items
+from keyplan.engine.actions.transact_write_items import transact_write_items
+from keyplan.engine.actions.update_item import update_item
+from keyplan.engine.actions.update_table import update_table
+from keyplan.engine.actions.update_time_to_live import update_time_to_live
+from keyplan.engine.database import Database
+
+Action = Callable[[Database, dict[str, Any]], dict[str, Any]]
+
+ACTIONS: Mapping[str, Action] = {
+    "CreateTable": create_table,
+    "DescribeTable": describe_table,
+    "ListTables": list_tables,
+    "DeleteTable": delete_table,
+    "UpdateTable": update_table,
+    "UpdateTimeToLive": update_time_to_live,
+    "DescribeTimeToLive": describe_time_to_live,
+    "GetItem": get_item,
+    "PutItem": put_item,
+    "UpdateItem": update_item,
+    "DeleteItem": delete_item,
+    "Query": query,
+    "Scan": scan,
+    "BatchGetItem": batch_get_item,
+    "BatchWriteItem": batch_write_item,
+    "TransactGetItems": transact_get_items,
+    "TransactWriteItems": transact_write_items,
+}

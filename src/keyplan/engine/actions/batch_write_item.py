@@ -1,0 +1,75 @@
+"""BatchWriteItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.engine import prepare
+from keyplan.engine.actions.common import collection_metrics
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
+from keyplan.engine.storage.port import Writer
+from keyplan.engine.tables import Table
+from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.wire.capacity import Consumed
+from keyplan.wire.errors import ValidationException
+from keyplan.wire.limits import BATCH_WRITE_REQUESTS_MAX
+
+
+def batch_write_item(database: Database, request: Request) -> Answer:
+    """Put and delete up to 25 items. DynamoDB promises no atomicity; here they are one transaction all the
+    same.
+    """
+    asked: dict[str, list[dict[str, Any]]] = request["RequestItems"]
+    if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
+        raise ValidationException("Too many items requested for the BatchWriteItem call")
+    actions = [(name, _one_action(each)) for name, requests in asked.items() for each in requests]
+    writes = [_prepare(database.table(name), action) for name, action in actions]
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException("Provided list of item keys contains duplicates")
+
+    def work(writer: Writer) -> list[Outcome]:
+        return [perform(writer, write) for write in writes]
+
+    outcomes = database.write(work)
+    answer: Answer = {"UnprocessedItems": {}}
+    level = wants_capacity(request)
+    if level is not None:
+        units: dict[str, Consumed] = {}
+        for write, outcome in zip(writes, outcomes, strict=True):
+            consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
+            add_units(consumed, write.table, outcome)
+        answer["ConsumedCapacity"] = consumed_list(units, level)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        answer["ItemCollectionMetrics"] = _metrics(writes, actions)
+    return answer
+
+
+def _one_action(action: dict[str, Any]) -> dict[str, Any]:
+    given = [kind for kind in ("PutRequest", "DeleteRequest") if action.get(kind) is not None]
+    if len(given) != 1:
+        raise ValidationException(
+            "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
+            "supported datatypes"
+            if given
+            else "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+        )
+    return action
+
+
+def _prepare(table: Table, action: dict[str, Any]) -> Write:
+    put: dict[str, Any] | None = action.get("PutRequest")
+    return prepare.put(table, put) if put is not None else prepare.delete(table, action["DeleteRequest"])
+
+
+def _metrics(writes: list[Write], actions: list[tuple[str, dict[str, Any]]]) -> dict[str, list[Answer]]:
+    metrics: dict[str, list[Answer]] = {}
+    for write, (_, action) in zip(writes, actions, strict=True):
+        if write.table.has_local_indexes:
+            put = action.get("PutRequest")
+            item = put["Item"] if put is not None else action["DeleteRequest"]["Key"]
+            metric = collection_metrics(write.table, item)
+            of_table = metrics.setdefault(write.table.name, [])
+            if metric not in of_table:
+                of_table.append(metric)
+    return metrics

@@ -1,0 +1,55 @@
+"""What the answers of single writes have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.engine.keys import key_attributes
+from keyplan.engine.requests import Answer, Request, wants_capacity
+from keyplan.engine.tables import Table
+from keyplan.engine.writes import Outcome, add_units
+from keyplan.wire.capacity import Consumed
+from keyplan.wire.errors import ValidationException
+
+
+def old_or_none(request: Request) -> bool:
+    """Whether a put or delete is to return the old item.
+
+    Raises:
+        ValidationException: it asks for something else than ALL_OLD or NONE.
+    """
+    wanted = request.get("ReturnValues")
+    if wanted is None or wanted == "NONE":
+        return False
+    if wanted != "ALL_OLD":
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+    return True
+
+
+def write_answer(
+    request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None
+) -> Answer:
+    """The answer of a single write; ``attributes`` are those it returns, if any."""
+    answer: Answer = {}
+    if attributes:
+        answer["Attributes"] = attributes
+    level = wants_capacity(request)
+    if level is not None:
+        consumed = Consumed(table.name, "Write")
+        add_units(consumed, table, outcome)
+        answer["ConsumedCapacity"] = consumed.as_json(level)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE" and table.has_local_indexes:
+        item = request.get("Item") or request["Key"]
+        answer["ItemCollectionMetrics"] = collection_metrics(table, item)
+    return answer
+
+
+def collection_metrics(table: Table, item: dict[str, Any]) -> Answer:
+    """The ``ItemCollectionMetrics`` of an item's collection. The size is an estimate, as it is with
+    DynamoDB.
+    """
+    name = table.partition.name
+    return {
+        "ItemCollectionKey": {name: key_attributes(table, item)[name]},
+        "SizeEstimateRangeGB": [0.0, 1.0],
+    }

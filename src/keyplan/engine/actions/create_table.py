@@ -1,0 +1,28 @@
+"""CreateTable."""
+
+from __future__ import annotations
+
+import json
+
+from keyplan.engine.database import Database
+from keyplan.engine.describe import describe
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.schema import new_definition
+from keyplan.engine.storage.port import Writer
+from keyplan.engine.tables import layout_of
+from keyplan.wire.errors import ResourceInUseException
+
+
+def create_table(database: Database, request: Request) -> Answer:
+    """Make a table. It is ready at once."""
+    name: str = request["TableName"]
+    definition = new_definition(request, database.clock())
+    layout = layout_of(definition, 0, 1)
+
+    def work(writer: Writer) -> None:
+        if any(record.name == name for record in writer.tables()):
+            raise ResourceInUseException(f"Table already exists: {name}")
+        writer.create_table(name, json.dumps(definition), layout)
+
+    database.write(work)
+    return {"TableDescription": describe(database.described_table(name), None)}

@@ -1,0 +1,30 @@
+"""DeleteTable."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database, plain_name
+from keyplan.engine.describe import describe
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.storage.port import Writer
+from keyplan.wire.errors import ValidationException, table_not_found
+
+
+def delete_table(database: Database, request: Request) -> Answer:
+    """Remove a table with all that is in it."""
+    name = plain_name(request["TableName"])
+
+    def work(writer: Writer) -> Answer:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise table_not_found(name)
+        if table.definition["DeletionProtectionEnabled"]:
+            raise ValidationException(
+                "Resource cannot be deleted as it is currently protected against deletion. "
+                "Disable deletion protection first."
+            )
+        writer.drop_table(table.stored)
+        return {"TableDescription": describe(table, None, "DELETING")}
+
+    answer = database.write(work)
+    database.refresh()
+    return answer

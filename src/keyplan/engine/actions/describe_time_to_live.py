@@ -1,0 +1,15 @@
+"""DescribeTimeToLive."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request
+
+
+def describe_time_to_live(database: Database, request: Request) -> Answer:
+    """Say which attribute makes a table's items expire."""
+    table = database.described_table(request["TableName"])
+    attribute = table.definition.get("TimeToLive")
+    if attribute is None:
+        return {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
+    return {"TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": attribute}}

@@ -1,0 +1,31 @@
+"""GetItem."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.items import decode
+from keyplan.engine.keys import key_of_request
+from keyplan.engine.requests import Answer, Request, only_projection, wants_capacity
+from keyplan.wire.capacity import Consumed, read_units
+
+
+def get_item(database: Database, request: Request) -> Answer:
+    """Read one item by its key, in one statement."""
+    # Table name and key alone is by far the most frequent request.
+    plain = len(request) == 2
+    projection = None if plain else only_projection(request)
+    table = database.table(request["TableName"])
+    row = table.stored.get(*key_of_request(table, request["Key"]))
+    answer: Answer = {}
+    if row is not None:
+        item = decode(row[1])
+        answer["Item"] = item if projection is None else projection.project(item)
+    if plain:
+        return answer
+    level = wants_capacity(request)
+    if level is not None:
+        consumed = Consumed(table.name, "Read")
+        size = 0 if row is None else row[0]
+        consumed.table_units = read_units(size, consistent=bool(request.get("ConsistentRead")))
+        answer["ConsumedCapacity"] = consumed.as_json(level)
+    return answer

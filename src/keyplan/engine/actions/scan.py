@@ -1,0 +1,64 @@
+"""Scan."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.reading import (
+    Question,
+    answer_page,
+    check_projected,
+    check_select,
+    start_of,
+    target_of,
+)
+from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
+from keyplan.engine.storage.port import Bounds, segment_of
+from keyplan.wire.errors import ValidationException
+
+EXPRESSIONS = ("FilterExpression", "ProjectionExpression")
+
+
+def scan(database: Database, request: Request) -> Answer:
+    """Read all of a table or an index, or one segment of it."""
+    segment = _segment(request)
+    given = placeholders(request, EXPRESSIONS)
+    filter_ = projection = None
+    if given is not None:
+        filter_ = condition_of(request, given, "FilterExpression")
+        projection = projection_of(request, given)
+        given.check_unused()
+    table = database.table(request["TableName"])
+    target = target_of(table, request)
+    check_select(target, request, "Querying")
+    fetches = check_projected(target, request.get("Select"), filter_, projection)
+    start = start_of(target, request)
+    if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
+        raise ValidationException(
+            "The provided starting key is invalid: Invalid ExclusiveStartKey. "
+            "Please use ExclusiveStartKey with correct Segment. "
+            f"TotalSegments: {segment[1]} Segment: {segment[0]}"
+        )
+    bounds = Bounds(after=start, segment=segment)
+    return answer_page(Question(target, bounds, filter_, projection, fetches), request)
+
+
+def _segment(request: Request) -> tuple[int, int] | None:
+    segment, total = request.get("Segment"), request.get("TotalSegments")
+    if segment is None and total is None:
+        return None
+    if total is None:
+        raise ValidationException(
+            "The TotalSegments parameter is required but was not present in the request "
+            "when Segment parameter is present"
+        )
+    if segment is None:
+        raise ValidationException(
+            "The Segment parameter is required but was not present in the request "
+            "when parameter TotalSegments is present"
+        )
+    if segment >= total:
+        raise ValidationException(
+            "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+            f"Segment: {segment} is not less than TotalSegments: {total}"
+        )
+    return segment, total

@@ -1,0 +1,45 @@
+"""TransactGetItems."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.items import decode
+from keyplan.engine.keys import key_of_request
+from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
+from keyplan.engine.storage.port import Reader, Row
+from keyplan.wire.capacity import Consumed, read_units
+from keyplan.wire.errors import ValidationException
+from keyplan.wire.limits import TRANSACT_BYTES_MAX
+
+
+def transact_get_items(database: Database, request: Request) -> Answer:
+    """Read up to a hundred items as of one moment."""
+    gets = [action["Get"] for action in request["TransactItems"]]
+    projections = [only_projection(get) for get in gets]
+    tables = [database.table(get["TableName"]) for get in gets]
+    keys = [key_of_request(table, get["Key"]) for table, get in zip(tables, gets, strict=True)]
+    if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(gets):
+        raise ValidationException("Transaction request cannot include multiple operations on one item")
+
+    def work(reader: Reader) -> list[Row | None]:
+        return [reader.get(table.stored, *key) for table, key in zip(tables, keys, strict=True)]
+
+    rows = database.storage.read(work)
+    if sum(row[0] for row in rows if row is not None) > TRANSACT_BYTES_MAX:
+        raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+    responses: list[Answer] = []
+    for row, projection in zip(rows, projections, strict=True):
+        if row is None:
+            responses.append({})
+        else:
+            item = decode(row[1])
+            responses.append({"Item": item if projection is None else projection.project(item)})
+    answer: Answer = {"Responses": responses}
+    level = wants_capacity(request)
+    if level is not None:
+        units: dict[str, Consumed] = {}
+        for table, row in zip(tables, rows, strict=True):
+            consumed = units.setdefault(table.name, Consumed(table.name, "Read"))
+            consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
+        answer["ConsumedCapacity"] = consumed_list(units, level, by_direction=True)
+    return answer

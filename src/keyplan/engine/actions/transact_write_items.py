@@ -1,0 +1,151 @@
+"""TransactWriteItems."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from keyplan.engine import prepare
+from keyplan.engine.actions.common import collection_metrics
+from keyplan.engine.database import Database
+from keyplan.engine.items import decode
+from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
+from keyplan.engine.storage.port import Writer
+from keyplan.engine.tables import Table
+from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.expressions import ExpressionFault
+from keyplan.wire.capacity import Consumed, read_units
+from keyplan.wire.errors import (
+    ConditionalCheckFailedException,
+    IdempotentParameterMismatchException,
+    TransactionCanceledException,
+    ValidationException,
+)
+from keyplan.wire.limits import TOKEN_LIFETIME_S, TRANSACT_BYTES_MAX
+
+_PREPARE: dict[str, Callable[[Table, Request], Write]] = {
+    "ConditionCheck": prepare.condition_check,
+    "Put": prepare.put,
+    "Delete": prepare.delete,
+    "Update": lambda table, request: prepare.update(table, request)[0],
+}
+_NO_REASON = {"Code": "None"}
+
+
+class _Cancelled(Exception):  # noqa: N818 - control flow: it makes the storage roll back
+    def __init__(self, reasons: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.reasons = reasons
+
+
+def transact_write_items(database: Database, request: Request) -> Answer:
+    """Do up to a hundred writes, all or none. With a ClientRequestToken a repetition writes nothing."""
+    actions = [_one_action(action) for action in request["TransactItems"]]
+    writes = [_PREPARE[kind](database.table(action["TableName"]), action) for kind, action in actions]
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException("Transaction request cannot include multiple operations on one item")
+    if sum(write.put.size for write in writes if write.put is not None) > TRANSACT_BYTES_MAX:
+        raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+    token: str | None = request.get("ClientRequestToken")
+    digest = _digest(request) if token is not None else b""
+
+    def work(writer: Writer) -> Answer:
+        now_s = database.clock()
+        since_s = now_s - TOKEN_LIFETIME_S
+        if token is not None:
+            kept = writer.token(token, since_s)
+            if kept is not None:
+                return _repeated(request, kept, digest)
+        outcomes = _perform_all(writer, writes)
+        if token is not None:
+            sizes = _sizes_by_table(writes, outcomes)
+            writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
+        return _answer(request, writes, outcomes)
+
+    try:
+        return database.write(work)
+    except _Cancelled as cancelled:
+        raise TransactionCanceledException(cancelled.reasons) from None
+
+
+def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
+    given = [(kind, member) for kind, member in action.items() if kind in _PREPARE and member is not None]
+    if len(given) != 1:
+        raise ValidationException(
+            "TransactItems can only contain one of Check, Put, Update or Delete"
+            if given
+            else "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
+        )
+    return given[0]
+
+
+def _perform_all(writer: Writer, writes: list[Write]) -> list[Outcome]:
+    """Perform the writes; when some can't be done, find the reason of each and undo all."""
+    outcomes: list[Outcome] = []
+    reasons: list[dict[str, Any]] = []
+    for write in writes:
+        try:
+            outcomes.append(perform(writer, write))
+            reasons.append(_NO_REASON)
+        except ConditionalCheckFailedException as failed:
+            reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
+        except (ValidationException, ExpressionFault) as fault:
+            reasons.append({"Code": "ValidationError", "Message": fault.message})
+    if len(outcomes) < len(writes):
+        raise _Cancelled(reasons)
+    return outcomes
+
+
+def _digest(request: Request) -> bytes:
+    # The capacity and metrics that are asked for don't make another request of it.
+    items = orjson.dumps(request["TransactItems"], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(items).digest()
+
+
+def _sizes_by_table(writes: list[Write], outcomes: list[Outcome]) -> list[tuple[str, int]]:
+    return [
+        (write.table.name, max(outcome.old_size, outcome.new_size))
+        for write, outcome in zip(writes, outcomes, strict=True)
+    ]
+
+
+def _repeated(request: Request, kept: tuple[bytes, bytes], digest: bytes) -> Answer:
+    """The answer to a repetition: nothing was written, and what it read is what it costs."""
+    if kept[0] != digest:
+        raise IdempotentParameterMismatchException(
+            "Request parameters do not match the previous request with the same idempotency token"
+        )
+    level = wants_capacity(request)
+    if level is None:
+        return {}
+    units: dict[str, Consumed] = {}
+    for name, size in decode(kept[1]):
+        consumed = units.setdefault(name, Consumed(name, "Read"))
+        consumed.table_units += read_units(size, transactional=True)
+    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
+
+
+def _answer(request: Request, writes: list[Write], outcomes: list[Outcome]) -> Answer:
+    answer: Answer = {}
+    level = wants_capacity(request)
+    if level is not None:
+        units: dict[str, Consumed] = {}
+        for write, outcome in zip(writes, outcomes, strict=True):
+            consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
+            add_units(consumed, write.table, outcome, transactional=True)
+        answer["ConsumedCapacity"] = consumed_list(units, level, by_direction=True)
+    if request.get("ReturnItemCollectionMetrics") == "SIZE":
+        metrics: dict[str, list[Answer]] = {}
+        for write, outcome in zip(writes, outcomes, strict=True):
+            item = outcome.new or outcome.old
+            if write.table.has_local_indexes and item is not None:
+                of_table = metrics.setdefault(write.table.name, [])
+                metric = collection_metrics(write.table, item)
+                if metric not in of_table:
+                    of_table.append(metric)
+        if metrics:
+            answer["ItemCollectionMetrics"] = metrics
+    return answer

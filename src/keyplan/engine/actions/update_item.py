@@ -1,0 +1,34 @@
+"""UpdateItem."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.engine import prepare
+from keyplan.engine.actions.common import write_answer
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.writes import Outcome, perform
+from keyplan.expressions import BoundUpdate
+
+
+def update_item(database: Database, request: Request) -> Answer:
+    """Change attributes of an item; an item that isn't there is made."""
+    table = database.table(request["TableName"])
+    write, bound = prepare.update(table, request)
+    outcome = database.write(lambda writer: perform(writer, write))
+    return write_answer(request, table, outcome, _returned(request.get("ReturnValues"), outcome, bound))
+
+
+def _returned(wanted: str | None, outcome: Outcome, bound: BoundUpdate | None) -> dict[str, Any] | None:
+    if wanted == "ALL_OLD":
+        return outcome.old
+    if wanted == "ALL_NEW":
+        return outcome.new
+    if bound is None:
+        return None
+    if wanted == "UPDATED_OLD":
+        return bound.touched(outcome.old)
+    if wanted == "UPDATED_NEW":
+        return bound.touched(outcome.new)
+    return None

@@ -1,0 +1,130 @@
+"""UpdateTable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.engine.database import Database, plain_name
+from keyplan.engine.describe import describe
+from keyplan.engine.items import decode
+from keyplan.engine.keys import entry_of
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.schema import (
+    Definition,
+    check_billing,
+    keep_settings,
+    one_index_change,
+    with_index,
+    without_index,
+)
+from keyplan.engine.storage.port import StoredTable, TableRecord, Writer
+from keyplan.engine.tables import Index, Table, layout_of, read_table
+from keyplan.wire.errors import ResourceNotFoundException, ValidationException, table_not_found
+
+_SETTINGS = (
+    "BillingMode",
+    "ProvisionedThroughput",
+    "DeletionProtectionEnabled",
+    "GlobalSecondaryIndexUpdates",
+    "StreamSpecification",
+    "SSESpecification",
+    "TableClass",
+    "OnDemandThroughput",
+    "WarmThroughput",
+)
+
+
+def update_table(database: Database, request: Request) -> Answer:
+    """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
+    name = plain_name(request["TableName"])
+    if all(request.get(member) is None for member in _SETTINGS):
+        raise ValidationException(
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+        )
+    updates = request.get("GlobalSecondaryIndexUpdates") or []
+    change = one_index_change(updates)
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise table_not_found(name)
+        definition = _with_settings(table, request, database.clock())
+        definition = _with_index_settings(definition, updates)
+        if change is None:
+            writer.define(table.stored.layout.id, json.dumps(definition))
+        else:
+            create = change.get("Create")
+            if create:
+                attributes = request.get("AttributeDefinitions") or []
+                definition = with_index(definition, create, attributes)
+            else:
+                definition = _without(table, definition, change["Delete"]["IndexName"])
+            _change_index(database, writer, table, definition)
+
+    database.write(work)
+    return {"TableDescription": describe(database.described_table(name), database.counts)}
+
+
+def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
+    definition: Definition = dict(table.definition)
+    mode = request.get("BillingMode")
+    throughput = request.get("ProvisionedThroughput")
+    if mode is not None or throughput is not None:
+        check_billing(mode or definition["BillingMode"], throughput)
+    if mode is not None:
+        if mode == "PAY_PER_REQUEST" and definition["BillingMode"] != mode:
+            definition["OnDemandSince"] = now_s
+            definition["ProvisionedThroughput"] = None
+        definition["BillingMode"] = mode
+    if throughput is not None:
+        definition["ProvisionedThroughput"] = throughput
+    if request.get("DeletionProtectionEnabled") is not None:
+        definition["DeletionProtectionEnabled"] = request["DeletionProtectionEnabled"]
+    keep_settings(definition, request)
+    return definition
+
+
+def _with_index_settings(definition: Definition, updates: list[Mapping[str, Any]]) -> Definition:
+    for update in updates:
+        settings = update.get("Update")
+        if not settings:
+            continue
+        name = settings["IndexName"]
+        indexes = definition.get("GlobalSecondaryIndexes", [])
+        if all(index["IndexName"] != name for index in indexes):
+            raise ResourceNotFoundException("Requested resource not found")
+        definition["GlobalSecondaryIndexes"] = [
+            {**index, **settings} if index["IndexName"] == name else index for index in indexes
+        ]
+    return definition
+
+
+def _without(table: Table, definition: Definition, name: str) -> Definition:
+    index = table.index_by_name.get(name)
+    if index is None or index.is_local:
+        raise ResourceNotFoundException("Requested resource not found")
+    return without_index(definition, name)
+
+
+def _change_index(database: Database, writer: Writer, table: Table, definition: Definition) -> None:
+    """Give the stored table the indexes of the definition, and fill those that are new."""
+    before = table.stored.layout
+    layout = layout_of(definition, before.id, before.generation + 1)
+    text = json.dumps(definition)
+    stored = writer.change_indexes(table.stored, layout, text)
+    changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)
+    known = {index.number for index in before.indexes}
+    for index in changed.indexes:
+        if index.number not in known:
+            _fill(writer, stored, index)
+
+
+def _fill(writer: Writer, stored: StoredTable, index: Index) -> None:
+    """Write the entries of all items. Items whose attributes don't fit stay out, as with DynamoDB."""
+    for row, partition, sort, _, body in writer.rows(stored):
+        entry = entry_of(index, decode(body))
+        if entry is not None:
+            writer.add_entry(stored, index.number, entry, (partition, sort), row)

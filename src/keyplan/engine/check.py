@@ -1,0 +1,126 @@
+"""The check of a store: whether the file is sound, and items, their sizes and their index entries agree.
+
+``keyplan dynamodb check`` and the crash tests use it. It reads one snapshot and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any
+
+from keyplan.engine.items import decode
+from keyplan.engine.keys import NO_SORT, Key, entry_of
+from keyplan.engine.storage.port import KeyText, Reader, Storage
+from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.tables import Index, Table, read_table
+from keyplan.values import check_item, item_size, key_text
+
+FINDINGS_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong with a store. ``code`` is stable; ``place`` names the table, index and key."""
+
+    code: str
+    place: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message} [{self.code}]"
+
+
+def check_file(path: str | PathLike[str]) -> list[Finding]:
+    """Check the store in a file. No findings is good.
+
+    Raises:
+        StoreError: the file can't be opened as a store at all.
+    """
+    storage = SqliteStorage.file(fspath(path), create=False)
+    try:
+        return check_storage(storage)
+    finally:
+        storage.close()
+
+
+def check_storage(storage: Storage) -> list[Finding]:
+    """Check an open store: the first thousand findings."""
+    findings = [Finding("FileDamaged", storage.place, fault) for fault in storage.faults()]
+    if findings:
+        # What a damaged file says about its items is worth nothing.
+        return findings
+
+    def work(reader: Reader) -> list[Finding]:
+        found: list[Finding] = []
+        for record in reader.tables():
+            for finding in _check_table(reader, read_table(record, storage)):
+                found.append(finding)
+                if len(found) == FINDINGS_MAX:
+                    return found
+        return found
+
+    return storage.read(work)
+
+
+def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
+    expected = {index.number: 0 for index in table.indexes}
+    for row, partition, sort, size, body in reader.rows(table.stored):
+        key = (partition, sort)
+        place = f"{table.name} {_printed(key)}"
+        try:
+            item = decode(body)
+            is_normal = check_item(item) is item
+        except ValueError as error:
+            yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
+            continue
+        yield from _check_item(table, key, item, size, place, is_normal=is_normal)
+        for index in table.indexes:
+            entry = entry_of(index, item)
+            if entry is None:
+                continue
+            expected[index.number] += 1
+            stored = reader.entry(table.stored, index.number, entry, key)
+            where = f"{table.name}/{index.name} {_printed(key)}"
+            if stored is None:
+                yield Finding("EntryMissing", where, "the item has no entry in the index")
+            elif stored.row != row:
+                yield Finding("EntryWrong", where, f"the entry points at row {stored.row}, the item is {row}")
+            elif stored.entry.size != entry.size:
+                yield Finding(
+                    "EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}"
+                )
+    for index in table.indexes:
+        yield from _check_surplus(reader, table, index, expected[index.number])
+
+
+def _check_item(
+    table: Table, key: Key, item: dict[str, Any], size: int, place: str, *, is_normal: bool
+) -> Iterator[Finding]:
+    if not is_normal:
+        yield Finding("ItemWrong", place, "the item isn't in its normal form")
+    elif item_size(item) != size:
+        yield Finding("ItemWrong", place, f"the item's size is stored as {size}, it is {item_size(item)}")
+    values = [item.get(attribute.name) for attribute in table.keys]
+    texts = [key_text(value) for value in values if value is not None]
+    if table.sort is None:
+        texts.append(NO_SORT)
+    if tuple(texts) != key:
+        yield Finding("ItemWrong", place, "the item's attributes don't make its key")
+
+
+def _check_surplus(reader: Reader, table: Table, index: Index, expected: int) -> Iterator[Finding]:
+    """Entries that no item asks for. Each item's own entry was looked up already, so the count tells."""
+    if sum(1 for _ in reader.entries(table.stored, index.number)) == expected:
+        return
+    for stored in reader.entries(table.stored, index.number):
+        found = reader.get(table.stored, *stored.key)
+        entry = entry_of(index, decode(found[1])) if found is not None else None
+        if entry is None or entry.key != stored.entry.key:
+            where = f"{table.name}/{index.name} {_printed(stored.key)}"
+            yield Finding("EntryStray", where, "the entry has no such item")
+
+
+def _printed(key: tuple[KeyText, ...]) -> str:
+    return " ".join(repr(part) for part in key if part)

@@ -1,0 +1,116 @@
+"""The description of a table: what DescribeTable, CreateTable, UpdateTable and DeleteTable answer.
+
+Counts are taken from the store while that is quick; those of a large table are remembered for some hours, as
+the service does ("approximately every six hours").
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.engine.tables import Table
+
+COUNTED_ROWS_MAX = 20_000
+COUNTS_LIFETIME_S = 6 * 3600.0
+_ALL_ROWS = 2**62
+_ARN = "arn:aws:dynamodb:local:000000000000:table/{name}"
+
+
+class Counts:
+    """Item counts and sizes, in bytes, of tables and indexes."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int | None], tuple[float, tuple[int, int]]] = {}
+
+    def of(self, table: Table, index: int | None) -> tuple[int, int]:
+        """The number of items and their size, of the table or one of its indexes."""
+        counted = table.stored.count(index, COUNTED_ROWS_MAX)
+        if counted is not None:
+            return counted
+        key = (table.stored.layout.id, index)
+        known = self._known.get(key)
+        if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
+            return known[1]
+        counted = table.stored.count(index, _ALL_ROWS) or (0, 0)
+        self._known[key] = (time.monotonic(), counted)
+        return counted
+
+
+def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dict[str, Any]:
+    """The ``TableDescription``; without ``counts`` (a new table) everything is empty."""
+    definition = table.definition
+    items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
+    arn = _ARN.format(name=table.name)
+    description: dict[str, Any] = {
+        "AttributeDefinitions": definition["AttributeDefinitions"],
+        "TableName": table.name,
+        "KeySchema": definition["KeySchema"],
+        "TableStatus": status,
+        "CreationDateTime": definition["CreationDateTime"],
+        "ProvisionedThroughput": _throughput(definition.get("ProvisionedThroughput")),
+        "TableSizeBytes": size_bytes,
+        "ItemCount": items,
+        "TableArn": arn,
+        "TableId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn}#{definition['CreationDateTime']}")),
+        "DeletionProtectionEnabled": definition["DeletionProtectionEnabled"],
+    }
+    if definition["BillingMode"] == "PAY_PER_REQUEST":
+        description["BillingModeSummary"] = {
+            "BillingMode": "PAY_PER_REQUEST",
+            "LastUpdateToPayPerRequestDateTime": definition.get(
+                "OnDemandSince", definition["CreationDateTime"]
+            ),
+        }
+    for member in ("OnDemandThroughput", "WarmThroughput"):
+        if definition.get(member):
+            description[member] = definition[member]
+    if definition.get("StreamSpecification", {}).get("StreamEnabled"):
+        description["StreamSpecification"] = definition["StreamSpecification"]
+    if definition.get("SSESpecification", {}).get("Enabled"):
+        description["SSEDescription"] = {
+            "Status": "ENABLED",
+            "SSEType": definition["SSESpecification"].get("SSEType", "KMS"),
+        }
+    if definition.get("TableClass"):
+        description["TableClassSummary"] = {"TableClass": definition["TableClass"]}
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if definition.get(member):
+            description[member] = [
+                _describe_index(table, index, counts, member) for index in definition[member]
+            ]
+    return description
+
+
+def _describe_index(
+    table: Table, index: Mapping[str, Any], counts: Counts | None, member: str
+) -> dict[str, Any]:
+    name = index["IndexName"]
+    number = table.index_by_name[name].number
+    items, size_bytes = counts.of(table, number) if counts is not None else (0, 0)
+    description: dict[str, Any] = {
+        "IndexName": name,
+        "KeySchema": index["KeySchema"],
+        "Projection": index["Projection"],
+        "IndexSizeBytes": size_bytes,
+        "ItemCount": items,
+        "IndexArn": f"{_ARN.format(name=table.name)}/index/{name}",
+    }
+    if member == "GlobalSecondaryIndexes":
+        description["IndexStatus"] = "ACTIVE"
+        description["ProvisionedThroughput"] = _throughput(index.get("ProvisionedThroughput"))
+        for setting in ("OnDemandThroughput", "WarmThroughput"):
+            if index.get(setting):
+                description[setting] = index[setting]
+    return description
+
+
+def _throughput(throughput: Mapping[str, int] | None) -> dict[str, int]:
+    units = throughput or {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
+    return {
+        "NumberOfDecreasesToday": 0,
+        "ReadCapacityUnits": units["ReadCapacityUnits"],
+        "WriteCapacityUnits": units["WriteCapacityUnits"],
+    }

@@ -1,0 +1,140 @@
+"""The engine: dispatches operations to their actions, and retries those that met a table whose form has
+just changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from os import PathLike, fspath
+from typing import Any, Literal
+
+from keyplan.engine.actions import ACTIONS
+from keyplan.engine.check import Finding, check_storage
+from keyplan.engine.database import Database
+from keyplan.engine.storage.port import StaleTableError, Storage
+from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.errors import StoreError
+from keyplan.expressions import ExpressionFault
+from keyplan.values import ValueFault
+from keyplan.wire.errors import (
+    SerializationException,
+    UnknownOperationException,
+    ValidationException,
+)
+from keyplan.wire.operations import OPERATIONS
+
+_STALE_RETRIES = 50
+"""A table would have to change that often during one operation for it to fail."""
+
+
+class Engine:
+    """An open store. Threads may share it, and several processes may open the same file.
+
+    ``statements`` counts SQL statements (for tests; approximate when threads work at once).
+    """
+
+    def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
+        self._storage = storage
+        self._database = Database(storage, clock)
+        self._actions = {name: (operation.validate, ACTIONS[name]) for name, operation in OPERATIONS.items()}
+
+    @classmethod
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        create: bool = True,
+        busy_timeout_s: float = 10.0,
+        synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL",
+        clock: Callable[[], float] = time.time,
+    ) -> Engine:
+        """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
+
+        ``create`` makes the file when it isn't there. ``busy_timeout_s`` is how long a write waits for other
+        writers. With ``synchronous="FULL"`` what a call has acknowledged survives a power cut; with
+        ``"NORMAL"`` it survives the end of the process. ``clock`` gives the time in seconds since the epoch.
+
+        Raises:
+            StoreError: the file is missing, foreign, damaged, locked, or can't be written.
+        """
+        place = fspath(path)
+        if place == ":memory:":
+            return cls(SqliteStorage.memory(), clock)
+        storage = SqliteStorage.file(
+            place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous
+        )
+        return cls(storage, clock)
+
+    @property
+    def place(self) -> str:
+        """The path of the file, or ``:memory:``."""
+        return self._storage.place
+
+    @property
+    def statements(self) -> int:
+        """How many SQL statements were run so far."""
+        return self._storage.statements
+
+    def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run one operation of DynamoDB's API; parameters and answer are in its JSON shape.
+
+        Raises:
+            DynamoDBError: the error DynamoDB would give (``keyplan.wire.errors``).
+            StoreError: the store failed; a write was not made.
+        """
+        known = self._actions.get(operation)
+        if known is None:
+            raise UnknownOperationException(f"Operation {operation} is not supported")
+        validate, action = known
+        validate(params)
+        try:
+            return action(self._database, params)
+        except StaleTableError:
+            return self._again(action, params)
+        except (ExpressionFault, ValueFault) as fault:
+            raise ValidationException(fault.message) from None
+        except UnicodeEncodeError:
+            raise _not_unicode() from None
+
+    def _again(
+        self, action: Callable[[Database, dict[str, Any]], dict[str, Any]], params: dict[str, Any]
+    ) -> dict[str, Any]:
+        for _ in range(_STALE_RETRIES):
+            self._database.refresh()
+            try:
+                return action(self._database, params)
+            except StaleTableError:
+                continue
+            except (ExpressionFault, ValueFault) as fault:
+                raise ValidationException(fault.message) from None
+            except UnicodeEncodeError:
+                raise _not_unicode() from None
+        raise StoreError(
+            "A table's indexes kept changing during the operation", place=self.place, hint="Try again."
+        )
+
+    def check(self) -> list[Finding]:
+        """Look at everything stored: is the file sound, do items and index entries agree? No findings is
+        good.
+
+        It reads one snapshot; others may go on writing.
+        """
+        return check_storage(self._storage)
+
+    def close(self) -> None:
+        """Close the store. Calls after that raise ``StoreError``; closing again does nothing."""
+        self._storage.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Engine({self.place!r})"
+
+
+def _not_unicode() -> SerializationException:
+    return SerializationException("A string of the request is not valid Unicode")

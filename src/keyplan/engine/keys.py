@@ -1,0 +1,206 @@
+"""Keys of requests and items: from attribute values to storage forms, with DynamoDB's errors for what can't
+be a key.
+
+The common case, a key of strings or numbers that are right, is decided by a few comparisons; everything else
+goes to the functions that find out which error it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.engine.storage.port import Entry, KeyText
+from keyplan.engine.tables import Index, KeyAttribute, Table
+from keyplan.values import check_item, item_size, key_text
+from keyplan.wire.errors import ValidationException, one_or_more
+from keyplan.wire.limits import ITEM_BYTES_MAX, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+
+Item = Mapping[str, Any]
+Key = tuple[KeyText, KeyText]
+
+NO_SORT = ""
+"""Stands for the sort key in a table without one."""
+
+MISMATCH = "The provided key element does not match the schema"
+_EMPTY = (
+    "One or more parameter values are not valid. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
+)
+_EMPTY_INDEX = (
+    "One or more parameter values are not valid. "
+    "A value specified for a secondary index key is not supported. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value. IndexName: {index}, "
+    "IndexKey: {name}"
+)
+
+
+def key_of_request(table: Table, key: dict[str, Any]) -> Key:
+    """The storage form of a request's ``Key``.
+
+    Raises:
+        ValidationException: it isn't a key of this table.
+    """
+    sort = table.sort
+    first = _plain(key.get(table.partition.name), table.partition.type)
+    if first is not None:
+        if sort is None:
+            if len(key) == 1:
+                return first, NO_SORT
+        elif len(key) == 2:
+            second = _plain(key.get(sort.name), sort.type)
+            if second is not None:
+                return first, second
+    return _checked_key(table, key)
+
+
+def _plain(value: Any, tag: str) -> str | None:
+    # A string that is certainly within every limit; the rest takes the slower way.
+    if tag == "S" and type(value) is dict and len(value) == 1:
+        text = value.get("S")
+        if type(text) is str and text.isascii() and 0 < len(text) <= SORT_KEY_BYTES_MAX:
+            return text
+    return None
+
+
+def _checked_key(table: Table, key: dict[str, Any]) -> Key:
+    key = check_item(key)
+    if len(key) != len(table.keys) or any(attribute.name not in key for attribute in table.keys):
+        raise ValidationException(MISMATCH)
+    for attribute in table.keys:
+        if attribute.type not in key[attribute.name]:
+            raise ValidationException(MISMATCH)
+    return _key_texts(table, key)
+
+
+def key_of_item(table: Table, item: Item) -> Key:
+    """The storage form of the key in a whole (checked) item.
+
+    Raises:
+        ValidationException: a key attribute is missing or can't be one.
+    """
+    for attribute in table.keys:
+        value = item.get(attribute.name)
+        if value is None:
+            raise one_or_more(f"Missing the key {attribute.name} in the item")
+        if attribute.type not in value:
+            actual = next(iter(value))
+            raise one_or_more(
+                f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}"
+            )
+    return _key_texts(table, item)
+
+
+def _key_texts(table: Table, item: Item) -> Key:
+    partition = _key_text(table.partition, item, PARTITION_KEY_BYTES_MAX)
+    if table.sort is None:
+        return partition, NO_SORT
+    return partition, _key_text(table.sort, item, SORT_KEY_BYTES_MAX)
+
+
+def _key_text(attribute: KeyAttribute, item: Item, bytes_max: int) -> KeyText:
+    check_not_empty(attribute, item[attribute.name])
+    text = key_text(item[attribute.name])
+    _check_length(text, bytes_max)
+    return text
+
+
+def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
+    """Refuse an empty string or binary as the value of a key attribute.
+
+    Raises:
+        ValidationException: it is empty.
+    """
+    if not value[attribute.type]:
+        kind = "binary" if attribute.type == "B" else "string"
+        raise ValidationException(_EMPTY.format(kind=kind, name=attribute.name))
+
+
+def _check_length(text: KeyText, bytes_max: int) -> None:
+    length_bytes = len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
+    if length_bytes > bytes_max:
+        if bytes_max == PARTITION_KEY_BYTES_MAX:
+            raise one_or_more("Size of hashkey has exceeded the maximum size limit of2048 bytes")
+        raise one_or_more("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+
+
+def key_attributes(table: Table, item: Item) -> dict[str, Any]:
+    """The key of an item as attributes."""
+    return {attribute.name: item[attribute.name] for attribute in table.keys}
+
+
+def check_index_keys(table: Table, item: Item) -> None:
+    """Refuse an item whose attribute can't stand in the key of an index.
+
+    Raises:
+        ValidationException: an attribute has another type than an index's key, is empty, or is too long.
+    """
+    for index in table.indexes:
+        for attribute in index.keys:
+            value = item.get(attribute.name)
+            if value is None:
+                continue
+            text = value.get(attribute.type)
+            if not text:
+                raise _index_key_fault(index, attribute, value)
+            # Shorter than this, it is within the limits in any encoding.
+            if len(text) * 4 > SORT_KEY_BYTES_MAX:
+                is_partition = attribute in index.partition
+                _check_length(
+                    key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
+                )
+
+
+def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> ValidationException:
+    if attribute.type not in value:
+        return one_or_more(
+            f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
+            f"Actual: {next(iter(value))} IndexName: {index.name}"
+        )
+    kind = "binary" if attribute.type == "B" else "string"
+    return ValidationException(_EMPTY_INDEX.format(kind=kind, index=index.name, name=attribute.name))
+
+
+def entry_of(index: Index, item: Item) -> Entry | None:
+    """The entry of an item in an index; None when it isn't in there."""
+    texts: list[KeyText] = []
+    for attribute in index.keys:
+        value = item.get(attribute.name)
+        if value is None or attribute.type not in value:
+            return None
+        text = key_text(value)
+        if not text:
+            return None
+        texts.append(text)
+    if not index.projected:
+        return Entry(tuple(texts), None)
+    return Entry(tuple(texts), item_size(projection_of(index, item)))
+
+
+def projection_of(index: Index, item: Item) -> dict[str, Any]:
+    """What an index holds of an item."""
+    if not index.projected:
+        return dict(item)
+    projected = index.projected
+    return {name: value for name, value in item.items() if name in projected}
+
+
+def check_names(item: Item) -> None:
+    """Refuse an empty attribute name.
+
+    Raises:
+        ValidationException: there is one.
+    """
+    if "" in item:
+        raise ValidationException("Empty attribute name")
+
+
+def check_size(size_bytes: int, *, updating: bool) -> None:
+    """Refuse an item over 400 KB.
+
+    Raises:
+        ValidationException: it is.
+    """
+    if size_bytes > ITEM_BYTES_MAX:
+        subject = "Item size to update" if updating else "Item size"
+        raise ValidationException(f"{subject} has exceeded the maximum allowed size")

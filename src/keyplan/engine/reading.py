@@ -1,0 +1,215 @@
+"""What Query and Scan share: the target they read, the page, the position to go on from, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.engine.items import decode
+from keyplan.engine.keys import MISMATCH, NO_SORT
+from keyplan.engine.keys import projection_of as index_projection
+from keyplan.engine.requests import Answer, Request, wants_capacity
+from keyplan.engine.storage.port import Bounds, KeyText, Row
+from keyplan.engine.tables import Index, KeyAttribute, Table
+from keyplan.expressions import BoundCondition, BoundProjection
+from keyplan.values import ValueFault, check_item, item_size, key_text
+from keyplan.wire.capacity import Consumed, read_units
+from keyplan.wire.errors import ValidationException, one_or_more
+from keyplan.wire.limits import PAGE_BYTES_MAX
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is read: a table, or one of its indexes."""
+
+    table: Table
+    index: Index | None = None
+
+    @property
+    def partition(self) -> tuple[KeyAttribute, ...]:
+        """The partition attributes."""
+        return (self.table.partition,) if self.index is None else self.index.partition
+
+    @property
+    def sort(self) -> tuple[KeyAttribute, ...]:
+        """The sort attributes."""
+        if self.index is not None:
+            return self.index.sort
+        return () if self.table.sort is None else (self.table.sort,)
+
+    @property
+    def position(self) -> tuple[KeyAttribute, ...]:
+        """The attributes that make up a position: those of the index, then the table's key."""
+        return self.table.keys if self.index is None else self.index.keys + self.table.keys
+
+
+def target_of(table: Table, request: Request) -> Target:
+    """The target a request names.
+
+    Raises:
+        ValidationException: there is no such index, or it can't be read consistently.
+    """
+    name = request.get("IndexName")
+    if name is None:
+        return Target(table, None)
+    index = table.index_by_name.get(name)
+    if index is None:
+        raise ValidationException(f"The table does not have the specified index: {name}")
+    if request.get("ConsistentRead") and not index.is_local:
+        raise ValidationException("Consistent reads are not supported on global secondary indexes")
+    return Target(table, index)
+
+
+def check_select(target: Target, request: Request, operation: str) -> None:
+    """Refuse a ``Select`` that doesn't go with the rest of the request.
+
+    Raises:
+        ValidationException: it doesn't.
+    """
+    select = request.get("Select")
+    if select is None:
+        return
+    if request.get("ProjectionExpression") is not None and select != "SPECIFIC_ATTRIBUTES":
+        what = "only the Count" if select == "COUNT" else select
+        raise ValidationException(f"Cannot specify the ProjectionExpression when choosing to get {what}")
+    if select == "SPECIFIC_ATTRIBUTES" and request.get("ProjectionExpression") is None:
+        raise ValidationException(
+            "Must specify the AttributesToGet or ProjectionExpression "
+            "when choosing to get SPECIFIC_ATTRIBUTES"
+        )
+    index = target.index
+    if select == "ALL_PROJECTED_ATTRIBUTES" and index is None:
+        raise ValidationException(
+            f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName"
+        )
+    if select == "ALL_ATTRIBUTES" and index is not None and not index.is_local and index.projected:
+        raise one_or_more(
+            "Select type ALL_ATTRIBUTES is not supported for global secondary index "
+            f"{index.name} because its projection type is not ALL"
+        )
+
+
+def check_projected(
+    target: Target, select: str | None, *expressions: BoundCondition | BoundProjection | None
+) -> bool:
+    """Whether a local index must fetch from the table what it doesn't hold.
+
+    Raises:
+        ValidationException: a global index doesn't hold it, and can't fetch.
+    """
+    index = target.index
+    if index is None or not index.projected:
+        return False
+    missing = sorted(
+        {
+            name
+            for each in expressions
+            if each is not None
+            for name in each.attributes
+            if name not in index.projected
+        }
+    )
+    if missing and not index.is_local:
+        raise one_or_more(f"Global secondary index {index.name} does not project [{', '.join(missing)}]")
+    return bool(missing) or select == "ALL_ATTRIBUTES"
+
+
+def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
+    """The position of the ExclusiveStartKey.
+
+    Raises:
+        ValidationException: it isn't a key of the target.
+    """
+    start: Item | None = request.get("ExclusiveStartKey")
+    if start is None:
+        return None
+    try:
+        start = check_item(start)
+    except ValueFault as fault:
+        raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
+    names = {attribute.name for attribute in target.position}
+    fits = names == start.keys() and all(
+        attribute.type in start[attribute.name] for attribute in target.position
+    )
+    if not fits:
+        detail = f": {MISMATCH}" if target.index is None else ""
+        raise ValidationException(f"The provided starting key is invalid{detail}")
+    texts = [key_text(start[attribute.name]) for attribute in target.position]
+    for attribute, text in zip(target.position, texts, strict=True):
+        if not text:
+            raise ValidationException(
+                "The provided starting key is invalid: One or more parameter values are not valid. "
+                "The AttributeValue for a key attribute cannot contain an empty "
+                f"{'binary' if attribute.type == 'B' else 'string'} value. Key: {attribute.name}"
+            )
+    if target.table.sort is None:
+        texts.append(NO_SORT)
+    return tuple(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A page to read: where, from which bounds, how filtered and shown."""
+
+    target: Target
+    bounds: Bounds
+    filter: BoundCondition | None
+    projection: BoundProjection | None
+    fetches: bool
+    """Whether a local index reads the whole items from the table."""
+
+
+def answer_page(question: Question, request: Request) -> Answer:
+    """Read one page, in one statement, and answer with it."""
+    target = question.target
+    number = target.index.number if target.index is not None else None
+    limit: int | None = request.get("Limit")
+    rows, more = target.table.stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+    counts_only = request.get("Select") == "COUNT"
+    decoded: list[Item] = []
+    if counts_only and question.filter is None:
+        answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
+    else:
+        decoded = [decode(row[1]) for row in rows]
+        items = _shown(question, decoded)
+        answer = {"Count": len(items), "ScannedCount": len(rows)}
+        if not counts_only:
+            projection = question.projection
+            answer["Items"] = items if projection is None else [projection.project(item) for item in items]
+    if more:
+        last = decoded[-1] if decoded else decode(rows[-1][1])
+        answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
+    level = wants_capacity(request)
+    if level is not None:
+        answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
+    return answer
+
+
+def _shown(question: Question, items: list[Item]) -> list[Item]:
+    """What the index holds of the items, and of these what the filter lets through."""
+    index = question.target.index
+    if index is not None and index.projected and not question.fetches:
+        items = [index_projection(index, item) for item in items]
+    if question.filter is not None:
+        matches = question.filter.matches
+        return [item for item in items if matches(item)]
+    return items
+
+
+def _consumed(question: Question, request: Mapping[str, Any], rows: list[Row]) -> Consumed:
+    target = question.target
+    consistent = bool(request.get("ConsistentRead"))
+    consumed = Consumed(target.table.name, "Read")
+    units = read_units(sum(row[0] for row in rows), consistent=consistent)
+    if target.index is None:
+        consumed.table_units = units
+        return consumed
+    consumed.add_index(target.index.name, units, is_local=target.index.is_local)
+    if question.fetches:
+        consumed.table_units = sum(
+            read_units(item_size(decode(row[1])), consistent=consistent) for row in rows
+        )
+    return consumed

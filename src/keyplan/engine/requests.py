@@ -1,0 +1,77 @@
+"""What requests have in common: their expressions bound together, and what they want to know of consumed
+capacity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.expressions import (
+    BoundCondition,
+    BoundProjection,
+    Placeholders,
+    bind_condition,
+    bind_projection,
+)
+from keyplan.wire.capacity import Consumed
+from keyplan.wire.errors import ValidationException
+
+_NAMES = "ExpressionAttributeNames"
+_VALUES = "ExpressionAttributeValues"
+
+Request = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+def placeholders(request: Request, expressions: tuple[str, ...]) -> Placeholders | None:
+    """The placeholders of a request; None when it has no expression at all.
+
+    ``expressions`` are the members that may hold one, in the order AWS names them.
+
+    Raises:
+        ValidationException: there are placeholders and no expression.
+    """
+    if any(request.get(member) is not None for member in expressions):
+        return Placeholders(request.get(_NAMES), request.get(_VALUES))
+    if request.get(_NAMES) is not None:
+        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
+    if request.get(_VALUES) is not None:
+        verb = "is" if len(expressions) == 1 else "are"
+        raise ValidationException(
+            f"{_VALUES} can only be specified when using expressions: {' and '.join(expressions)} {verb} null"
+        )
+    return None
+
+
+def condition_of(request: Request, given: Placeholders, member: str) -> BoundCondition | None:
+    """The condition in a member of the request."""
+    text = request.get(member)
+    return None if text is None else bind_condition(text, given, member)
+
+
+def projection_of(request: Request, given: Placeholders) -> BoundProjection | None:
+    """The request's ProjectionExpression."""
+    text = request.get("ProjectionExpression")
+    return None if text is None else bind_projection(text, given)
+
+
+def only_projection(request: Request) -> BoundProjection | None:
+    """The projection of a request that has no other expression."""
+    given = placeholders(request, ("ProjectionExpression",))
+    if given is None:
+        return None
+    projection = projection_of(request, given)
+    given.check_unused()
+    return projection
+
+
+def wants_capacity(request: Request) -> str | None:
+    """TOTAL or INDEXES where the request asks for consumed capacity."""
+    level: str | None = request.get("ReturnConsumedCapacity")
+    return None if level is None or level == "NONE" else level
+
+
+def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bool = False) -> list[Answer]:
+    """The ``ConsumedCapacity`` of an operation on several tables."""
+    return [consumed.as_json(level, by_direction=by_direction) for consumed in units.values()]

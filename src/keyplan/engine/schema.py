@@ -1,0 +1,319 @@
+"""What a table may be: the rules of CreateTable and UpdateTable beyond the shape of their requests, and the
+definition that is stored. The texts are AWS's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
+from keyplan.wire.limits import (
+    GLOBAL_INDEXES_MAX,
+    INDEX_PARTITION_ATTRIBUTES_MAX,
+    INDEX_SORT_ATTRIBUTES_MAX,
+    LOCAL_INDEXES_MAX,
+    PROJECTED_NAMES_PER_TABLE_MAX,
+)
+
+Definition = dict[str, Any]
+Schema = Sequence[Mapping[str, str]]
+
+_KEPT_SETTINGS = (
+    "StreamSpecification",
+    "SSESpecification",
+    "TableClass",
+    "OnDemandThroughput",
+    "WarmThroughput",
+)
+
+
+def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
+    """The definition of the table a (shape-checked) CreateTable asks for.
+
+    Raises:
+        ValidationException: the keys, attributes, indexes or throughput don't go together.
+    """
+    defined = _defined_names(request["AttributeDefinitions"])
+    _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
+    _check_keys(request["KeySchema"], defined)
+    _check_local(request, defined)
+    _check_global(request.get("GlobalSecondaryIndexes"), defined, request.get("BillingMode"))
+    _check_all_indexes(request)
+    _check_all_used(request, defined)
+    names = [index["IndexName"] for index in _indexes(request)]
+    definition: Definition = {
+        "AttributeDefinitions": request["AttributeDefinitions"],
+        "KeySchema": request["KeySchema"],
+        "CreationDateTime": now_s,
+        "BillingMode": request.get("BillingMode") or "PROVISIONED",
+        "ProvisionedThroughput": request.get("ProvisionedThroughput"),
+        "DeletionProtectionEnabled": bool(request.get("DeletionProtectionEnabled")),
+        "Tags": request.get("Tags") or [],
+        "IndexNumbers": {name: number for number, name in enumerate(names, 1)},
+        "NextIndexNumber": len(names) + 1,
+    }
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+        if request.get(member):
+            definition[member] = request[member]
+    keep_settings(definition, request)
+    return definition
+
+
+def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
+    """Take over the settings that are only stored and described."""
+    for member in _KEPT_SETTINGS:
+        if request.get(member) is not None:
+            definition[member] = request[member]
+
+
+def with_index(definition: Definition, create: Mapping[str, Any], attributes: Schema) -> Definition:
+    """The definition with a global index more.
+
+    Raises:
+        ValidationException: the index can't be.
+    """
+    name = create["IndexName"]
+    if name in definition["IndexNumbers"]:
+        raise ValidationException(f"One or more parameter values were invalid: Duplicate index name: {name}")
+    known = {each["AttributeName"]: dict(each) for each in definition["AttributeDefinitions"]}
+    for each in attributes:
+        before = known.setdefault(each["AttributeName"], dict(each))
+        if before["AttributeType"] != each["AttributeType"]:
+            raise one_or_more(
+                f"Attribute {each['AttributeName']} is defined as {before['AttributeType']} in the table"
+            )
+    used = {key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]}
+    used |= {key["AttributeName"] for key in [*definition["KeySchema"], *create["KeySchema"]]}
+    indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
+    _check_global([create], known.keys(), definition["BillingMode"])
+    changed = {
+        **definition,
+        "AttributeDefinitions": [each for each in known.values() if each["AttributeName"] in used],
+        "GlobalSecondaryIndexes": indexes,
+        "IndexNumbers": {**definition["IndexNumbers"], name: definition["NextIndexNumber"]},
+        "NextIndexNumber": definition["NextIndexNumber"] + 1,
+    }
+    _check_all_indexes(changed)
+    return changed
+
+
+def without_index(definition: Definition, name: str) -> Definition:
+    """The definition without a global index, and without the attributes that only it used."""
+    indexes = [index for index in definition["GlobalSecondaryIndexes"] if index["IndexName"] != name]
+    changed = {**definition, "GlobalSecondaryIndexes": indexes}
+    if not indexes:
+        del changed["GlobalSecondaryIndexes"]
+    numbers = definition["IndexNumbers"]
+    changed["IndexNumbers"] = {index: number for index, number in numbers.items() if index != name}
+    used = {key["AttributeName"] for index in _indexes(changed) for key in index["KeySchema"]}
+    used |= {key["AttributeName"] for key in changed["KeySchema"]}
+    changed["AttributeDefinitions"] = [
+        each for each in definition["AttributeDefinitions"] if each["AttributeName"] in used
+    ]
+    return changed
+
+
+def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The one creation or removal among the index updates of an UpdateTable.
+
+    Raises:
+        ValidationException: an update says nothing, or an index is named twice.
+        LimitExceededException: there are several creations or removals.
+    """
+    changes: list[Mapping[str, Any]] = []
+    names: set[str] = set()
+    for update in updates:
+        actions = [action for action in update.values() if action]
+        if not actions:
+            raise one_or_more(
+                "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
+                "GlobalSecondaryIndexUpdate.Delete must not be null"
+            )
+        name = actions[0]["IndexName"]
+        if name in names:
+            raise one_or_more(
+                f"Only one global secondary index update per index is allowed simultaneously. Index: {name}"
+            )
+        names.add(name)
+        if update.get("Create") or update.get("Delete"):
+            changes.append(update)
+    if len(changes) > 1:
+        raise LimitExceededException(
+            "Subscriber limit exceeded: "
+            "Only 1 online index can be created or deleted simultaneously per table"
+        )
+    return changes[0] if changes else None
+
+
+def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:
+    """Refuse a billing mode whose throughput is missing or too much."""
+    _check_throughput(mode, throughput)
+
+
+def _indexes(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [
+        *(definition.get("LocalSecondaryIndexes") or ()),
+        *(definition.get("GlobalSecondaryIndexes") or ()),
+    ]
+
+
+def _defined_names(attributes: Schema) -> list[str]:
+    names = [each["AttributeName"] for each in attributes]
+    for name in names:
+        if names.count(name) > 1:
+            raise one_or_more(f"Duplicate AttributeName: {name}")
+    return names
+
+
+def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) -> None:
+    if mode == "PAY_PER_REQUEST":
+        if throughput:
+            raise one_or_more(
+                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+                "BillingMode is PAY_PER_REQUEST"
+            )
+    elif not throughput:
+        raise one_or_more(
+            "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"
+        )
+
+
+def _check_keys(schema: Schema, defined: Iterable[str]) -> None:
+    _check_defined(schema, defined)
+    if len(schema) == 2 and schema[0]["AttributeName"] == schema[1]["AttributeName"]:
+        raise ValidationException(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        )
+    if schema[0]["KeyType"] != "HASH":
+        raise ValidationException("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    if len(schema) == 2 and schema[1]["KeyType"] != "RANGE":
+        raise ValidationException("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type")
+
+
+def _check_defined(schema: Schema, defined: Iterable[str]) -> None:
+    known = list(defined)
+    keys = [key["AttributeName"] for key in schema]
+    if any(key not in known for key in keys):
+        raise one_or_more(
+            "Some index key attributes are not defined in AttributeDefinitions. "
+            f"Keys: [{', '.join(keys)}], AttributeDefinitions: [{', '.join(known)}]"
+        )
+
+
+def _check_local(request: Mapping[str, Any], defined: Iterable[str]) -> None:
+    indexes: list[Mapping[str, Any]] | None = request.get("LocalSecondaryIndexes")
+    if indexes is None:
+        return
+    table = request["KeySchema"]
+    if not indexes:
+        raise one_or_more("List of LocalSecondaryIndexes is empty")
+    if len(table) < 2:
+        raise one_or_more(
+            "Table KeySchema does not have a range key, "
+            "which is required when specifying a LocalSecondaryIndex"
+        )
+    for index in indexes:
+        name, schema = index["IndexName"], index["KeySchema"]
+        if len(schema) > 2:
+            raise one_or_more(f"Index KeySchema has more than two attributes for index: {name}")
+        _check_keys(schema, defined)
+        if len(schema) != 2:
+            raise one_or_more(f"Index KeySchema does not have a range key for index: {name}")
+        if schema[0]["AttributeName"] != table[0]["AttributeName"]:
+            raise one_or_more(
+                "Index KeySchema does not have the same leading hash key as table KeySchema for index: "
+                f"{name}. index hash key: {schema[0]['AttributeName']}, "
+                f"table hash key: {table[0]['AttributeName']}"
+            )
+        _check_projection(index["Projection"])
+    if len(indexes) > LOCAL_INDEXES_MAX:
+        raise one_or_more("Number of LocalSecondaryIndexes exceeds per-table limit of 5")
+
+
+def _check_global(
+    indexes: Sequence[Mapping[str, Any]] | None, defined: Iterable[str], billing_mode: str | None
+) -> None:
+    if indexes is None:
+        return
+    if not indexes:
+        raise one_or_more("List of GlobalSecondaryIndexes is empty")
+    known = list(defined)
+    for index in indexes:
+        _check_defined(index["KeySchema"], known)
+        _check_index_schema(index["KeySchema"])
+        _check_projection(index["Projection"])
+        if billing_mode == "PAY_PER_REQUEST" and index.get("ProvisionedThroughput"):
+            raise one_or_more(
+                f"ProvisionedThroughput should not be specified for index: {index['IndexName']} "
+                "when BillingMode is PAY_PER_REQUEST"
+            )
+        if billing_mode != "PAY_PER_REQUEST" and not index.get("ProvisionedThroughput"):
+            raise one_or_more(f"ProvisionedThroughput is not specified for index: {index['IndexName']}")
+
+
+def _check_index_schema(schema: Schema) -> None:
+    """One to four HASH attributes, then up to four RANGE attributes, each once."""
+    names = [key["AttributeName"] for key in schema]
+    kinds = [key["KeyType"] for key in schema]
+    if len(set(names)) < len(names):
+        raise ValidationException(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
+        )
+    if kinds[0] != "HASH":
+        raise ValidationException("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
+    partition_count = kinds.count("HASH")
+    if kinds != ["HASH"] * partition_count + ["RANGE"] * (len(kinds) - partition_count):
+        raise ValidationException(
+            "Invalid key order. "
+            "Hash Key must be specified first in key schema, Range Key must be specifed second"
+        )
+    if partition_count > INDEX_PARTITION_ATTRIBUTES_MAX:
+        raise ValidationException("Too many partition keys. GSI can have at most 4 partition keys")
+    if len(kinds) - partition_count > INDEX_SORT_ATTRIBUTES_MAX:
+        raise ValidationException("Too many sort keys. GSI can have at most 4 sort keys")
+
+
+def _check_projection(projection: Mapping[str, Any]) -> None:
+    kind = projection.get("ProjectionType")
+    names = projection.get("NonKeyAttributes")
+    if kind is None:
+        raise one_or_more("Unknown ProjectionType: null")
+    if names is not None and kind != "INCLUDE":
+        raise one_or_more(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
+    if kind == "INCLUDE" and not names:
+        raise one_or_more("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
+
+
+def _check_all_indexes(definition: Mapping[str, Any]) -> None:
+    """What holds of all indexes of a table together."""
+    names = [index["IndexName"] for index in _indexes(definition)]
+    for name in names:
+        if names.count(name) > 1:
+            raise one_or_more(f"Duplicate index name: {name}")
+    if len(definition.get("GlobalSecondaryIndexes") or ()) > GLOBAL_INDEXES_MAX:
+        raise one_or_more(f"GlobalSecondaryIndex count exceeds the per-table limit of {GLOBAL_INDEXES_MAX}")
+    projected = sum(len(index["Projection"].get("NonKeyAttributes") or ()) for index in _indexes(definition))
+    if projected > PROJECTED_NAMES_PER_TABLE_MAX:
+        raise one_or_more(
+            "Total number of attributes projected through NonKeyAttributes exceeds "
+            f"the per-table limit of {PROJECTED_NAMES_PER_TABLE_MAX}"
+        )
+
+
+def _check_all_used(request: Mapping[str, Any], defined: Sequence[str]) -> None:
+    keys = [key["AttributeName"] for key in request["KeySchema"]]
+    for index in _indexes(request):
+        keys += [key["AttributeName"] for key in index["KeySchema"]]
+    unused = [name for name in defined if name not in keys]
+    if not unused:
+        return
+    if not _indexes(request):
+        raise one_or_more(
+            "Number of attributes in KeySchema does not exactly match number of attributes defined "
+            "in AttributeDefinitions"
+        )
+    raise one_or_more(
+        "Some AttributeDefinitions are not used. "
+        f"AttributeDefinitions: [{', '.join(defined)}], keys used: [{', '.join(dict.fromkeys(keys))}]"
+    )

@@ -1,0 +1,94 @@
+"""From SQLite's errors to ``StoreError``: what is wrong with the store, where, and what to do about it."""
+
+from __future__ import annotations
+
+import apsw
+
+from keyplan.errors import StoreError
+
+_NO_TABLE = "no such table: items_"
+
+
+def is_stale(error: apsw.Error) -> bool:
+    """Whether the error says that a table's physical form has changed under a cached layout."""
+    return isinstance(error, apsw.SQLError) and _NO_TABLE in str(error)
+
+
+def store_error(error: apsw.Error, place: str) -> StoreError:
+    """The ``StoreError`` for an error of SQLite."""
+    for kind, message, hint in _KINDS:
+        if isinstance(error, kind):
+            return StoreError(f"{message}: {error}", place=place, hint=hint)
+    return StoreError(f"The store failed: {error}", place=place)
+
+
+def foreign(place: str) -> StoreError:
+    """A SQLite file that isn't Keyplan's."""
+    return StoreError(
+        "This is a SQLite file of another program",
+        place=place,
+        hint="Give a path of its own to the Keyplan store; this file was left as it is.",
+    )
+
+
+def newer(place: str, version: int, known: int) -> StoreError:
+    """A file of a later version of Keyplan."""
+    return StoreError(
+        f"The file has format {version}, and this version of Keyplan knows formats up to {known}",
+        place=place,
+        hint="Update keyplan.",
+    )
+
+
+def missing(place: str) -> StoreError:
+    """No file there, and it isn't to be made."""
+    return StoreError(
+        "There is no such file", place=place, hint="Check the path, or open it with create=True."
+    )
+
+
+def missing_folder(place: str) -> StoreError:
+    """No folder for the file."""
+    return StoreError("There is no such folder for the file", place=place, hint="Make the folder first.")
+
+
+def locked(place: str, waited_s: float) -> StoreError:
+    """Another writer didn't finish in time."""
+    return StoreError(
+        f"Another process or thread has held the store's write lock for {waited_s:g} s",
+        place=place,
+        hint="Look for a process that stands still in a write, or open with a longer busy_timeout_s.",
+    )
+
+
+def closed(place: str) -> StoreError:
+    """The store was closed."""
+    return StoreError("The store is closed", place=place)
+
+
+_KINDS: tuple[tuple[type[apsw.Error], str, str], ...] = (
+    (apsw.NotADBError, "This isn't a SQLite file", "Give a path of its own to the Keyplan store."),
+    (
+        apsw.CorruptError,
+        "The file is damaged",
+        "Restore it from a copy; `keyplan dynamodb check` says what is damaged.",
+    ),
+    (
+        apsw.ReadOnlyError,
+        "The file or its folder can't be written",
+        "Give this user the right to write the file and its folder (SQLite keeps two files beside it).",
+    ),
+    (
+        apsw.CantOpenError,
+        "The file can't be opened",
+        "Check that it is a file, and that this user may read and write it and its folder.",
+    ),
+    (apsw.PermissionsError, "The file can't be accessed", "Give this user the right to read and write it."),
+    (apsw.AuthError, "The file can't be accessed", "Give this user the right to read and write it."),
+    (apsw.FullError, "The disk is full; nothing was written", "Free space and try again."),
+    (apsw.BusyError, "The file is locked", "Look for a process that holds it."),
+    (apsw.LockedError, "The file is locked", "Look for a process that holds it."),
+    (apsw.IOError, "The disk failed; nothing was written", "Look at the system's log."),
+    (apsw.NoMemError, "Out of memory", "Free memory and try again."),
+    (apsw.TooBigError, "A value is too large for the store", "Items hold at most 400 KB."),
+)

@@ -1,0 +1,342 @@
+"""The storage port over SQLite: one file in WAL mode, or memory. What is committed is on the disk."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+import apsw
+
+from keyplan.engine.storage import faults, sql
+from keyplan.engine.storage.connections import FilePool, MemoryPool
+from keyplan.engine.storage.fairlock import FairLock
+from keyplan.engine.storage.port import (
+    Bounds,
+    Entry,
+    KeyText,
+    Reader,
+    Row,
+    StaleTableError,
+    StoredEntry,
+    StoredTable,
+    TableLayout,
+    TableRecord,
+    Writer,
+)
+
+T = TypeVar("T")
+Key = tuple[KeyText, KeyText]
+
+_FETCHED_AT_ONCE_MAX = 32
+"""Up to here a page is fetched in one go, even if its items should turn out to be large."""
+
+
+class SqliteStorage:
+    """Tables in a SQLite file (``SqliteStorage.file``) or in memory (``SqliteStorage.memory``)."""
+
+    def __init__(self, pool: FilePool | MemoryPool, busy_timeout_s: float) -> None:
+        self.place = pool.place
+        self.statements = 0
+        self.pool = pool
+        self._busy_timeout_s = busy_timeout_s
+        self._writers = FairLock()
+
+    @classmethod
+    def file(
+        cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
+    ) -> SqliteStorage:
+        """Open a file, and make it if ``create``.
+
+        Raises:
+            StoreError: the file can't be opened or made, or isn't Keyplan's.
+        """
+        pool = FilePool(path, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        return cls(pool, busy_timeout_s)
+
+    @classmethod
+    def memory(cls) -> SqliteStorage:
+        """A store that lasts as long as this object."""
+        return cls(MemoryPool(), 10.0)
+
+    def close(self) -> None:
+        """Close; a second time does nothing."""
+        self.pool.close()
+
+    def table(self, layout: TableLayout) -> StoredTable:
+        """The reads of a table. Nothing is read yet."""
+        return SqliteTable(self, layout)
+
+    def tables(self) -> list[TableRecord]:
+        """The catalogue, by name."""
+        return self.read(lambda reader: reader.tables())
+
+    def fault(self, error: apsw.Error) -> Exception:
+        """What to raise for an error of SQLite."""
+        if faults.is_stale(error):
+            return StaleTableError(str(error))
+        return faults.store_error(error, self.place)
+
+    def read(self, work: Callable[[Reader], T]) -> T:
+        """Run ``work`` on one snapshot."""
+        return self._transaction("BEGIN", work)
+
+    def write(self, work: Callable[[Writer], T]) -> T:
+        """Run ``work`` in one transaction; when it raises, nothing was written."""
+        if not self._writers.acquire(self._busy_timeout_s):
+            raise faults.locked(self.place, self._busy_timeout_s)
+        try:
+            return self._transaction("BEGIN IMMEDIATE", work)
+        finally:
+            self._writers.release()
+
+    def _transaction(self, begin: str, work: Callable[[SqliteWriter], T]) -> T:
+        pool = self.pool
+        connection = pool.take()
+        try:
+            self._begin(connection, begin)
+            result = work(SqliteWriter(self, connection))
+            connection.execute("COMMIT")
+            self.statements += 2
+        except apsw.Error as error:
+            self._roll_back(connection)
+            raise self.fault(error) from error
+        except BaseException:
+            self._roll_back(connection)
+            raise
+        pool.give(connection)
+        return result
+
+    def _begin(self, connection: apsw.Connection, begin: str) -> None:
+        deadline = time.monotonic() + self._busy_timeout_s
+        while True:
+            try:
+                connection.execute(begin)
+            except apsw.BusyError as error:
+                # The busy handler has waited already, except where SQLite didn't ask it.
+                if time.monotonic() >= deadline:
+                    raise faults.locked(self.place, self._busy_timeout_s) from error
+                time.sleep(0.001)
+            else:
+                return
+
+    def _roll_back(self, connection: apsw.Connection) -> None:
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            self.pool.discard(connection)
+            return
+        except BaseException:
+            self.pool.discard(connection)
+            raise
+        self.pool.give(connection)
+
+    def faults(self) -> Iterable[str]:
+        """What SQLite's own check of the file finds."""
+        connection = self.pool.take()
+        try:
+            rows = connection.execute("PRAGMA integrity_check").fetchall()
+        except apsw.Error as error:
+            return [str(error)]
+        finally:
+            self.pool.give(connection)
+        return [str(row[0]) for row in rows if row[0] != "ok"]
+
+
+class SqliteTable:
+    """The reads of one table, each of one statement."""
+
+    __slots__ = ("layout", "storage", "texts")
+
+    def __init__(self, storage: SqliteStorage, layout: TableLayout) -> None:
+        self.storage = storage
+        self.layout = layout
+        self.texts = sql.TableTexts(layout)
+
+    def get(self, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        storage = self.storage
+        pool = storage.pool
+        connection = pool.take()
+        try:
+            storage.statements += 1
+            row: Row | None = connection.execute(self.texts.get, (partition, sort)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            pool.give(connection)
+        return row
+
+    def page(
+        self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
+        so.
+        """
+        text = self.texts.page(index, bounds)
+        values = sql.page_values(bounds, limit)
+        storage = self.storage
+        connection = storage.pool.take()
+        rows: list[Row] = []
+        size_bytes = 0
+        try:
+            storage.statements += 1
+            cursor = connection.execute(text, values)
+            if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
+                rows = cast("list[Row]", cursor.fetchall())
+                return _within(rows, limit, bytes_max)
+            for row in cursor:
+                rows.append(row)
+                size_bytes += row[0]
+                if size_bytes >= bytes_max:
+                    cursor.close(True)
+                    return rows, True
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            storage.pool.give(connection)
+        return rows, limit is not None and len(rows) == limit
+
+    def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
+        """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
+        storage = self.storage
+        connection = storage.pool.take()
+        try:
+            storage.statements += 1
+            row = connection.execute(self.texts.count(index), (rows_max + 1,)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            storage.pool.give(connection)
+        rows, size_bytes = cast("tuple[int, float]", row)
+        return None if rows > rows_max else (rows, int(size_bytes))
+
+
+class SqliteWriter:
+    """Reads and writes in the transaction that its connection is in. Errors of SQLite pass to
+    ``SqliteStorage``.
+    """
+
+    __slots__ = ("_connection", "_storage")
+
+    def __init__(self, storage: SqliteStorage, connection: apsw.Connection) -> None:
+        self._storage = storage
+        self._connection = connection
+
+    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
+        self._storage.statements += 1
+        return self._connection.execute(text, cast("apsw.Bindings | None", values))
+
+    def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        own = cast("SqliteTable", table)
+        return cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
+
+    def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> tuple[int, int, bytes] | None:
+        """The row id, size and JSON of an item."""
+        own = cast("SqliteTable", table)
+        return cast("tuple[int, int, bytes] | None", self._run(own.texts.find, (partition, sort)).fetchone())
+
+    def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
+        """Write an item that isn't there; its row id."""
+        self._run(cast("SqliteTable", table).texts.insert, (partition, sort, size, body))
+        return self._connection.last_insert_rowid()
+
+    def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
+        """Write an item that is there."""
+        self._run(cast("SqliteTable", table).texts.replace, (size, body, row))
+
+    def remove(self, table: StoredTable, row: int) -> None:
+        """Remove an item."""
+        self._run(cast("SqliteTable", table).texts.remove, (row,))
+
+    def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
+        """Write an index entry of the item ``row``."""
+        texts = cast("SqliteTable", table).texts.indexes[index]
+        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
+        self._run(texts.add, values)
+
+    def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
+        """Change the size of an index entry."""
+        self._run(cast("SqliteTable", table).texts.indexes[index].resize, (entry.size, *entry.key, *key))
+
+    def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
+        """Remove an index entry."""
+        self._run(cast("SqliteTable", table).texts.indexes[index].remove, (*entry.key, *key))
+
+    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
+        """All items: row id, key, size and JSON."""
+        rows = self._run(cast("SqliteTable", table).texts.rows)
+        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
+
+    def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
+        """All entries of an index."""
+        return map(_stored_entry, self._run(cast("SqliteTable", table).texts.indexes[index].entries))
+
+    def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
+        """The entry of an index under this full key."""
+        row = self._run(cast("SqliteTable", table).texts.indexes[index].entry, (*entry.key, *key)).fetchone()
+        return None if row is None else _stored_entry(row)
+
+    def tables(self) -> list[TableRecord]:
+        """The catalogue, by name."""
+        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
+
+    def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
+        """Add a table; its layout with the id it was given."""
+        self._run(sql.ADD_TABLE, (name, layout.generation, definition))
+        made = replace(layout, id=self._connection.last_insert_rowid())
+        self._run(sql.create_items(made))
+        for index in made.indexes:
+            self._run(sql.create_index(made, index))
+        return made
+
+    def drop_table(self, table: StoredTable) -> None:
+        """Remove a table, its items and its indexes."""
+        layout = table.layout
+        self._run(f"DROP TABLE {sql.items_name(layout)}")
+        for index in layout.indexes:
+            self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
+        self._run(sql.DROP_TABLE, (layout.id,))
+
+    def define(self, table_id: int, definition: str) -> None:
+        """Store a table's definition."""
+        self._run(sql.DEFINE, (definition, table_id))
+
+    def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
+        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
+        before = {index.number for index in table.layout.indexes}
+        after = {index.number for index in layout.indexes}
+        self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
+        for number in before - after:
+            self._run(f"DROP TABLE {sql.index_name(layout, number)}")
+        for index in layout.indexes:
+            if index.number not in before:
+                self._run(sql.create_index(layout, index))
+        self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
+        return SqliteTable(self._storage, layout)
+
+    def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
+        """What is stored under an idempotency token since ``since_s``."""
+        return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
+
+    def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
+        """Store an answer under a token; forget those from before ``since_s``."""
+        self._run(sql.FORGET_TOKENS, (since_s,))
+        self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
+
+
+def _stored_entry(row: tuple[Any, ...]) -> StoredEntry:
+    *key, partition, sort, item, size = row
+    return StoredEntry(Entry(tuple(key), size), (partition, sort), item)
+
+
+def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:
+    size_bytes = 0
+    for count, row in enumerate(rows, 1):
+        size_bytes += row[0]
+        if size_bytes >= bytes_max:
+            return rows[:count], True
+    return rows, len(rows) == limit

@@ -1,0 +1,176 @@
+"""A table as the engine knows it: keys, indexes and settings; read from the catalogue and written to it.
+
+The stored definition is DynamoDB's own description of the table (the members a DescribeTable answers,
+without what is counted), with the numbers of its indexes in the store beside it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, cast
+
+from keyplan.engine.storage.port import (
+    IndexLayout,
+    ScalarType,
+    Storage,
+    StoredTable,
+    TableLayout,
+    TableRecord,
+)
+
+ProjectionType = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAttribute:
+    """An attribute of a key, and its type."""
+
+    name: str
+    type: ScalarType
+
+
+@dataclass(frozen=True)
+class Index:
+    """A secondary index: one to four partition attributes, up to four sort attributes, and its projection."""
+
+    name: str
+    number: int
+    is_local: bool
+    partition: tuple[KeyAttribute, ...]
+    sort: tuple[KeyAttribute, ...]
+    projection: ProjectionType
+    projected: frozenset[str]
+    """The names of the projected attributes, keys included; empty when all are."""
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """All key attributes: partition and sort."""
+        return self.partition + self.sort
+
+    @cached_property
+    def layout(self) -> IndexLayout:
+        """Its physical form."""
+        return IndexLayout(
+            self.number,
+            tuple(key.type for key in self.partition),
+            tuple(key.type for key in self.sort),
+            self.projection != "ALL",
+        )
+
+    def holds_all(self) -> bool:
+        """Whether every attribute is projected."""
+        return self.projection == "ALL"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its key, its indexes, its settings, and the stored table behind it."""
+
+    name: str
+    partition: KeyAttribute
+    sort: KeyAttribute | None
+    indexes: tuple[Index, ...]
+    definition: Mapping[str, Any]
+    record: TableRecord = field(repr=False, compare=False)
+    stored: StoredTable = field(repr=False, compare=False)
+    plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
+    """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
+
+    @cached_property
+    def keys(self) -> tuple[KeyAttribute, ...]:
+        """The key attributes, partition first."""
+        return (self.partition,) if self.sort is None else (self.partition, self.sort)
+
+    @cached_property
+    def key_names(self) -> frozenset[str]:
+        """The names of the key attributes."""
+        return frozenset(key.name for key in self.keys)
+
+    @cached_property
+    def index_by_name(self) -> dict[str, Index]:
+        """The indexes by their names."""
+        return {index.name: index for index in self.indexes}
+
+    @cached_property
+    def has_local_indexes(self) -> bool:
+        """Whether there is a local index."""
+        return any(index.is_local for index in self.indexes)
+
+
+def read_table(record: TableRecord, storage: Storage) -> Table:
+    """The table of a catalogue record."""
+    definition = cast("dict[str, Any]", json.loads(record.definition))
+    partition, sort, indexes = _shape(definition)
+    layout = _layout(partition, sort, indexes, record.id, record.generation)
+    return Table(record.name, partition, sort, indexes, definition, record, storage.table(layout))
+
+
+def layout_of(definition: Mapping[str, Any], table_id: int, generation: int) -> TableLayout:
+    """The physical form of a table with this definition."""
+    return _layout(*_shape(definition), table_id, generation)
+
+
+def _layout(
+    partition: KeyAttribute,
+    sort: KeyAttribute | None,
+    indexes: tuple[Index, ...],
+    table_id: int,
+    generation: int,
+) -> TableLayout:
+    return TableLayout(
+        table_id,
+        generation,
+        partition.type,
+        sort.type if sort is not None else None,
+        tuple(index.layout for index in indexes),
+    )
+
+
+def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | None, tuple[Index, ...]]:
+    types: dict[str, ScalarType] = {
+        attribute["AttributeName"]: attribute["AttributeType"]
+        for attribute in definition["AttributeDefinitions"]
+    }
+    partition, sort = _split(definition["KeySchema"], types)
+    base = frozenset(key.name for key in (*partition, *sort))
+    numbers = cast("dict[str, int]", definition["IndexNumbers"])
+    indexes = [
+        _shape_index(index, numbers, types, base, is_local=member == "LocalSecondaryIndexes")
+        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+        for index in definition.get(member, ())
+    ]
+    return partition[0], sort[0] if sort else None, tuple(indexes)
+
+
+def _split(
+    schema: list[dict[str, str]], types: Mapping[str, ScalarType]
+) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+    keys = [
+        (KeyAttribute(each["AttributeName"], types[each["AttributeName"]]), each["KeyType"])
+        for each in schema
+    ]
+    return (
+        tuple(key for key, kind in keys if kind == "HASH"),
+        tuple(key for key, kind in keys if kind == "RANGE"),
+    )
+
+
+def _shape_index(
+    index: Mapping[str, Any],
+    numbers: Mapping[str, int],
+    types: Mapping[str, ScalarType],
+    base: frozenset[str],
+    *,
+    is_local: bool,
+) -> Index:
+    partition, sort = _split(index["KeySchema"], types)
+    projection: ProjectionType = index["Projection"]["ProjectionType"]
+    projected = frozenset[str]()
+    if projection != "ALL":
+        own = {key.name for key in (*partition, *sort)}
+        projected = base | own | frozenset(index["Projection"].get("NonKeyAttributes", ()))
+    name = index["IndexName"]
+    return Index(name, numbers[name], is_local, partition, sort, projection, projected)

@@ -1,0 +1,170 @@
+"""Writing one item: the one place where conditions are judged, items written and index entries kept in step.
+
+Every write operation prepares ``Write`` objects outside the transaction and performs them inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.engine.items import decode, encode
+from keyplan.engine.keys import Key, check_index_keys, check_size, entry_of, projection_of
+from keyplan.engine.storage.port import Writer
+from keyplan.engine.tables import Index, Table
+from keyplan.expressions import BoundCondition
+from keyplan.values import item_size
+from keyplan.wire.capacity import Consumed, entry_units, write_units
+from keyplan.wire.errors import ConditionalCheckFailedException
+
+Item = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An item as it is to be, with its stored form. Made outside the transaction."""
+
+    item: Item
+    size: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of one item.
+
+    At most one of ``put`` and ``change`` is given; ``removes`` is a deletion; none of them is a mere
+    condition.
+    """
+
+    table: Table
+    key: Key
+    condition: BoundCondition | None = None
+    put: Put | None = None
+    change: Callable[[Item | None], Item] | None = None
+    removes: bool = False
+    wants_old: bool = False
+    """Whether the outcome must hold the old item."""
+    tells_item: bool = False
+    """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a write did. The old item is decoded only where somebody needs it."""
+
+    old: Item | None
+    new: Item | None
+    old_size: int
+    new_size: int
+
+
+def prepare_put(table: Table, item: Item) -> Put:
+    """Check the whole (normalised) item and bring it to its stored form.
+
+    Raises:
+        ValidationException: it is too large, or an attribute can't stand in an index's key.
+    """
+    size = item_size(item)
+    check_size(size, updating=False)
+    if table.indexes:
+        check_index_keys(table, item)
+    return Put(item, size, encode(item))
+
+
+def perform(writer: Writer, write: Write) -> Outcome:
+    """Do a write, or raise and leave everything as it is.
+
+    Raises:
+        ConditionalCheckFailedException: its condition doesn't hold.
+        ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
+    """
+    table = write.table
+    found = writer.find(table.stored, *write.key)
+    old: Item | None = None
+    if found is not None and (
+        write.condition is not None or write.change is not None or write.wants_old or table.indexes
+    ):
+        old = decode(found[2])
+    if write.condition is not None and not write.condition.matches(old if old is not None else {}):
+        raise ConditionalCheckFailedException(old if write.tells_item else None)
+    put = write.put
+    if write.change is not None:
+        put = _changed(table, write.change(old))
+    if put is not None:
+        return _store(writer, write, found, old, put)
+    old_size = found[1] if found is not None else 0
+    if write.removes and found is not None:
+        writer.remove(table.stored, found[0])
+        if table.indexes:
+            keep_indexes(writer, write, found[0], old, None)
+    return Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
+
+
+def _changed(table: Table, item: Item) -> Put:
+    size = item_size(item)
+    check_size(size, updating=True)
+    if table.indexes:
+        check_index_keys(table, item)
+    return Put(item, size, encode(item))
+
+
+def _store(
+    writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put
+) -> Outcome:
+    table = write.table
+    if found is None:
+        row, old_size = writer.insert(table.stored, *write.key, put.size, put.body), 0
+    else:
+        row, old_size = found[0], found[1]
+        if found[2] != put.body:
+            writer.replace(table.stored, row, put.size, put.body)
+    if table.indexes:
+        keep_indexes(writer, write, row, old, put.item)
+    return Outcome(old, put.item, old_size, put.size)
+
+
+def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: Item | None) -> None:
+    """Bring the index entries of one item from its old state to its new one, touching only what differs."""
+    stored, key = write.table.stored, write.key
+    for index in write.table.indexes:
+        before = entry_of(index, old) if old is not None else None
+        after = entry_of(index, new) if new is not None else None
+        if before == after:
+            continue
+        if before is not None and after is not None and before.key == after.key:
+            writer.resize_entry(stored, index.number, after, key)
+            continue
+        if before is not None:
+            writer.remove_entry(stored, index.number, before, key)
+        if after is not None:
+            writer.add_entry(stored, index.number, after, key, row)
+
+
+def add_units(consumed: Consumed, table: Table, outcome: Outcome, *, transactional: bool = False) -> None:
+    """Count the units of a write: on the table by the larger of before and after, on each index by what
+    changed.
+    """
+    size = max(outcome.old_size, outcome.new_size)
+    consumed.table_units += write_units(size, transactional=transactional)
+    for index in table.indexes:
+        units = _index_units(index, outcome)
+        if units:
+            consumed.add_index(index.name, units, is_local=index.is_local)
+
+
+def _index_units(index: Index, outcome: Outcome) -> float:
+    before = entry_of(index, outcome.old) if outcome.old is not None else None
+    after = entry_of(index, outcome.new) if outcome.new is not None else None
+    before_size = outcome.old_size if before is None or before.size is None else before.size
+    after_size = outcome.new_size if after is None or after.size is None else after.size
+    if before is None:
+        return 0.0 if after is None else entry_units(after_size)
+    if after is None:
+        return entry_units(before_size)
+    if before.key != after.key:
+        return entry_units(before_size) + entry_units(after_size)
+    if projection_of(index, outcome.old or {}) == projection_of(index, outcome.new or {}):
+        return 0.0
+    return entry_units(max(before_size, after_size))

@@ -1,0 +1,247 @@
+"""The errors of Keyplan: one tree, and each error has a stable code.
+
+::
+
+    KeyplanError
+    ├── DesignError          a design that can't work, told when its class is made
+    ├── RequestError         a call that can't be made: told before anything is sent
+    │   ├── UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRefused
+    ├── AnswerError          what came back isn't what the pattern promises
+    │   ├── ItemNotFound, ItemNotReadable
+    ├── WriteFailed          a condition of a write didn't hold; nothing was written
+    │   ├── ItemExists, ConditionFailed, ValueTaken, TransactionFailed
+    ├── Refused               a write that the design's own rules don't allow
+    ├── StoreError           the store can't be opened, read or written
+    └── DynamoDBError        an error of DynamoDB's API, with its type and its message
+
+Every error says what went wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``), and what to
+do (``hint``). The code is a promise: it stays when the words change. DynamoDB's own errors by type live in
+``keyplan.wire.errors``; no error is made anywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+__all__ = [
+    "AnswerError",
+    "ArgumentError",
+    "ConditionFailed",
+    "CursorError",
+    "DesignError",
+    "DynamoDBError",
+    "Fault",
+    "ItemExists",
+    "ItemNotFound",
+    "ItemNotReadable",
+    "ItemTooLarge",
+    "KeyFieldError",
+    "KeyplanError",
+    "Refused",
+    "RequestError",
+    "StoreError",
+    "TransactionFailed",
+    "UnknownDesign",
+    "UnknownPattern",
+    "UpdateRefused",
+    "ValueTaken",
+    "WriteFailed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with an input, with the place of it.
+
+    ``place`` is a path such as ``Cms.articles_by_author`` or ``items[3].title``; ``hint`` says what to do about it.
+    """
+
+    place: str
+    message: str
+    hint: str | None = None
+    code: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class KeyplanError(Exception):
+    """The base of all errors of Keyplan. ``code`` is stable; ``faults`` holds every fault of one input."""
+
+    code: ClassVar[str] = "KeyplanError"
+
+    def __init__(
+        self, message: str, *, place: str | None = None, hint: str | None = None, faults: Iterable[Fault] = ()
+    ) -> None:
+        self.message = message
+        self.place = place
+        self.hint = hint
+        self.faults: tuple[Fault, ...] = tuple(faults)
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        head = f"{self.place}: {self.message}" if self.place else self.message
+        lines = [head, *(f"  - {fault}" for fault in self.faults)]
+        if self.hint:
+            lines.append(f"  → {self.hint}")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """The error as JSON data: ``code``, ``message``, and ``place``, ``hint`` and ``faults`` where there are any."""
+        body: dict[str, Any] = {"code": self.code, "message": self.message}
+        if self.place:
+            body["place"] = self.place
+        if self.hint:
+            body["hint"] = self.hint
+        if self.faults:
+            body["faults"] = [
+                {
+                    key: value
+                    for key, value in (
+                        ("place", fault.place),
+                        ("message", fault.message),
+                        ("hint", fault.hint),
+                        ("code", fault.code),
+                    )
+                    if value
+                }
+                for fault in self.faults
+            ]
+        return body
+
+
+class DesignError(KeyplanError, TypeError):
+    """A design that can't work. Raised when its class is made, with every fault found."""
+
+    code = "DesignError"
+
+
+class RequestError(KeyplanError, ValueError):
+    """A call that can't be made. Nothing was sent."""
+
+    code = "RequestError"
+
+
+class UnknownDesign(RequestError, LookupError):
+    """No design of that name."""
+
+    code = "UnknownDesign"
+
+
+class UnknownPattern(RequestError, LookupError):
+    """The design has no access pattern of that name."""
+
+    code = "UnknownPattern"
+
+
+class ArgumentError(RequestError):
+    """Missing, extra or wrong arguments of a pattern; all of them are in ``faults``."""
+
+    code = "ArgumentError"
+
+
+class CursorError(RequestError):
+    """A cursor that isn't of this pattern and these arguments, or that was cut short or changed."""
+
+    code = "CursorError"
+
+
+class KeyFieldError(RequestError):
+    """A value that can't stand in a key: empty, too long, out of its format's range."""
+
+    code = "KeyFieldError"
+
+
+class ItemTooLarge(RequestError):
+    """An item over DynamoDB's 400 KB."""
+
+    code = "ItemTooLarge"
+
+
+class UpdateRefused(RequestError):
+    """An update that would leave a key, a claim or an index entry wrong, or that breaks a field's type."""
+
+    code = "UpdateRefused"
+
+
+class AnswerError(KeyplanError):
+    """What came back from the store isn't what the pattern promises."""
+
+    code = "AnswerError"
+
+
+class ItemNotFound(AnswerError, LookupError):
+    """There is no such item, and the pattern promises one."""
+
+    code = "ItemNotFound"
+
+
+class ItemNotReadable(AnswerError):
+    """An item whose key fits the entity, but whose attributes don't."""
+
+    code = "ItemNotReadable"
+
+
+class WriteFailed(KeyplanError):
+    """A condition of a write didn't hold. Nothing was written."""
+
+    code = "WriteFailed"
+
+
+class ItemExists(WriteFailed):
+    """An item to be created is there already."""
+
+    code = "ItemExists"
+
+
+class ConditionFailed(WriteFailed):
+    """An item isn't as the write expects it: ``only_if`` didn't hold, its version moved on, or it is missing."""
+
+    code = "ConditionFailed"
+
+
+class ValueTaken(WriteFailed):
+    """A unique value belongs to another item."""
+
+    code = "ValueTaken"
+
+
+class TransactionFailed(WriteFailed):
+    """A transaction was cancelled. ``faults`` says per action why; ``reasons`` are the errors of the actions."""
+
+    code = "TransactionFailed"
+
+    def __init__(self, message: str, *, reasons: Sequence[KeyplanError | None] = (), **more: Any) -> None:
+        super().__init__(message, **more)
+        self.reasons: tuple[KeyplanError | None, ...] = tuple(reasons)
+
+
+class Refused(KeyplanError):
+    """A write that the design's own rules don't allow, raised by the write itself: an archived article isn't edited."""
+
+    code = "Refused"
+
+
+class StoreError(KeyplanError, OSError):
+    """The store can't be opened, read or written: no such file, a foreign or corrupt one, read-only, full, locked."""
+
+    code = "StoreError"
+
+
+class DynamoDBError(KeyplanError):
+    """An error of DynamoDB's API. ``type`` is its type; ``fields`` holds further members of the error's body."""
+
+    code = "DynamoDBError"
+    type: str = "InternalServerError"
+
+    def __init__(self, message: str, *, type: str | None = None, fields: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        if type is not None:
+            self.type = type
+        self.fields: dict[str, Any] = dict(fields or {})
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.message}"

@@ -1,0 +1,46 @@
+"""DynamoDB's expression language: one grammar, one tree, one printer, one evaluator.
+
+``Placeholders`` holds a request's names and values; each ``bind_*`` turns the text of one expression and the
+placeholders into something to run. Trees (``keyplan.expressions.tree``) are made by ``parse_*`` and printed
+by ``to_text``.
+"""
+
+from __future__ import annotations
+
+from keyplan.expressions.binding import (
+    BoundCondition,
+    BoundProjection,
+    BoundUpdate,
+    bind_condition,
+    bind_key_condition,
+    bind_projection,
+    bind_update,
+    parse_condition,
+    parse_projection,
+    parse_update,
+)
+from keyplan.expressions.faults import ExpressionFault, UpdateFault
+from keyplan.expressions.keys import KeyCondition, KeyTerm
+from keyplan.expressions.placeholders import Placeholders
+from keyplan.expressions.printer import to_text
+from keyplan.expressions.reserved import RESERVED_WORDS
+
+__all__ = [
+    "RESERVED_WORDS",
+    "BoundCondition",
+    "BoundProjection",
+    "BoundUpdate",
+    "ExpressionFault",
+    "KeyCondition",
+    "KeyTerm",
+    "Placeholders",
+    "UpdateFault",
+    "bind_condition",
+    "bind_key_condition",
+    "bind_projection",
+    "bind_update",
+    "parse_condition",
+    "parse_projection",
+    "parse_update",
+    "to_text",
+]

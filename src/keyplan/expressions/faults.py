@@ -1,0 +1,21 @@
+"""The errors of expressions, with DynamoDB's texts.
+
+``ExpressionFault`` is a request that can't be understood; ``UpdateFault`` an update that can't be applied to the item
+it met. Which API error they become is the engine's business (both are a ValidationException).
+"""
+
+from __future__ import annotations
+
+__all__ = ["ExpressionFault", "UpdateFault"]
+
+
+class ExpressionFault(ValueError):  # noqa: N818 - it becomes an error of the API, and isn't one yet
+    """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+class UpdateFault(ExpressionFault):
+    """An update that can't be applied to this item: a missing attribute, a wrong type, an invalid path."""

@@ -1,0 +1,178 @@
+"""Key conditions: the conditions on partition and sort keys that a query's KeyConditionExpression holds.
+
+The expression is a condition like any other, then it is narrowed: equality on every partition attribute, and at most one
+condition on each sort attribute, from left to right, of which only the last may be other than ``=``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from keyplan.expressions import tree
+from keyplan.expressions.faults import ExpressionFault
+from keyplan.expressions.paths import resolve
+from keyplan.expressions.placeholders import Placeholders
+from keyplan.values import AttributeValue
+
+__all__ = ["KeyCondition", "KeyTerm", "narrow"]
+
+_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_CONDITION = "Invalid condition in KeyConditionExpression: "
+_TYPE_MISMATCH = (
+    "One or more parameter values were invalid: Condition parameter type does not match schema type"
+)
+_NOT_SUPPORTED = "Query key condition not supported"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTerm:
+    """A condition on one key attribute: ``operator`` is ``= < <= > >=``, ``BETWEEN`` (two values) or ``begins_with``."""
+
+    name: str
+    operator: str
+    values: tuple[AttributeValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCondition:
+    """A query's condition on keys: the partition's values in the order of its attributes, then the sort terms.
+
+    All sort terms but the last are equalities.
+    """
+
+    partition: tuple[AttributeValue, ...]
+    sort: tuple[KeyTerm, ...]
+
+
+def narrow(
+    condition: tree.Condition,
+    given: Placeholders,
+    *,
+    partition: Sequence[str],
+    sort: Sequence[str],
+    types: Mapping[str, str],
+) -> KeyCondition:
+    """The key condition that a bound and checked condition is, for a table or index with these key attributes.
+
+    ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's whole text.
+    """
+    terms: dict[str, KeyTerm] = {}
+    for term in (_term(part, given) for part in _flat(condition)):
+        if term.name in terms:
+            raise ExpressionFault("KeyConditionExpressions must only contain one condition per key")
+        terms[term.name] = term
+    if len(partition) + len(sort) > 2:
+        _check_many(terms, partition, sort)
+    else:
+        _check_pair(terms, partition[0], sort[0] if sort else None)
+    for term in terms.values():
+        if any(types[term.name] not in value for value in term.values):
+            raise ExpressionFault(_TYPE_MISMATCH)
+    sort_terms = tuple(terms[name] for name in sort if name in terms)
+    return KeyCondition(tuple(terms[name].values[0] for name in partition), sort_terms)
+
+
+def _check_pair(terms: Mapping[str, KeyTerm], partition: str, sort: str | None) -> None:
+    """Judge the conditions on a key of one partition attribute and at most one sort attribute."""
+    if len(terms) > 2:
+        raise ExpressionFault("Conditions can be of length 1 or 2 only")
+    if partition not in terms:
+        raise _missed(partition)
+    if len(terms) == 2 and sort is None:
+        raise ExpressionFault(_NOT_SUPPORTED)
+    if len(terms) == 2 and sort not in terms:
+        raise _missed(str(sort))
+    if terms[partition].operator != "=":
+        raise ExpressionFault(_NOT_SUPPORTED)
+
+
+def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
+    """Judge the conditions on a key of several partition or sort attributes."""
+    unequal = [name for name in partition if name not in terms or terms[name].operator != "="]
+    if unequal:
+        raise ExpressionFault(
+            f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in the query"
+        )
+    foreign = terms.keys() - {*partition, *sort}
+    if foreign:
+        missing = next((name for name in sort if name not in terms), None)
+        raise ExpressionFault(_NOT_SUPPORTED) if missing is None else _missed(missing)
+    for earlier, name in reversed([*pairwise(sort)]):
+        if name in terms and (earlier not in terms or terms[earlier].operator != "="):
+            raise ExpressionFault(
+                f"RANGE key attributes {earlier} must have equality conditions specified in the query "
+                f"because a condition is present on key attribute {name}"
+            )
+
+
+def _missed(name: str) -> ExpressionFault:
+    return ExpressionFault(f"Query condition missed key schema element: {name}")
+
+
+def _flat(condition: tree.Condition) -> list[tree.Condition]:
+    """The conditions joined by AND, in the order of the text; anything else but a condition is refused."""
+    flat: list[tree.Condition] = []
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.And):
+            stack.extend(reversed(part.conditions))
+        else:
+            flat.append(part)
+    return flat
+
+
+def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
+    match condition:
+        case tree.Compare(operator, left, right) if operator in _TURNED:
+            operands: tuple[tree.Operand, ...] = (left, right)
+        case tree.Between(operand, low, high):
+            operator, operands = "BETWEEN", (operand, low, high)
+        case tree.Call("begins_with" as operator, arguments):
+            operands = arguments
+        case _:
+            raise ExpressionFault(f"Invalid operator used in KeyConditionExpression: {_operator(condition)}")
+    if any(isinstance(operand, tree.Call) for operand in operands):
+        raise ExpressionFault("KeyConditionExpressions cannot contain nested operations")
+    name = _key_name(operands, given)
+    if isinstance(operands[0], tree.Path):
+        values = operands[1:]
+    elif operator in _TURNED:
+        operator, values = _TURNED[operator], operands[:1]
+    else:
+        raise ExpressionFault(
+            f"{_CONDITION}{operator} operator must have the key attribute as its first operand"
+        )
+    return KeyTerm(
+        name, operator, tuple(given.value(value.name) for value in values if isinstance(value, tree.Value))
+    )
+
+
+def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
+    """The one key attribute among the operands of a condition."""
+    paths = [resolve(operand, given) for operand in operands if isinstance(operand, tree.Path)]
+    for steps in paths:
+        if len(steps) > 1:
+            raise ExpressionFault(
+                "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
+                f"Key: {steps[0]}"
+            )
+    if not paths:
+        raise ExpressionFault(f"{_CONDITION}No key attribute specified")
+    if len(paths) > 1:
+        raise ExpressionFault(f"{_CONDITION}Multiple attribute names used in one condition")
+    return str(paths[0][0])
+
+
+def _operator(condition: tree.Condition) -> str:
+    match condition:
+        case tree.Compare(operator):
+            return operator
+        case tree.Call(function):
+            return function
+        case tree.Between():  # pragma: no cover - a key condition's own operator
+            return "BETWEEN"
+        case tree.In() | tree.Not() | tree.And() | tree.Or():
+            return type(condition).__name__.upper()

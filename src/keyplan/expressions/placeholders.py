@@ -1,0 +1,111 @@
+"""ExpressionAttributeNames and ExpressionAttributeValues of one request.
+
+One ``Placeholders`` serves all expressions of a request, because a placeholder is unused only if none of them uses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from keyplan.expressions.faults import ExpressionFault
+from keyplan.values import AttributeValue, ValueFault, check_value
+
+__all__ = ["Placeholders"]
+
+KEY_BYTES_MAX = 255
+NAME_BYTES_MAX = 65535
+
+_NAME_KEY = re.compile(r"#[A-Za-z0-9_]+")
+_VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
+
+
+class Placeholders:
+    """The names and values that stand behind ``#name`` and ``:value``, and which of them were used so far.
+
+    Values are checked and brought to their normal form here. Raises ``ExpressionFault`` with the service's text for an
+    invalid placeholder, name or value.
+    """
+
+    __slots__ = ("_names", "_unused_names", "_unused_values", "_values")
+
+    def __init__(
+        self, names: Mapping[str, str] | None = None, values: Mapping[str, AttributeValue] | None = None
+    ) -> None:
+        self._names = {} if names is None else _checked_names(names)
+        self._values = {} if values is None else _checked_values(values)
+        # dicts, for their order: the texts of errors name the keys as they were given
+        self._unused_names = dict.fromkeys(self._names)
+        self._unused_values = dict.fromkeys(self._values)
+
+    def name(self, part: str) -> str:
+        """The attribute name of a part of a path, ``#name`` or plain."""
+        if part[0] != "#":
+            return part
+        name = self._names.get(part)
+        if name is None:
+            raise ExpressionFault(
+                "An expression attribute name used in the document path is not defined; "
+                f"attribute name: {part}"
+            )
+        self._unused_names.pop(part, None)
+        return name
+
+    def value(self, key: str) -> AttributeValue:
+        """The value of ``:value``."""
+        value = self._values.get(key)
+        if value is None:
+            raise ExpressionFault(
+                f"An expression attribute value used in expression is not defined; attribute value: {key}"
+            )
+        self._unused_values.pop(key, None)
+        return value
+
+    def check_unused(self) -> None:
+        """Refuse placeholders that no expression of the request used. To be called after all were bound."""
+        for kind, unused in (("Names", self._unused_names), ("Values", self._unused_values)):
+            if unused:
+                raise ExpressionFault(
+                    f"Value provided in ExpressionAttribute{kind} unused in expressions: "
+                    f"keys: {{{', '.join(unused)}}}"
+                )
+
+
+def _checked_names(names: Mapping[str, str]) -> dict[str, str]:
+    kind = "ExpressionAttributeNames"
+    if not names:
+        raise ExpressionFault(f"{kind} must not be empty")
+    for key, name in names.items():
+        _check_key(kind, _NAME_KEY, key)
+        if not name:
+            raise ExpressionFault(f"{kind} contains invalid value: Empty attribute name for key {key}")
+        if len(name.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX:
+            raise ExpressionFault(
+                f"{kind} contains invalid value: Attribute name is too large, "
+                f"must be less than {NAME_BYTES_MAX + 1} bytes for key {key}"
+            )
+    return dict(names)
+
+
+def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
+    kind = "ExpressionAttributeValues"
+    if not values:
+        raise ExpressionFault(f"{kind} must not be empty")
+    checked: dict[str, AttributeValue] = {}
+    for key, value in values.items():
+        _check_key(kind, _VALUE_KEY, key)
+        try:
+            checked[key] = check_value(value)
+        except ValueFault as fault:
+            raise ExpressionFault(f"{kind} contains invalid value: {fault.message} for key {key}") from None
+    return checked
+
+
+def _check_key(kind: str, pattern: re.Pattern[str], key: str) -> None:
+    if pattern.fullmatch(key) is None:
+        raise ExpressionFault(f'{kind} contains invalid key: Syntax error; key: "{key}"')
+    if len(key) > KEY_BYTES_MAX:
+        raise ExpressionFault(
+            f"{kind} contains invalid key: The expression attribute map contains a key that is too long; "
+            f"size of key: {len(key)}"
+        )

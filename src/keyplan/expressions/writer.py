@@ -1,0 +1,95 @@
+"""Writing values at document paths: a new item from an old one, sharing what didn't change.
+
+All writes of one update are applied together: list indexes mean the list as it was before the update, an index past
+its end appends, and removals take effect last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from keyplan.expressions.faults import UpdateFault
+from keyplan.expressions.paths import Steps
+from keyplan.values import AttributeValue, Item
+
+__all__ = ["INVALID_PATH", "REMOVED", "Write", "write_all"]
+
+INVALID_PATH = "The document path provided in the update expression is invalid for update"
+REMOVED: Final[AttributeValue] = {}
+"""Written in place of a value, it removes what is there. No value is an empty dict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A value to stand at a path, or ``REMOVED``."""
+
+    steps: Steps
+    value: AttributeValue
+
+
+def write_all(writes: Iterable[Write], item: Item) -> Item:
+    """The item after the writes; the item given is left as it was.
+
+    Raises ``UpdateFault`` for a path that leads through what isn't there or isn't a map or list.
+    """
+    copy = _Copy(item)
+    ordered = sorted(writes, key=lambda write: _position(write.steps))
+    for write in ordered:
+        if write.value is not REMOVED:
+            copy.put(write.steps, write.value)
+    for write in reversed(ordered):
+        if write.value is REMOVED:
+            copy.remove(write.steps)
+    return copy.item
+
+
+def _position(steps: Steps) -> list[tuple[int, str]]:
+    """Sorts paths by list index, so that appends keep the order of their indexes."""
+    return [(step, "") if isinstance(step, int) else (0, step) for step in steps]
+
+
+class _Copy:
+    """A shallow copy of an item that copies each container once, when something is first written in it."""
+
+    def __init__(self, item: Item) -> None:
+        self.item: Item = dict(item)
+        self._copied: dict[Steps, Any] = {}
+
+    def _container(self, steps: Steps) -> Any:
+        """The dict or list that holds the last step of a path, our own copy of it."""
+        holder: Any = self.item
+        for depth in range(1, len(steps)):
+            prefix = steps[:depth]
+            inner = self._copied.get(prefix)
+            if inner is None:
+                value = _held(holder, steps[depth - 1])
+                tag = "L" if isinstance(steps[depth], int) else "M"
+                if value is None or tag not in value:
+                    raise UpdateFault(INVALID_PATH)
+                inner = value[tag].copy()
+                holder[steps[depth - 1]] = {tag: inner}
+                self._copied[prefix] = inner
+            holder = inner
+        return holder
+
+    def put(self, steps: Steps, value: AttributeValue) -> None:
+        holder = self._container(steps)
+        last = steps[-1]
+        if isinstance(last, int) and last >= len(holder):
+            holder.append(value)
+        else:
+            holder[last] = value
+
+    def remove(self, steps: Steps) -> None:
+        holder = self._container(steps)
+        if _held(holder, steps[-1]) is not None:
+            del holder[steps[-1]]
+
+
+def _held(holder: Any, step: str | int) -> AttributeValue | None:
+    if isinstance(step, str):
+        value: AttributeValue | None = holder.get(step)
+        return value
+    return holder[step] if step < len(holder) else None

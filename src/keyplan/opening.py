@@ -1,0 +1,374 @@
+"""Design: the base of every design's class, and opening one on a store.
+
+Here a compiled design meets a transport. What a design says is compiled in ``keyplan.design``; how plans are carried out
+is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from typing_extensions import Self
+
+from keyplan.client.answers import Answer
+from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
+from keyplan.client.cursors import Position
+from keyplan.client.reads import Target
+from keyplan.client.transports.embedded import AsyncEmbedded, Embedded
+from keyplan.client.verbs import Verbs
+from keyplan.client.writes import WriteCompiler
+from keyplan.design.actions import Action, Delete, Put, Update
+from keyplan.design.entity import Entity
+from keyplan.design.model import CompiledDesign, compile_design
+from keyplan.design.table import Table
+from keyplan.engine import Engine
+from keyplan.errors import DesignError, DynamoDBError, StoreError, UnknownPattern
+
+__all__ = ["AsyncVerbs", "Design", "Store"]
+
+E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
+
+WORKERS_MAX = 8
+
+
+class Store:
+    """A store that a design is opened on: its transports, and its table's name there."""
+
+    def __init__(self, engine: Engine, url: str, table_name: str) -> None:
+        self.engine = engine
+        self.url = url
+        self.table_name = table_name
+        self.transport: Transport = Embedded(engine.call)
+        self._executor: ThreadPoolExecutor | None = None
+        self._async: AsyncTransport | None = None
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """The transport for asynchronous callers, made when first used."""
+        if self._async is None:
+            self._executor = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="keyplan")
+            self._async = AsyncEmbedded(self.engine.call, self._executor)
+        return self._async
+
+    def close(self) -> None:
+        """Release files and threads."""
+        if self._executor is not None:
+            self._executor.shutdown()
+        self.engine.close()
+
+
+class Design:
+    """A single-table design: its table, and its access patterns as typed methods.
+
+    ::
+
+        class Cms(Design):
+            table = Table("cms", indexes=[GSI1])
+
+            @read("AP1")
+            def article(self, article_id: str) -> Article | None: ...
+
+    The class is compiled when it is made: a pattern that no key serves, keys that can collide, and every other fault are
+    told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then called as
+    the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch, transact; and
+    ``aio`` with the same verbs to await.
+    """
+
+    table: ClassVar[Table]
+    compiled: ClassVar[CompiledDesign]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        frame = sys._getframe(1)  # noqa: SLF001 - annotations may name what is local to where the class is made
+        cls.compiled = compile_design(cls, {**frame.f_locals})
+
+    def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
+        self._store = store
+        key = secret.encode() if isinstance(secret, str) else secret or b""
+        target = Target(store.table_name, self.compiled.table)
+        self._answers = {name: Answer(read, target, key) for name, read in self.compiled.reads.items()}
+        self._verbs = Verbs(WriteCompiler(self.compiled.entities, target), target, self._answers)
+        self.aio = AsyncVerbs(self)
+
+    @classmethod
+    def open(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool = True) -> Self:
+        """Open the design on a store.
+
+        ``url`` is a file's path (the embedded store, made with its table when it isn't there, unless ``create=False``), or
+        ``":memory:"`` (nothing that lasts). ``secret`` signs the cursors. Raises StoreError.
+        """
+        if not hasattr(cls, "compiled"):
+            raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
+        text = str(url)
+        if text.startswith(("dynamodb:", "dynamodb+http:", "dynamodb+https:")):
+            raise StoreError(
+                f"{text}: this version opens embedded stores only",
+                place=f"{cls.__name__}.open",
+                hint='give a file\'s path, or ":memory:"',
+            )
+        engine = Engine.open(text, create=create)
+        try:
+            store = Store(engine, text, cls.table.name)
+            cls._prepare(store, create=create)
+        except BaseException:
+            engine.close()
+            raise
+        return cls(store, secret=secret)
+
+    @classmethod
+    def _prepare(cls, store: Store, *, create: bool) -> None:
+        """Make the table where it is missing, and compare it where it is there."""
+        wanted = cls.table.create_request(store.table_name)
+        try:
+            found = store.transport.call("DescribeTable", {"TableName": store.table_name})["Table"]
+        except DynamoDBError as error:
+            if error.type != "ResourceNotFoundException":
+                raise
+            if not create:
+                raise StoreError(
+                    f"{store.url} has no table {store.table_name}", place=f"{cls.__name__}.open", hint="create it first: keyplan create"
+                ) from None
+            found = _create_table(store, wanted)
+        differences = list(_differences(wanted, found))
+        if differences:
+            raise StoreError(
+                f"the table {store.table_name} in {store.url} isn't the design's: {'; '.join(differences)}",
+                place=f"{cls.__name__}.open",
+                hint="keyplan create adds missing indexes; another key schema needs another table",
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    @property
+    def store(self) -> Store:
+        """The store that the design is opened on."""
+        return self._store
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} on {self._store.url}>"
+
+    # The plain verbs
+
+    def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
+        """One item by its key fields: ``cms.get(Article, article_id="1")``. None when it isn't there."""
+        return self._run(self._verbs.get(entity, key, consistent=consistent))
+
+    def get_many(
+        self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
+    ) -> list[E | None]:
+        """Many items by their key fields, in the order of ``keys``; None for each that isn't there."""
+        return self._run(self._verbs.get_many(entity, keys, consistent=consistent))
+
+    def put(self, item: E) -> E:
+        """Write the whole item, whatever stood there. With a version field, only over the version it was read as."""
+        return self._run(self._verbs.put(item))
+
+    def create(self, item: E) -> E:
+        """Write an item that must not be there. Raises ItemExists, ValueTaken."""
+        return self._run(self._verbs.create(item))
+
+    def update(self, item: E, /, **changes: Any) -> E:
+        """Change fields of an item that was read, and give it as it then is. Raises ConditionFailed, UpdateRefused."""
+        return self._run(self._verbs.update(Update(item, **changes)))  # type: ignore[no-any-return]
+
+    def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
+        """Remove an item, by its instance or its class and key fields. Removing what isn't there is no error."""
+        self._run(self._verbs.delete(Delete(item, **key)))
+
+    def batch(self, actions: Iterable[Put | Delete]) -> None:
+        """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
+        self._run(self._verbs.batch(actions))
+
+    def transact(self, actions: Iterable[Action]) -> None:
+        """Up to 100 actions, all or nothing. Raises WriteFailed and its kinds."""
+        self._run(self._verbs.transact(actions))
+
+    # Patterns by name, for servers and command lines
+
+    def call(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
+        """Call a pattern by its name with arguments as texts or JSON: they are converted to the types it declares.
+
+        Raises UnknownPattern, ArgumentError, and what the pattern raises.
+        """
+        return self._run(self.conversation(pattern, arguments))
+
+    async def call_async(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
+        """The same, awaited."""
+        return await self._run_async(self.conversation(pattern, arguments))
+
+    def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
+        """The conversation of a pattern called by its name: nothing is sent before it is run."""
+        found = self.compiled.patterns.get(pattern)
+        if found is None:
+            raise unknown_pattern(self.compiled, pattern)
+        bound = found.signature.bind((), arguments, strict=False)
+        return self._answers[pattern].converse(bound) if pattern in self._answers else self._write(pattern, bound)
+
+    # What the patterns run on (keyplan.design.patterns.Runner)
+
+    def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read."""
+        answer = self._answers[name]
+        return converse(answer.converse(answer.pattern.signature.bind(args, kwargs)), self._store.transport)
+
+    async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The answer of a read, awaited."""
+        answer = self._answers[name]
+        return await self._run_async(answer.converse(answer.pattern.signature.bind(args, kwargs)))
+
+    def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+        """The items of a read, part by part."""
+        answer = self._answers[name]
+        return self._stream(answer, answer.pattern.signature.bind(args, kwargs))
+
+    def _stream(self, answer: Answer, bound: dict[str, Any]) -> Iterator[Any]:
+        position: Position | None = None
+        given = 0
+        while True:
+            items, position = self._run(answer.part(bound, position, given))
+            yield from items
+            given += len(items)
+            if position is None:
+                return
+
+    def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
+        """The items of a read, part by part, from asynchronous code."""
+        answer = self._answers[name]
+        return self._stream_async(answer, answer.pattern.signature.bind(args, kwargs))
+
+    async def _stream_async(self, answer: Answer, bound: dict[str, Any]) -> AsyncIterator[Any]:
+        position: Position | None = None
+        given = 0
+        while True:
+            items, position = await self._run_async(answer.part(bound, position, given))
+            for item in items:
+                yield item
+            given += len(items)
+            if position is None:
+                return
+
+    def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write."""
+        return self._run(self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+
+    async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a write, awaited."""
+        return await self._run_async(self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+
+    def _write(self, name: str, bound: dict[str, Any]) -> Conversation[Any]:
+        pattern = self.compiled.writes[name]
+        make: Callable[[], Any] = partial(pattern.function, self, **bound)
+        return self._verbs.write(make, pattern.place, pattern.attempts)
+
+    def _run(self, conversation: Conversation[T]) -> T:
+        return converse(conversation, self._store.transport)
+
+    async def _run_async(self, conversation: Conversation[T]) -> T:
+        return await converse_async(conversation, self._store.async_transport)
+
+
+class AsyncVerbs:
+    """The plain verbs of an opened design, to await: ``await cms.aio.get(Article, article_id="1")``."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._verbs = design._verbs  # noqa: SLF001 - the other half of the same object
+
+    async def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
+        """See Design.get."""
+        return await self._run(self._verbs.get(entity, key, consistent=consistent))
+
+    async def get_many(
+        self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
+    ) -> list[E | None]:
+        """See Design.get_many."""
+        return await self._run(self._verbs.get_many(entity, keys, consistent=consistent))
+
+    async def put(self, item: E) -> E:
+        """See Design.put."""
+        return await self._run(self._verbs.put(item))
+
+    async def create(self, item: E) -> E:
+        """See Design.create."""
+        return await self._run(self._verbs.create(item))
+
+    async def update(self, item: E, /, **changes: Any) -> E:
+        """See Design.update."""
+        return await self._run(self._verbs.update(Update(item, **changes)))  # type: ignore[no-any-return]
+
+    async def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
+        """See Design.delete."""
+        await self._run(self._verbs.delete(Delete(item, **key)))
+
+    async def batch(self, actions: Iterable[Put | Delete]) -> None:
+        """See Design.batch."""
+        await self._run(self._verbs.batch(actions))
+
+    async def transact(self, actions: Iterable[Action]) -> None:
+        """See Design.transact."""
+        await self._run(self._verbs.transact(actions))
+
+    async def _run(self, conversation: Conversation[T]) -> T:
+        return await self._design._run_async(conversation)  # noqa: SLF001
+
+
+def unknown_pattern(design: CompiledDesign, name: str) -> UnknownPattern:
+    """The error for a pattern that the design doesn't have, with the nearest that it has."""
+    import difflib
+
+    near = difflib.get_close_matches(name, design.patterns, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(design.patterns)}"
+    return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
+
+
+def _create_table(store: Store, request: dict[str, Any]) -> dict[str, Any]:
+    """Create the table; another process may do so at the same moment, which is as good."""
+    try:
+        description: dict[str, Any] = store.transport.call("CreateTable", request)["TableDescription"]
+    except DynamoDBError as error:
+        if error.type != "ResourceInUseException":
+            raise
+        description = store.transport.call("DescribeTable", {"TableName": request["TableName"]})["Table"]
+    return description
+
+
+def _differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    """What a table lacks of what the design needs. More than that does no harm."""
+    types = {one["AttributeName"]: one["AttributeType"] for one in found["AttributeDefinitions"]}
+    for one in wanted["AttributeDefinitions"]:
+        if types.get(one["AttributeName"], one["AttributeType"]) != one["AttributeType"]:
+            yield f"{one['AttributeName']} is of type {types[one['AttributeName']]}, not {one['AttributeType']}"
+    if wanted["KeySchema"] != found["KeySchema"]:
+        yield f"its key is {_schema_text(found['KeySchema'])}, not {_schema_text(wanted['KeySchema'])}"
+    for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
+        there = {index["IndexName"]: index for index in found.get(member, ())}
+        for index in wanted.get(member, ()):
+            other = there.get(index["IndexName"])
+            if other is None:
+                yield f"the index {index['IndexName']} is missing"
+            elif other["KeySchema"] != index["KeySchema"]:
+                yield f"the index {index['IndexName']} has the key {_schema_text(other['KeySchema'])}"
+
+
+def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
+    return ", ".join(f"{one['AttributeName']} ({one['KeyType']})" for one in schema)

@@ -1,0 +1,36 @@
+"""DynamoDB's attribute values: their types, numbers, sizes, order, checks, and the way to and from Python.
+
+An attribute value is DynamoDB's own JSON, ``{"S": "x"}``, everywhere below the design. ``check_item`` and ``check_value``
+make the normal form of what comes from outside; all other functions expect it.
+"""
+
+from __future__ import annotations
+
+from keyplan.values.check import ValueFault, check_item, check_value
+from keyplan.values.codec import decode, encode
+from keyplan.values.numbers import NumberError, add, canonical, compare, subtract
+from keyplan.values.order import key_text, key_value, less, same, sort_members
+from keyplan.values.sizes import item_size, value_size
+from keyplan.values.types import AttributeValue, Item
+
+__all__ = [
+    "AttributeValue",
+    "Item",
+    "NumberError",
+    "ValueFault",
+    "add",
+    "canonical",
+    "check_item",
+    "check_value",
+    "compare",
+    "decode",
+    "encode",
+    "item_size",
+    "key_text",
+    "key_value",
+    "less",
+    "same",
+    "sort_members",
+    "subtract",
+    "value_size",
+]

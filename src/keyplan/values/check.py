@@ -1,0 +1,191 @@
+"""Checking of attribute values that come from outside, and their normal form.
+
+``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form: numbers
+canonical, base64 canonical, sets sorted. What needed no change is returned as it came. Limits that belong to a table
+or to a request (keys, 400 KB) aren't known here.
+"""
+
+from __future__ import annotations
+
+import binascii
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from typing import Any
+
+from keyplan.values.numbers import NumberError, canonical
+from keyplan.values.order import sort_members
+from keyplan.values.types import AttributeValue, Item
+
+__all__ = ["ValueFault", "check_item", "check_value"]
+
+# A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
+CONTAINER_DEPTH_MAX = 31
+
+EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+SEVERAL = (
+    "Supplied AttributeValue has more than one datatypes set, "
+    "must contain exactly one of the supported datatypes"
+)
+INVALID = "One or more parameter values were invalid: "
+TOO_DEEP = (
+    "Nesting Levels have exceeded supported limits: "
+    "Attributes in the item have nested levels beyond supported limit"
+)
+
+
+class ValueFault(ValueError):  # noqa: N818 - it becomes an error of the API, and isn't one yet
+    """A value that DynamoDB refuses. The message is the service's text."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
+def check_item(item: Item) -> Item:
+    """The normal form of the attributes of an item; the item itself when nothing changed.
+
+    Raises ``ValueFault`` for the first attribute that DynamoDB would refuse.
+    """
+    changed: Item | None = None
+    for name, value in item.items():
+        if type(value) is not dict or len(value) != 1:
+            raise ValueFault(_count_fault(value))
+        ((tag, content),) = value.items()
+        check = _CHECKS.get(tag)
+        if check is None:
+            raise ValueFault(EMPTY)
+        normal = check(content, 1)
+        if normal is not content:
+            if changed is None:
+                changed = dict(item)
+            changed[name] = {tag: normal}
+    return item if changed is None else changed
+
+
+def check_value(value: AttributeValue, depth: int = 1) -> AttributeValue:
+    """The normal form of one attribute value; the value itself when nothing changed.
+
+    ``depth`` is the level the value stands on: 1 for an attribute of an item. Raises ``ValueFault`` for a value of no
+    known type or of several, wrong content, an empty or repeating set, a number out of range, or 32 levels exceeded.
+    """
+    if type(value) is not dict or len(value) != 1:
+        raise ValueFault(_count_fault(value))
+    ((tag, content),) = value.items()
+    check = _CHECKS.get(tag)
+    if check is None:
+        raise ValueFault(EMPTY)
+    normal = check(content, depth)
+    return value if normal is content else {tag: normal}
+
+
+def _count_fault(value: Any) -> str:
+    if type(value) is not dict:
+        return EMPTY
+    known = sum(tag in _CHECKS for tag in value)
+    return SEVERAL if known > 1 else EMPTY
+
+
+def _string(content: Any, _depth: int) -> Any:
+    if type(content) is not str:
+        raise ValueFault(_type_fault(content, "S"))
+    return content
+
+
+def _number(content: Any, _depth: int) -> Any:
+    if type(content) is not str:
+        raise ValueFault(_type_fault(content, "N"))
+    try:
+        normal = canonical(content)
+    except NumberError as fault:
+        raise ValueFault(str(fault)) from None
+    return content if normal == content else normal
+
+
+def _binary(content: Any, _depth: int) -> Any:
+    if type(content) is not str:
+        raise ValueFault(_type_fault(content, "B"))
+    try:
+        normal = b64encode(b64decode(content, validate=True)).decode("ascii")
+    except (binascii.Error, ValueError):
+        raise ValueFault(f"{INVALID}Base64 decoding of a binary value failed") from None
+    return content if normal == content else normal
+
+
+def _boolean(content: Any, _depth: int) -> Any:
+    if type(content) is not bool:
+        raise ValueFault(_type_fault(content, "BOOL"))
+    return content
+
+
+def _null(content: Any, _depth: int) -> Any:
+    if content is not True:
+        raise ValueFault(f"{INVALID}Null attribute value types must have the value of true")
+    return content
+
+
+def _list(content: Any, depth: int) -> Any:
+    if type(content) is not list:
+        raise ValueFault(_type_fault(content, "L"))
+    if depth > CONTAINER_DEPTH_MAX:
+        raise ValueFault(TOO_DEEP)
+    changed: list[AttributeValue] | None = None
+    for index, value in enumerate(content):
+        normal = check_value(value, depth + 1)
+        if normal is not value:
+            if changed is None:
+                changed = list(content)
+            changed[index] = normal
+    return content if changed is None else changed
+
+
+def _map(content: Any, depth: int) -> Any:
+    if type(content) is not dict:
+        raise ValueFault(_type_fault(content, "M"))
+    if depth > CONTAINER_DEPTH_MAX:
+        raise ValueFault(TOO_DEEP)
+    changed: Item | None = None
+    for name, value in content.items():
+        normal = check_value(value, depth + 1)
+        if normal is not value:
+            if changed is None:
+                changed = dict(content)
+            changed[name] = normal
+    return content if changed is None else changed
+
+
+def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[Any, int], Any]:
+    """A check of a set: not empty, no duplicates; its normal form is sorted."""
+
+    def check(content: Any, depth: int) -> Any:
+        if type(content) is not list:
+            raise ValueFault(_type_fault(content, tag))
+        if not content:
+            # The service's own grammar, double space and all.
+            what = "Binary sets should not be empty" if tag == "BS" else f"An {kind} set  may not be empty"
+            raise ValueFault(INVALID + what)
+        normal = [element(member, depth) for member in content]
+        if len(normal) > 1:
+            if len(set(normal)) != len(normal):
+                raise ValueFault(f"{INVALID}Input collection [{', '.join(content)}] contains duplicates.")
+            normal = sort_members(tag, normal)
+        return content if normal == content else normal
+
+    return check
+
+
+def _type_fault(content: Any, tag: str) -> str:
+    return f"Unexpected value type in payload: {type(content).__name__} for {tag}"
+
+
+_CHECKS: dict[str, Callable[[Any, int], Any]] = {
+    "S": _string,
+    "N": _number,
+    "B": _binary,
+    "BOOL": _boolean,
+    "NULL": _null,
+    "L": _list,
+    "M": _map,
+    "SS": _set(_string, "string", "SS"),
+    "NS": _set(_number, "number", "NS"),
+    "BS": _set(_binary, "binary", "BS"),
+}

@@ -1,0 +1,121 @@
+"""DynamoDB's errors, one class a type. The class's name is the error's type on the wire.
+
+Messages are AWS's own texts; the code that finds a fault writes them. Here are only those texts that several
+places share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyplan.errors import DynamoDBError
+
+
+class ValidationException(DynamoDBError):  # noqa: N818 - DynamoDB's own name
+    """The request breaks a rule of the API."""
+
+    type = "ValidationException"
+
+
+class SerializationException(DynamoDBError):  # noqa: N818
+    """A member of the request has the wrong JSON type."""
+
+    type = "SerializationException"
+
+
+class UnknownOperationException(DynamoDBError):  # noqa: N818
+    """There is no such operation, or it isn't supported here."""
+
+    type = "UnknownOperationException"
+
+
+class ResourceNotFoundException(DynamoDBError):  # noqa: N818
+    """There is no such table or index."""
+
+    type = "ResourceNotFoundException"
+
+
+class ResourceInUseException(DynamoDBError):  # noqa: N818
+    """The table exists already, or is being changed."""
+
+    type = "ResourceInUseException"
+
+
+class LimitExceededException(DynamoDBError):  # noqa: N818
+    """Too many table operations at once."""
+
+    type = "LimitExceededException"
+
+
+class ConditionalCheckFailedException(DynamoDBError):  # noqa: N818
+    """A condition didn't hold. ``fields["Item"]`` is the item as it is, where the request asked for it."""
+
+    type = "ConditionalCheckFailedException"
+
+    def __init__(self, item: Mapping[str, Any] | None = None) -> None:
+        super().__init__(
+            "The conditional request failed", fields={"Item": item} if item is not None else None
+        )
+
+
+class TransactionCanceledException(DynamoDBError):  # noqa: N818
+    """A transaction was cancelled. ``fields["CancellationReasons"]`` has one reason for each action, in
+    order.
+    """
+
+    type = "TransactionCanceledException"
+
+    def __init__(self, reasons: Sequence[Mapping[str, Any]]) -> None:
+        codes = ", ".join(reason["Code"] for reason in reasons)
+        super().__init__(
+            f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]",
+            fields={"CancellationReasons": [dict(reason) for reason in reasons]},
+        )
+
+
+class IdempotentParameterMismatchException(DynamoDBError):  # noqa: N818
+    """A ClientRequestToken was used again with another request."""
+
+    type = "IdempotentParameterMismatchException"
+
+
+class ItemCollectionSizeLimitExceededException(DynamoDBError):  # noqa: N818
+    """An item collection of a table with local indexes is over 10 GB."""
+
+    type = "ItemCollectionSizeLimitExceededException"
+
+
+class TransactionConflictException(DynamoDBError):  # noqa: N818
+    """Another transaction is working on the item."""
+
+    type = "TransactionConflictException"
+
+
+class ProvisionedThroughputExceededException(DynamoDBError):  # noqa: N818
+    """More than the table's throughput."""
+
+    type = "ProvisionedThroughputExceededException"
+
+
+class ThrottlingException(DynamoDBError):  # noqa: N818
+    """Too many requests of the control plane, or of an on-demand table."""
+
+    type = "ThrottlingException"
+
+
+class InternalServerError(DynamoDBError):
+    """A fault of the store itself."""
+
+    type = "InternalServerError"
+
+
+def one_or_more(message: str) -> ValidationException:
+    """``ValidationException`` in the words most of AWS's rules about values use."""
+    return ValidationException(f"One or more parameter values were invalid: {message}")
+
+
+def table_not_found(name: str | None = None) -> ResourceNotFoundException:
+    """The error of a missing table. Table operations name the table, item operations don't."""
+    detail = f": Table: {name} not found" if name is not None else ""
+    return ResourceNotFoundException(f"Requested resource not found{detail}")

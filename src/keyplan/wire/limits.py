@@ -1,0 +1,46 @@
+"""DynamoDB's limits as constants, with their units last in the name.
+
+From the developer guide's pages on service quotas and on constraints, and from the API reference.
+"""
+
+from __future__ import annotations
+
+KIB_BYTES = 1024
+MIB_BYTES = 1024 * KIB_BYTES
+
+ITEM_BYTES_MAX = 400 * KIB_BYTES
+"""One item, names and values together."""
+
+PARTITION_KEY_BYTES_MAX = 2048
+SORT_KEY_BYTES_MAX = 1024
+
+PAGE_BYTES_MAX = MIB_BYTES
+"""What one Query or Scan reads before the filter."""
+
+BATCH_GET_KEYS_MAX = 100
+BATCH_GET_BYTES_MAX = 16 * MIB_BYTES
+BATCH_WRITE_REQUESTS_MAX = 25
+BATCH_WRITE_BYTES_MAX = 16 * MIB_BYTES
+
+TRANSACT_ACTIONS_MAX = 100
+TRANSACT_BYTES_MAX = 4 * MIB_BYTES
+TOKEN_LIFETIME_S = 600
+"""How long a ClientRequestToken makes a repeated TransactWriteItems answer without writing again."""
+
+READ_UNIT_BYTES = 4 * KIB_BYTES
+WRITE_UNIT_BYTES = KIB_BYTES
+
+LOCAL_INDEXES_MAX = 5
+GLOBAL_INDEXES_MAX = 20
+INDEX_PARTITION_ATTRIBUTES_MAX = 4
+INDEX_SORT_ATTRIBUTES_MAX = 4
+PROJECTED_NAMES_PER_TABLE_MAX = 100
+
+TABLE_NAME_MIN = 3
+TABLE_NAME_MAX = 255
+NAME_PATTERN = "[a-zA-Z0-9_.-]+"
+
+KEY_NAME_BYTES_MAX = 255
+ATTRIBUTE_NAME_BYTES_MAX = 65_535
+
+TOTAL_SEGMENTS_MAX = 1_000_000

@@ -1,0 +1,334 @@
+"""The table of operations: for each, its request's members with their types and limits.
+
+This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
+the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
+(``Expected``, ``KeyConditions``...) stand apart: they are recognised and refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyplan.wire import limits
+from keyplan.wire.errors import ValidationException
+from keyplan.wire.shapes import (
+    Check,
+    Flag,
+    ListOf,
+    MapOf,
+    Shape,
+    Structure,
+    Text,
+    Value,
+    Whole,
+    compile_check,
+    explain,
+    structure,
+)
+
+Kind = Literal["table", "read", "write"]
+
+TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True)
+INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
+KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
+TEXT = Text()
+FLAG = Flag()
+ITEM = MapOf(Value())
+
+RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
+RETURN_METRICS = Text(enum=("SIZE", "NONE"))
+RETURN_VALUES = Text(enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
+SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
+BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
+TABLE_CLASS = Text(enum=("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
+
+NAMES: dict[str, Shape] = {"ExpressionAttributeNames": MapOf(TEXT)}
+PLACEHOLDERS: dict[str, Shape] = {**NAMES, "ExpressionAttributeValues": MapOf(Value())}
+
+THROUGHPUT = structure({"ReadCapacityUnits": Whole(1), "WriteCapacityUnits": Whole(1)})
+ON_DEMAND = structure(MaxReadRequestUnits=Whole(), MaxWriteRequestUnits=Whole())
+WARM = structure(ReadUnitsPerSecond=Whole(), WriteUnitsPerSecond=Whole())
+PROJECTION = structure(
+    ProjectionType=Text(enum=("ALL", "INCLUDE", "KEYS_ONLY")), NonKeyAttributes=ListOf(KEY_NAME, 1, 20)
+)
+KEY_SCHEMA = ListOf(structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))}), 1)
+ATTRIBUTES = ListOf(structure({"AttributeName": KEY_NAME, "AttributeType": Text(enum=("B", "N", "S"))}))
+LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION})
+GLOBAL_INDEX = structure(
+    {"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION},
+    ProvisionedThroughput=THROUGHPUT,
+    OnDemandThroughput=ON_DEMAND,
+    WarmThroughput=WARM,
+)
+INDEX_UPDATE = structure(
+    Create=GLOBAL_INDEX,
+    Update=structure(
+        {"IndexName": INDEX_NAME},
+        ProvisionedThroughput=THROUGHPUT,
+        OnDemandThroughput=ON_DEMAND,
+        WarmThroughput=WARM,
+    ),
+    Delete=structure({"IndexName": INDEX_NAME}),
+)
+STREAM = structure(
+    {"StreamEnabled": FLAG},
+    StreamViewType=Text(enum=("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")),
+)
+ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=TEXT)
+TAGS = ListOf(structure({"Key": Text(1, 128), "Value": Text(0, 256)}))
+
+TABLE_SETTINGS: dict[str, Shape] = {
+    "BillingMode": BILLING_MODE,
+    "ProvisionedThroughput": THROUGHPUT,
+    "StreamSpecification": STREAM,
+    "SSESpecification": ENCRYPTION,
+    "TableClass": TABLE_CLASS,
+    "DeletionProtectionEnabled": FLAG,
+    "WarmThroughput": WARM,
+    "OnDemandThroughput": ON_DEMAND,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the API: its name, its kind and the shape of its request."""
+
+    name: str
+    kind: Kind
+    request: Structure
+    legacy: tuple[str, ...] = ()
+    """Legacy parameters, which are refused, in the order AWS names them."""
+    expressions: tuple[str, ...] = ()
+    check: Check = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "check", compile_check(self.request))
+
+    def validate(self, params: Any) -> None:
+        """Raise the error AWS would for these parameters, as far as their shape tells.
+
+        Raises:
+            SerializationException: a member has the wrong JSON type.
+            ValidationException: a member breaks its constraints, or is a legacy parameter.
+        """
+        if not self.check(params):
+            explain(self.request, params)
+        if self.legacy and not params.keys().isdisjoint(self.legacy):
+            self.refuse_legacy(params)
+
+    def refuse_legacy(self, params: Mapping[str, Any]) -> None:
+        """Raise for a legacy parameter; together with an expression it is an error of AWS's as well."""
+        used = [name for name in self.legacy if params.get(name)]
+        if not used:
+            return
+        expressions = [name for name in self.expressions if params.get(name) is not None]
+        if expressions:
+            raise ValidationException(
+                "Can not use both expression and non-expression parameters in the same request: "
+                f"Non-expression parameters: {{{', '.join(used)}}} "
+                f"Expression parameters: {{{', '.join(expressions)}}}"
+            )
+        raise ValidationException(f"The legacy parameter {used[0]} is not supported: use an expression")
+
+
+def _action(required: dict[str, Shape], **optional: Shape) -> Structure:
+    return structure({**required, "TableName": TABLE_NAME}, **optional)
+
+
+_CHECK: dict[str, Shape] = {"ReturnValuesOnConditionCheckFailure": RETURN_ON_FAILURE, **PLACEHOLDERS}
+_WRITE: dict[str, Shape] = {"ConditionExpression": TEXT, **_CHECK}
+_SINGLE_WRITE: dict[str, Shape] = {
+    **_WRITE,
+    "ReturnValues": RETURN_VALUES,
+    "ReturnConsumedCapacity": RETURN_CONSUMED,
+    "ReturnItemCollectionMetrics": RETURN_METRICS,
+}
+_PAGE: dict[str, Shape] = {
+    "IndexName": INDEX_NAME,
+    "Select": SELECT,
+    "Limit": Whole(1),
+    "ConsistentRead": FLAG,
+    "ExclusiveStartKey": MapOf(Value()),
+    "ReturnConsumedCapacity": RETURN_CONSUMED,
+    "ProjectionExpression": TEXT,
+    "FilterExpression": TEXT,
+    **PLACEHOLDERS,
+}
+_TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
+
+_ALL = (
+    Operation(
+        "CreateTable",
+        "table",
+        structure(
+            {
+                "AttributeDefinitions": ATTRIBUTES,
+                "TableName": Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN),
+                "KeySchema": ListOf(KEY_SCHEMA.of, 1, 2),
+            },
+            LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
+            GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
+            Tags=TAGS,
+            **TABLE_SETTINGS,
+        ),
+    ),
+    Operation("DescribeTable", "table", structure(_TABLE)),
+    Operation(
+        "ListTables",
+        "table",
+        structure(ExclusiveStartTableName=INDEX_NAME, Limit=Whole(1, 100)),
+    ),
+    Operation("DeleteTable", "table", structure(_TABLE)),
+    Operation(
+        "UpdateTable",
+        "table",
+        structure(
+            _TABLE,
+            AttributeDefinitions=ATTRIBUTES,
+            GlobalSecondaryIndexUpdates=ListOf(INDEX_UPDATE),
+            **TABLE_SETTINGS,
+        ),
+    ),
+    Operation(
+        "UpdateTimeToLive",
+        "table",
+        structure(
+            {**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}
+        ),
+    ),
+    Operation("DescribeTimeToLive", "table", structure(_TABLE)),
+    Operation(
+        "GetItem",
+        "read",
+        structure(
+            {**_TABLE, "Key": ITEM},
+            ConsistentRead=FLAG,
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ProjectionExpression=TEXT,
+            **NAMES,
+        ),
+        ("AttributesToGet",),
+        ("ProjectionExpression",),
+    ),
+    Operation(
+        "PutItem",
+        "write",
+        structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE),
+        ("Expected", "ConditionalOperator"),
+        ("ConditionExpression",),
+    ),
+    Operation(
+        "UpdateItem",
+        "write",
+        structure({**_TABLE, "Key": ITEM}, UpdateExpression=TEXT, **_SINGLE_WRITE),
+        ("AttributeUpdates", "Expected", "ConditionalOperator"),
+        ("UpdateExpression", "ConditionExpression"),
+    ),
+    Operation(
+        "DeleteItem",
+        "write",
+        structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE),
+        ("Expected", "ConditionalOperator"),
+        ("ConditionExpression",),
+    ),
+    Operation(
+        "Query",
+        "read",
+        structure(_TABLE, KeyConditionExpression=TEXT, ScanIndexForward=FLAG, **_PAGE),
+        ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
+        ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
+    ),
+    Operation(
+        "Scan",
+        "read",
+        structure(
+            _TABLE, TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX), Segment=Whole(0, 999_999), **_PAGE
+        ),
+        ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
+        ("ProjectionExpression", "FilterExpression"),
+    ),
+    Operation(
+        "BatchGetItem",
+        "read",
+        structure(
+            {
+                "RequestItems": MapOf(
+                    structure(
+                        {"Keys": ListOf(ITEM, 1, limits.BATCH_GET_KEYS_MAX)},
+                        ConsistentRead=FLAG,
+                        ProjectionExpression=TEXT,
+                        **NAMES,
+                    ),
+                    1,
+                    limits.BATCH_GET_KEYS_MAX,
+                    key=TABLE_NAME,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+        ),
+    ),
+    Operation(
+        "BatchWriteItem",
+        "write",
+        structure(
+            {
+                "RequestItems": MapOf(
+                    ListOf(
+                        structure(
+                            PutRequest=structure({"Item": ITEM}),
+                            DeleteRequest=structure({"Key": ITEM}),
+                        ),
+                        1,
+                        limits.BATCH_WRITE_REQUESTS_MAX,
+                    ),
+                    1,
+                    limits.BATCH_WRITE_REQUESTS_MAX,
+                    key=TABLE_NAME,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ReturnItemCollectionMetrics=RETURN_METRICS,
+        ),
+    ),
+    Operation(
+        "TransactGetItems",
+        "read",
+        structure(
+            {
+                "TransactItems": ListOf(
+                    structure({"Get": _action({"Key": ITEM}, ProjectionExpression=TEXT, **NAMES)}),
+                    1,
+                    limits.TRANSACT_ACTIONS_MAX,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+        ),
+    ),
+    Operation(
+        "TransactWriteItems",
+        "write",
+        structure(
+            {
+                "TransactItems": ListOf(
+                    structure(
+                        ConditionCheck=_action({"Key": ITEM, "ConditionExpression": TEXT}, **_CHECK),
+                        Put=_action({"Item": ITEM}, **_WRITE),
+                        Delete=_action({"Key": ITEM}, **_WRITE),
+                        Update=_action({"Key": ITEM, "UpdateExpression": TEXT}, **_WRITE),
+                    ),
+                    1,
+                    limits.TRANSACT_ACTIONS_MAX,
+                )
+            },
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ReturnItemCollectionMetrics=RETURN_METRICS,
+            ClientRequestToken=Text(1, 36),
+        ),
+    ),
+)
+
+OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
+"""Every operation by its name."""
