@@ -1,0 +1,233 @@
+"""The way of an expression: text → tree (cached) → bound to the placeholders of one request.
+
+Each ``parse_*`` gives the tree of a text; each ``bind_*`` goes the whole way and gives what the engine runs.
+Errors of binding carry the prefix that names the expression, ``Invalid FilterExpression: ...``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+
+from keyplan.expressions import rules, tree
+from keyplan.expressions.conditions import Predicate, bind_predicate
+from keyplan.expressions.faults import ExpressionFault
+from keyplan.expressions.keys import KeyCondition, narrow
+from keyplan.expressions.parser import TOO_MANY_OPERATORS, Parser
+from keyplan.expressions.paths import Steps, check_overlaps, resolve, select
+from keyplan.expressions.placeholders import Placeholders
+from keyplan.expressions.updates import Evaluation, bind_value
+from keyplan.expressions.writer import write_all
+from keyplan.values import Item
+
+__all__ = [
+    "BoundCondition",
+    "BoundProjection",
+    "BoundUpdate",
+    "bind_condition",
+    "bind_key_condition",
+    "bind_projection",
+    "bind_update",
+    "parse_condition",
+    "parse_projection",
+    "parse_update",
+]
+
+_CACHED_TEXTS_MAX = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A condition's tree with what is known of it by itself: the first parts of its paths, its operators."""
+
+    condition: tree.Condition
+    roots: tuple[str, ...]
+    operators: int
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def _parsed_condition(text: str) -> _Parsed:
+    rules.check_size(text)
+    parser = Parser(text)
+    condition = parser.condition()
+    parser.end()
+    rules.check_condition(condition)
+    return _Parsed(condition, _roots(condition), rules.count_operators(condition))
+
+
+def parse_condition(text: str) -> tree.Condition:
+    """The tree of a filter, condition or key condition expression. Raises ``ExpressionFault`` without a
+    prefix.
+    """
+    return _parsed_condition(text).condition
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def parse_projection(text: str) -> tree.Projection:
+    """The tree of a projection expression. Raises ``ExpressionFault`` without a prefix."""
+    rules.check_size(text)
+    parser = Parser(text)
+    projection = parser.paths()
+    parser.end()
+    rules.check_projection(projection)
+    return projection
+
+
+@lru_cache(_CACHED_TEXTS_MAX)
+def parse_update(text: str) -> tree.Update:
+    """The tree of an update expression. Raises ``ExpressionFault`` without a prefix."""
+    rules.check_size(text)
+    parser = Parser(text)
+    update = parser.update()
+    parser.end()
+    rules.check_update(update)
+    if parser.repeated is not None:
+        raise ExpressionFault(
+            f'The "{parser.repeated}" section can only be used once in an update expression;'
+        )
+    _check_count(rules.count_operators(update))
+    return update
+
+
+def _check_count(operators: int) -> None:
+    if operators > rules.OPERATORS_MAX:
+        raise ExpressionFault(TOO_MANY_OPERATORS)
+
+
+@contextmanager
+def _named(kind: str) -> Iterator[None]:
+    """Give the faults of an expression the prefix that names it."""
+    try:
+        yield
+    except ExpressionFault as fault:
+        raise ExpressionFault(f"Invalid {kind}: {fault.message}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCondition:
+    """A condition ready to judge items. ``attributes`` are the top-level attributes it names."""
+
+    matches: Predicate
+    attributes: frozenset[str]
+
+
+def bind_condition(text: str, given: Placeholders, kind: str = "ConditionExpression") -> BoundCondition:
+    """Bind a ConditionExpression or, with ``kind="FilterExpression"``, a filter. Raises ``ExpressionFault``."""
+    with _named(kind):
+        parsed = _parsed_condition(text)
+        matches = bind_predicate(parsed.condition, given)
+        _check_count(parsed.operators)
+    return BoundCondition(matches, frozenset([given.name(part) for part in parsed.roots]))
+
+
+def _roots(condition: tree.Condition) -> tuple[str, ...]:
+    """The first part of every path in a condition, as written."""
+    found: dict[str, None] = {}
+    stack: list[tree.Condition | tree.Operand] = [condition]
+    while stack:
+        match stack.pop():
+            case tree.Path(parts):
+                found[str(parts[0])] = None
+            case tree.And(inner) | tree.Or(inner):
+                stack.extend(inner)
+            case tree.Not(one):
+                stack.append(one)
+            case tree.Compare(_, left, right) | tree.Arithmetic(_, left, right):
+                stack += (left, right)
+            case tree.Between(operand, low, high):
+                stack += (operand, low, high)
+            case tree.In(operand, options):
+                stack += (operand, *options)
+            case tree.Call(_, arguments):
+                stack.extend(arguments)
+            case tree.Value():
+                pass
+    return tuple(found)
+
+
+def bind_key_condition(
+    text: str,
+    given: Placeholders,
+    *,
+    partition: Sequence[str],
+    sort: Sequence[str] = (),
+    types: Mapping[str, str],
+) -> KeyCondition:
+    """Bind a KeyConditionExpression to the key of a table or index.
+
+    ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their tags (S, N, B).
+    Raises ``ExpressionFault``.
+    """
+    with _named("KeyConditionExpression"):
+        parsed = _parsed_condition(text)
+        bind_predicate(parsed.condition, given)
+        _check_count(parsed.operators)
+    return narrow(parsed.condition, given, partition=partition, sort=sort, types=types)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundProjection:
+    """A projection ready to be applied. ``attributes`` are the top-level attributes it names."""
+
+    paths: tuple[Steps, ...]
+    attributes: frozenset[str]
+
+    def project(self, item: Item) -> Item:
+        """The projected parts of an item; what is absent is left out. Shares values with the item."""
+        return select(self.paths, item)
+
+
+def bind_projection(text: str, given: Placeholders) -> BoundProjection:
+    """Bind a ProjectionExpression. Raises ``ExpressionFault``."""
+    with _named("ProjectionExpression"):
+        paths = tuple([resolve(path, given) for path in parse_projection(text).paths])
+        check_overlaps(paths)
+    return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
+
+
+@dataclass(frozen=True, slots=True)
+class BoundUpdate:
+    """An update ready to be applied. ``attributes`` are the top-level attributes it writes."""
+
+    paths: tuple[Steps, ...]
+    attributes: frozenset[str]
+    evaluations: tuple[Evaluation, ...]
+
+    def apply(self, item: Item) -> Item:
+        """The item after the update; the one given (at least its key) stays as it is.
+
+        Raises ``UpdateFault`` when the update doesn't fit the item.
+        """
+        return write_all(
+            [write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item
+        )
+
+    def touched(self, item: Item | None) -> Item:
+        """The parts of an item that the update writes: of the old item UPDATED_OLD, of the new one UPDATED_NEW."""
+        return {} if item is None else select(self.paths, item)
+
+
+def bind_update(text: str, given: Placeholders, *, key_names: Collection[str] = ()) -> BoundUpdate:
+    """Bind an UpdateExpression. Raises ``ExpressionFault``, also for an update of one of ``key_names``."""
+    with _named("UpdateExpression"):
+        actions = parse_update(text).actions
+        paths = tuple([resolve(action.path, given) for action in actions])
+        check_overlaps(paths)
+        # The service binds and computes the actions from the last to the first, those of nested paths after all
+        # others; it shows where an update has two faults.
+        bound = [
+            (len(steps) > 1, bind_value(action, steps, given))
+            for steps, action in zip(reversed(paths), reversed(actions), strict=True)
+        ]
+        bound.sort(key=itemgetter(0))
+    attributes = frozenset([str(steps[0]) for steps in paths])
+    for steps in paths:
+        if steps[0] in key_names:
+            raise ExpressionFault(
+                f"One or more parameter values were invalid: Cannot update attribute {steps[0]}. "
+                "This attribute is part of the key"
+            )
+    return BoundUpdate(paths, attributes, tuple([evaluate for _, evaluate in bound]))

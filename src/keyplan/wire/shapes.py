@@ -250,7 +250,7 @@ def _expect_scalar(value: Any, kind: type[object], name: str) -> None:
         if isinstance(value, float):
             raise SerializationException(f"DECIMAL_VALUE cannot be converted to {name}")
         raise SerializationException(f"{type(value).__name__} cannot be converted to {name}")
-    if kind is int and not -_INT64_END <= value < _INT64_END:
+    if isinstance(value, int) and not -_INT64_END <= value < _INT64_END:
         raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
 
 
