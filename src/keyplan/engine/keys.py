@@ -13,7 +13,7 @@ from typing import Any
 from keyplan.engine.storage.port import Entry, KeyText
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.values import check_item, item_size, key_text
-from keyplan.wire.errors import ValidationException, one_or_more
+from keyplan.wire.errors import ValidationException
 from keyplan.wire.limits import ITEM_BYTES_MAX, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 
 Item = Mapping[str, Any]
@@ -22,10 +22,21 @@ Key = tuple[KeyText, KeyText]
 NO_SORT = ""
 """Stands for the sort key in a table without one."""
 
+
+class SchemaFault(ValidationException):
+    """A key or an item that doesn't fit its table. In a transaction it is the reason of one action."""
+
+
 MISMATCH = "The provided key element does not match the schema"
 _EMPTY = (
     "One or more parameter values are not valid. "
     "The AttributeValue for a key attribute cannot contain an empty {kind} value. Key: {name}"
+)
+_UPDATED_INDEX_KEY = "The update expression attempted to update the secondary index key"
+_EMPTY_UPDATED = (
+    "One or more parameter values are not valid. "
+    "The update expression attempted to update a secondary index key to a value that is not supported. "
+    "The AttributeValue for a key attribute cannot contain an empty {kind} value."
 )
 _EMPTY_INDEX = (
     "One or more parameter values are not valid. "
@@ -33,6 +44,10 @@ _EMPTY_INDEX = (
     "The AttributeValue for a key attribute cannot contain an empty {kind} value. IndexName: {index}, "
     "IndexKey: {name}"
 )
+
+
+def _unfit(message: str) -> SchemaFault:
+    return SchemaFault(f"One or more parameter values were invalid: {message}")
 
 
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:
@@ -66,10 +81,10 @@ def _plain(value: Any, tag: str) -> str | None:
 def _checked_key(table: Table, key: dict[str, Any]) -> Key:
     key = check_item(key)
     if len(key) != len(table.keys) or any(attribute.name not in key for attribute in table.keys):
-        raise ValidationException(MISMATCH)
+        raise SchemaFault(MISMATCH)
     for attribute in table.keys:
         if attribute.type not in key[attribute.name]:
-            raise ValidationException(MISMATCH)
+            raise SchemaFault(MISMATCH)
     return _key_texts(table, key)
 
 
@@ -82,10 +97,10 @@ def key_of_item(table: Table, item: Item) -> Key:
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None:
-            raise one_or_more(f"Missing the key {attribute.name} in the item")
+            raise _unfit(f"Missing the key {attribute.name} in the item")
         if attribute.type not in value:
             actual = next(iter(value))
-            raise one_or_more(
+            raise _unfit(
                 f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}"
             )
     return _key_texts(table, item)
@@ -105,6 +120,10 @@ def _key_text(attribute: KeyAttribute, item: Item, bytes_max: int) -> KeyText:
     return text
 
 
+def _length_bytes(text: KeyText) -> int:
+    return len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
+
+
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
     """Refuse an empty string or binary as the value of a key attribute.
 
@@ -113,15 +132,14 @@ def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
     """
     if not value[attribute.type]:
         kind = "binary" if attribute.type == "B" else "string"
-        raise ValidationException(_EMPTY.format(kind=kind, name=attribute.name))
+        raise SchemaFault(_EMPTY.format(kind=kind, name=attribute.name))
 
 
 def _check_length(text: KeyText, bytes_max: int) -> None:
-    length_bytes = len(text) if isinstance(text, bytes) or text.isascii() else len(text.encode())
-    if length_bytes > bytes_max:
+    if _length_bytes(text) > bytes_max:
         if bytes_max == PARTITION_KEY_BYTES_MAX:
-            raise one_or_more("Size of hashkey has exceeded the maximum size limit of2048 bytes")
-        raise one_or_more("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
+            raise _unfit("Size of hashkey has exceeded the maximum size limit of2048 bytes")
+        raise _unfit("Aggregated size of all range keys has exceeded the size limit of 1024 bytes")
 
 
 def key_attributes(table: Table, item: Item) -> dict[str, Any]:
@@ -151,14 +169,37 @@ def check_index_keys(table: Table, item: Item) -> None:
                 )
 
 
-def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> ValidationException:
+def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:
+    """Refuse an update that gives an index's key what can't stand there.
+
+    Raises:
+        ValidationException: an updated attribute has another type than an index's key, is empty, or is too long.
+    """
+    for index in table.indexes:
+        for attribute in index.keys:
+            value = item.get(attribute.name)
+            if value is None or attribute.name not in touched:
+                continue
+            text = value.get(attribute.type)
+            if text is None:
+                raise SchemaFault(f"{_UPDATED_INDEX_KEY} to unsupported type")
+            if not text:
+                kind = "binary" if attribute.type == "B" else "string"
+                raise SchemaFault(_EMPTY_UPDATED.format(kind=kind))
+            is_partition = attribute in index.partition
+            bytes_max = PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
+            if _length_bytes(key_text(value)) > bytes_max:
+                raise SchemaFault(f"{_UPDATED_INDEX_KEY} beyond allowed size limits")
+
+
+def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, Any]) -> SchemaFault:
     if attribute.type not in value:
-        return one_or_more(
+        return _unfit(
             f"Type mismatch for Index Key {attribute.name} Expected: {attribute.type} "
             f"Actual: {next(iter(value))} IndexName: {index.name}"
         )
     kind = "binary" if attribute.type == "B" else "string"
-    return ValidationException(_EMPTY_INDEX.format(kind=kind, index=index.name, name=attribute.name))
+    return SchemaFault(_EMPTY_INDEX.format(kind=kind, index=index.name, name=attribute.name))
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:

@@ -10,7 +10,7 @@ from typing import Any
 from keyplan.engine.keys import check_names, key_of_item, key_of_request
 from keyplan.engine.requests import Request, condition_of, placeholders
 from keyplan.engine.tables import Table
-from keyplan.engine.writes import Item, Write, prepare_put
+from keyplan.engine.writes import Change, Item, Write, prepare_put
 from keyplan.expressions import BoundCondition, BoundUpdate, bind_update
 from keyplan.values import check_item
 
@@ -68,8 +68,9 @@ def update(table: Table, request: Request) -> tuple[Write, BoundUpdate | None]:
     key = key_of_request(table, request["Key"])
     key_item: dict[str, Any] = check_item(request["Key"])
 
-    def change(old: Item | None) -> Item:
+    def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)
         return base if bound is None else bound.apply(base)
 
+    change = Change(apply, bound.attributes if bound is not None else frozenset())
     return Write(table, key, condition, change=change, tells_item=_tells(request)), bound

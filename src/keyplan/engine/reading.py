@@ -92,29 +92,30 @@ def check_select(target: Target, request: Request, operation: str) -> None:
         )
 
 
-def check_projected(
-    target: Target, select: str | None, *expressions: BoundCondition | BoundProjection | None
+def fetches_items(
+    target: Target,
+    request: Request,
+    filter_: BoundCondition | None,
+    projection: BoundProjection | None,
 ) -> bool:
     """Whether a local index must fetch from the table what it doesn't hold.
 
     Raises:
-        ValidationException: a global index doesn't hold it, and can't fetch.
+        ValidationException: the filter needs what the index doesn't hold, or a global index would have to fetch.
     """
     index = target.index
     if index is None or not index.projected:
         return False
-    missing = sorted(
-        {
-            name
-            for each in expressions
-            if each is not None
-            for name in each.attributes
-            if name not in index.projected
-        }
-    )
+    unfiltered = sorted(filter_.attributes - index.projected) if filter_ is not None else []
+    if unfiltered:
+        raise one_or_more(
+            f"Secondary index {index.name} does not project one or more filter attributes: "
+            f"[{', '.join(unfiltered)}]"
+        )
+    missing = sorted(projection.attributes - index.projected) if projection is not None else []
     if missing and not index.is_local:
         raise one_or_more(f"Global secondary index {index.name} does not project [{', '.join(missing)}]")
-    return bool(missing) or select == "ALL_ATTRIBUTES"
+    return bool(missing) or request.get("Select") == "ALL_ATTRIBUTES"
 
 
 def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:

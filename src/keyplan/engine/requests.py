@@ -24,23 +24,30 @@ Request = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
-def placeholders(request: Request, expressions: tuple[str, ...]) -> Placeholders | None:
+def placeholders(
+    request: Request, expressions: tuple[str, ...], projection: str | None = None
+) -> Placeholders | None:
     """The placeholders of a request; None when it has no expression at all.
 
-    ``expressions`` are the members that may hold one, in the order AWS names them.
+    ``expressions`` are the members that may hold one with values, in the order AWS names them; ``projection`` is
+    the member that may hold one with names only.
 
     Raises:
-        ValidationException: there are placeholders and no expression.
+        ValidationException: there are placeholders and no expression to use them.
     """
-    if any(request.get(member) is not None for member in expressions):
-        return Placeholders(request.get(_NAMES), request.get(_VALUES))
-    if request.get(_NAMES) is not None:
-        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
-    if request.get(_VALUES) is not None:
+    names, values = request.get(_NAMES), request.get(_VALUES)
+    has_expression = any(request.get(member) is not None for member in expressions)
+    if values is not None and not has_expression and expressions:
         verb = "is" if len(expressions) == 1 else "are"
         raise ValidationException(
             f"{_VALUES} can only be specified when using expressions: {' and '.join(expressions)} {verb} null"
         )
+    if has_expression:
+        return Placeholders(names, values)
+    if projection is not None and request.get(projection) is not None:
+        return Placeholders(names)
+    if names is not None:
+        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
     return None
 
 
@@ -58,7 +65,7 @@ def projection_of(request: Request, given: Placeholders) -> BoundProjection | No
 
 def only_projection(request: Request) -> BoundProjection | None:
     """The projection of a request that has no other expression."""
-    given = placeholders(request, ("ProjectionExpression",))
+    given = placeholders(request, (), "ProjectionExpression")
     if given is None:
         return None
     projection = projection_of(request, given)

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.engine.items import decode, encode
-from keyplan.engine.keys import Key, check_index_keys, check_size, entry_of, projection_of
+from keyplan.engine.keys import (
+    Key,
+    check_index_keys,
+    check_size,
+    check_updated_index_keys,
+    entry_of,
+    projection_of,
+)
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.tables import Index, Table
 from keyplan.expressions import BoundCondition
@@ -31,6 +38,14 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """An update: from the old item to the new one, and the attributes it may touch."""
+
+    apply: Callable[[Item | None], Item]
+    touched: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """One write of one item.
 
@@ -42,7 +57,7 @@ class Write:
     key: Key
     condition: BoundCondition | None = None
     put: Put | None = None
-    change: Callable[[Item | None], Item] | None = None
+    change: Change | None = None
     removes: bool = False
     wants_old: bool = False
     """Whether the outcome must hold the old item."""
@@ -91,7 +106,7 @@ def perform(writer: Writer, write: Write) -> Outcome:
         raise ConditionalCheckFailedException(old if write.tells_item else None)
     put = write.put
     if write.change is not None:
-        put = _changed(table, write.change(old))
+        put = _changed(table, write.change, old)
     if put is not None:
         return _store(writer, write, found, old, put)
     old_size = found[1] if found is not None else 0
@@ -102,11 +117,12 @@ def perform(writer: Writer, write: Write) -> Outcome:
     return Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
 
 
-def _changed(table: Table, item: Item) -> Put:
+def _changed(table: Table, change: Change, old: Item | None) -> Put:
+    item = change.apply(old)
     size = item_size(item)
     check_size(size, updating=True)
     if table.indexes:
-        check_index_keys(table, item)
+        check_updated_index_keys(table, item, change.touched)
     return Put(item, size, encode(item))
 
 

@@ -21,6 +21,8 @@ FAULTS_MAX = 10
 """AWS stops listing validation errors here."""
 
 _MEMO_MAX = 4096
+_PRINTED_MAX = 1000
+"""Characters of a refused value that the message repeats."""
 _INT64_END = 2**63
 
 
@@ -301,6 +303,15 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str
             rules = list(_text_faults(shape.key, name))
             if rules:
                 yield _fault(value, place, f"Map keys must satisfy constraint: [{', '.join(rules)}]")
+    if isinstance(shape.of, ListOf) and any(
+        any(_length_faults(shape.of, each, "")) for each in value.values()
+    ):
+        rules = [
+            f"Member must have length less than or equal to {shape.of.max}",
+            f"Member must have length greater than or equal to {shape.of.min}",
+        ]
+        yield _fault(value, place, f"Map value must satisfy constraint: [{', '.join(rules)}]")
+        return
     for name, member in value.items():
         yield from _faults(shape.of, member, f"{place}.{name}.member")
 
@@ -328,7 +339,10 @@ def _text_faults(shape: Text, value: str) -> Iterator[str]:
 
 
 def _fault(value: Any, place: str, rule: str) -> str:
-    return f"Value '{_printed(value)}' at '{place}' failed to satisfy constraint: {rule}"
+    text = _printed(value)
+    if len(text) > _PRINTED_MAX:
+        text = text[:_PRINTED_MAX] + "..."
+    return f"Value '{text}' at '{place}' failed to satisfy constraint: {rule}"
 
 
 def _printed(value: Any) -> str:

@@ -46,13 +46,11 @@ def batch_write_item(database: Database, request: Request) -> Answer:
 
 
 def _one_action(action: dict[str, Any]) -> dict[str, Any]:
-    given = [kind for kind in ("PutRequest", "DeleteRequest") if action.get(kind) is not None]
-    if len(given) != 1:
+    if sum(action.get(kind) is not None for kind in ("PutRequest", "DeleteRequest")) != 1:
+        # The service says the same of none and of both.
         raise ValidationException(
             "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the "
             "supported datatypes"
-            if given
-            else "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
         )
     return action
 

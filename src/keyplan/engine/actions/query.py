@@ -10,8 +10,8 @@ from keyplan.engine.reading import (
     Question,
     Target,
     answer_page,
-    check_projected,
     check_select,
+    fetches_items,
     start_of,
     target_of,
 )
@@ -20,12 +20,13 @@ from keyplan.engine.storage.port import Bounds
 from keyplan.expressions import BoundCondition
 from keyplan.wire.errors import ValidationException
 
-EXPRESSIONS = ("FilterExpression", "KeyConditionExpression", "ProjectionExpression")
+EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
 
 
 def query(database: Database, request: Request) -> Answer:
     """Read items of one partition of a table or an index, in order."""
     if request.get("KeyConditionExpression") is None:
+        placeholders(request, EXPRESSIONS, "ProjectionExpression")
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
@@ -46,7 +47,7 @@ def _question(target: Target, request: Request) -> Question:
         bounds = planned_bounds(target, request, forward=forward)
         if bounds is not None:
             return Question(target, bounds, None, None, fetches=False)
-    given = placeholders(request, EXPRESSIONS)
+    given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
     assert given is not None  # noqa: S101 - there is a KeyConditionExpression
     condition = bound_condition(target, request, given)
     filter_ = condition_of(request, given, "FilterExpression")
@@ -54,7 +55,7 @@ def _question(target: Target, request: Request) -> Question:
     given.check_unused()
     check_select(target, request, "Querying")
     _check_filter(target, filter_)
-    fetches = check_projected(target, select, filter_, projection)
+    fetches = fetches_items(target, request, filter_, projection)
     if only_key:
         remember(target, request, given, condition)
     return Question(target, bounds_of(condition, forward=forward), filter_, projection, fetches)

@@ -6,8 +6,8 @@ from keyplan.engine.database import Database
 from keyplan.engine.reading import (
     Question,
     answer_page,
-    check_projected,
     check_select,
+    fetches_items,
     start_of,
     target_of,
 )
@@ -15,13 +15,13 @@ from keyplan.engine.requests import Answer, Request, condition_of, placeholders,
 from keyplan.engine.storage.port import Bounds, segment_of
 from keyplan.wire.errors import ValidationException
 
-EXPRESSIONS = ("FilterExpression", "ProjectionExpression")
+EXPRESSIONS = ("FilterExpression",)
 
 
 def scan(database: Database, request: Request) -> Answer:
     """Read all of a table or an index, or one segment of it."""
     segment = _segment(request)
-    given = placeholders(request, EXPRESSIONS)
+    given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
     filter_ = projection = None
     if given is not None:
         filter_ = condition_of(request, given, "FilterExpression")
@@ -30,7 +30,7 @@ def scan(database: Database, request: Request) -> Answer:
     table = database.table(request["TableName"])
     target = target_of(table, request)
     check_select(target, request, "Querying")
-    fetches = check_projected(target, request.get("Select"), filter_, projection)
+    fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, request)
     if start is not None and segment is not None and segment_of(start[0], segment[1]) != segment[0]:
         raise ValidationException(

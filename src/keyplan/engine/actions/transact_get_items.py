@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
-from keyplan.engine.keys import key_of_request
+from keyplan.engine.keys import Key, SchemaFault, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.storage.port import Reader, Row
+from keyplan.engine.tables import Table
 from keyplan.wire.capacity import Consumed, read_units
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import TransactionCanceledException, ValidationException
 from keyplan.wire.limits import TRANSACT_BYTES_MAX
 
 
@@ -17,7 +20,7 @@ def transact_get_items(database: Database, request: Request) -> Answer:
     gets = [action["Get"] for action in request["TransactItems"]]
     projections = [only_projection(get) for get in gets]
     tables = [database.table(get["TableName"]) for get in gets]
-    keys = [key_of_request(table, get["Key"]) for table, get in zip(tables, gets, strict=True)]
+    keys = _keys(tables, gets)
     if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(gets):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
 
@@ -43,3 +46,17 @@ def transact_get_items(database: Database, request: Request) -> Answer:
             consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
         answer["ConsumedCapacity"] = consumed_list(units, level, by_direction=True)
     return answer
+
+
+def _keys(tables: list[Table], gets: list[dict[str, Any]]) -> list[Key]:
+    keys: list[Key] = []
+    reasons: list[dict[str, Any]] = []
+    for table, get in zip(tables, gets, strict=True):
+        try:
+            keys.append(key_of_request(table, get["Key"]))
+            reasons.append({"Code": "None"})
+        except SchemaFault as fault:
+            reasons.append({"Code": "ValidationError", "Message": fault.message})
+    if len(keys) < len(gets):
+        raise TransactionCanceledException(reasons)
+    return keys

@@ -12,6 +12,7 @@ from keyplan.engine import prepare
 from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
+from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.tables import Table
@@ -33,10 +34,13 @@ _PREPARE: dict[str, Callable[[Table, Request], Write]] = {
     "Update": lambda table, request: prepare.update(table, request)[0],
 }
 _NO_REASON = {"Code": "None"}
+_KEY_UPDATE = "One or more parameter values were invalid: Cannot update attribute"
+
+Reason = dict[str, Any]
 
 
 class _Cancelled(Exception):  # noqa: N818 - control flow: it makes the storage roll back
-    def __init__(self, reasons: list[dict[str, Any]]) -> None:
+    def __init__(self, reasons: list[Reason]) -> None:
         super().__init__()
         self.reasons = reasons
 
@@ -44,11 +48,10 @@ class _Cancelled(Exception):  # noqa: N818 - control flow: it makes the storage 
 def transact_write_items(database: Database, request: Request) -> Answer:
     """Do up to a hundred writes, all or none. With a ClientRequestToken a repetition writes nothing."""
     actions = [_one_action(action) for action in request["TransactItems"]]
-    writes = [_PREPARE[kind](database.table(action["TableName"]), action) for kind, action in actions]
-    if len({(write.table.name, write.key) for write in writes}) < len(writes):
-        raise ValidationException("Transaction request cannot include multiple operations on one item")
-    if sum(write.put.size for write in writes if write.put is not None) > TRANSACT_BYTES_MAX:
-        raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+    tables = [database.table(action["TableName"]) for _, action in actions]
+    steps = [_step(kind, table, action) for (kind, action), table in zip(actions, tables, strict=True)]
+    writes = [step for step in steps if isinstance(step, Write)]
+    _check_together(writes)
     token: str | None = request.get("ClientRequestToken")
     digest = _digest(request) if token is not None else b""
 
@@ -59,7 +62,7 @@ def transact_write_items(database: Database, request: Request) -> Answer:
             kept = writer.token(token, since_s)
             if kept is not None:
                 return _repeated(request, kept, digest)
-        outcomes = _perform_all(writer, writes)
+        outcomes = _perform_all(writer, steps)
         if token is not None:
             sizes = _sizes_by_table(writes, outcomes)
             writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
@@ -69,6 +72,26 @@ def transact_write_items(database: Database, request: Request) -> Answer:
         return database.write(work)
     except _Cancelled as cancelled:
         raise TransactionCanceledException(cancelled.reasons) from None
+
+
+def _step(kind: str, table: Table, action: Request) -> Write | Reason:
+    """The write of an action, or why it can't be: what doesn't fit the table cancels the transaction."""
+    try:
+        return _PREPARE[kind](table, action)
+    except SchemaFault as fault:
+        return {"Code": "ValidationError", "Message": fault.message}
+    except ExpressionFault as fault:
+        if fault.message.startswith(_KEY_UPDATE):
+            return {"Code": "ValidationError", "Message": fault.message}
+        raise
+
+
+def _check_together(writes: list[Write]) -> None:
+    if len({(write.table.name, write.key) for write in writes}) < len(writes):
+        raise ValidationException("Transaction request cannot include multiple operations on one item")
+    size_bytes = sum(write.put.size for write in writes if write.put is not None)
+    if size_bytes > TRANSACT_BYTES_MAX:
+        raise ValidationException(f"Transaction payload size cannot exceed 4MB. Payload Size: {size_bytes}")
 
 
 def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
@@ -82,19 +105,22 @@ def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
     return given[0]
 
 
-def _perform_all(writer: Writer, writes: list[Write]) -> list[Outcome]:
+def _perform_all(writer: Writer, steps: list[Write | Reason]) -> list[Outcome]:
     """Perform the writes; when some can't be done, find the reason of each and undo all."""
     outcomes: list[Outcome] = []
-    reasons: list[dict[str, Any]] = []
-    for write in writes:
+    reasons: list[Reason] = []
+    for step in steps:
+        if not isinstance(step, Write):
+            reasons.append(step)
+            continue
         try:
-            outcomes.append(perform(writer, write))
+            outcomes.append(perform(writer, step))
             reasons.append(_NO_REASON)
         except ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
-    if len(outcomes) < len(writes):
+    if len(outcomes) < len(steps):
         raise _Cancelled(reasons)
     return outcomes
 

@@ -1,0 +1,1 @@
+"""A shop: users, orders, stock, events, readings, related products. Its design is in ``design.py``."""

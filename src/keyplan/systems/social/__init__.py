@@ -1,0 +1,1 @@
+"""A social network: users, posts, comments, likes, follows, messages. Its design is in ``design.py``."""
