@@ -14,8 +14,8 @@
     ├── StoreError           the store can't be opened, read or written
     └── DynamoDBError        an error of DynamoDB's API, with its type and its message
 
-Every error says what went wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``), and what to
-do (``hint``). The code is a promise: it stays when the words change. DynamoDB's own errors by type live in
+Every error says what went wrong (``message``), where (``place``: ``Blog.latest_posts``, ``items[3].title``), and what
+to do (``hint``). The code is a promise: it stays when the words change. DynamoDB's own errors by type live in
 ``keyplan.wire.errors``; no error is made anywhere else.
 """
 
@@ -237,7 +237,13 @@ class DynamoDBError(KeyplanError):
     code = "DynamoDBError"
     type: str = "InternalServerError"
 
-    def __init__(self, message: str, *, type: str | None = None, fields: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        type: str | None = None,  # noqa: A002 - the API's own word
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         if type is not None:
             self.type = type

@@ -1,19 +1,18 @@
 """Design: the base of every design's class, and opening one on a store.
 
-Here a compiled design meets a transport. What a design says is compiled in ``keyplan.design``; how plans are carried out
-is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
+Here a compiled design meets a transport. What a design says is compiled in ``keyplan.design``; how plans are carried
+out is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+import difflib
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
-
-from typing_extensions import Self
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from keyplan.client.answers import Answer
 from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
@@ -74,10 +73,10 @@ class Design:
             @read("AP1")
             def article(self, article_id: str) -> Article | None: ...
 
-    The class is compiled when it is made: a pattern that no key serves, keys that can collide, and every other fault are
-    told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then called as
-    the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch, transact; and
-    ``aio`` with the same verbs to await.
+    The class is compiled when it is made: a pattern that no key serves, keys that can collide, and every other fault
+    are told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then
+    called as the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch,
+    transact; and ``aio`` with the same verbs to await.
     """
 
     table: ClassVar[Table]
@@ -85,8 +84,10 @@ class Design:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        frame = sys._getframe(1)  # noqa: SLF001 - annotations may name what is local to where the class is made
-        cls.compiled = compile_design(cls, {**frame.f_locals})
+        # Annotations may name what is local to the place where the class is made.
+        frame = inspect.currentframe()
+        caller = frame.f_back if frame is not None else None
+        cls.compiled = compile_design(cls, {} if caller is None else {**caller.f_locals})
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
         self._store = store
@@ -94,14 +95,14 @@ class Design:
         target = Target(store.table_name, self.compiled.table)
         self._answers = {name: Answer(read, target, key) for name, read in self.compiled.reads.items()}
         self._verbs = Verbs(WriteCompiler(self.compiled.entities, target), target, self._answers)
-        self.aio = AsyncVerbs(self)
+        self.aio = AsyncVerbs(self._verbs, self._run_async)
 
     @classmethod
     def open(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool = True) -> Self:
         """Open the design on a store.
 
-        ``url`` is a file's path (the embedded store, made with its table when it isn't there, unless ``create=False``), or
-        ``":memory:"`` (nothing that lasts). ``secret`` signs the cursors. Raises StoreError.
+        ``url`` is a file's path (the embedded store, made with its table when it isn't there, unless
+        ``create=False``), or ``":memory:"`` (nothing that lasts). ``secret`` signs the cursors. Raises StoreError.
         """
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
@@ -132,7 +133,9 @@ class Design:
                 raise
             if not create:
                 raise StoreError(
-                    f"{store.url} has no table {store.table_name}", place=f"{cls.__name__}.open", hint="create it first: keyplan create"
+                    f"{store.url} has no table {store.table_name}",
+                    place=f"{cls.__name__}.open",
+                    hint="create it first: keyplan create",
                 ) from None
             found = _create_table(store, wanted)
         differences = list(_differences(wanted, found))
@@ -189,7 +192,7 @@ class Design:
 
     def update(self, item: E, /, **changes: Any) -> E:
         """Change fields of an item that was read, and give it as it then is. Raises ConditionFailed, UpdateRefused."""
-        return self._run(self._verbs.update(Update(item, **changes)))  # type: ignore[no-any-return]
+        return cast("E", self._run(self._verbs.update(Update(item, **changes))))
 
     def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
         """Remove an item, by its instance or its class and key fields. Removing what isn't there is no error."""
@@ -290,9 +293,9 @@ class Design:
 class AsyncVerbs:
     """The plain verbs of an opened design, to await: ``await cms.aio.get(Article, article_id="1")``."""
 
-    def __init__(self, design: Design) -> None:
-        self._design = design
-        self._verbs = design._verbs  # noqa: SLF001 - the other half of the same object
+    def __init__(self, verbs: Verbs, run: Callable[[Conversation[Any]], Awaitable[Any]]) -> None:
+        self._verbs = verbs
+        self._run_any = run
 
     async def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
         """See Design.get."""
@@ -314,7 +317,7 @@ class AsyncVerbs:
 
     async def update(self, item: E, /, **changes: Any) -> E:
         """See Design.update."""
-        return await self._run(self._verbs.update(Update(item, **changes)))  # type: ignore[no-any-return]
+        return await self._run(self._verbs.update(Update(item, **changes)))
 
     async def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
         """See Design.delete."""
@@ -329,13 +332,11 @@ class AsyncVerbs:
         await self._run(self._verbs.transact(actions))
 
     async def _run(self, conversation: Conversation[T]) -> T:
-        return await self._design._run_async(conversation)  # noqa: SLF001
+        return cast("T", await self._run_any(conversation))
 
 
 def unknown_pattern(design: CompiledDesign, name: str) -> UnknownPattern:
     """The error for a pattern that the design doesn't have, with the nearest that it has."""
-    import difflib
-
     near = difflib.get_close_matches(name, design.patterns, n=1)
     hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(design.patterns)}"
     return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)

@@ -7,7 +7,9 @@ import urllib.error
 import urllib.request
 from typing import Any
 
-_AUTHORIZATION = "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+_AUTHORIZATION = (
+    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+)
 
 
 def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -37,9 +39,7 @@ def normal(answer: Any) -> Any:
         return [normal(member) for member in answer]
     if isinstance(answer, dict):
         return {
-            name: sorted(member)
-            if name in ("SS", "NS", "BS") and isinstance(member, list)
-            else normal(member)
+            name: sorted(member) if name in ("SS", "NS", "BS") and isinstance(member, list) else normal(member)
             for name, member in answer.items()
         }
     return answer

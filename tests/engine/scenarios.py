@@ -72,6 +72,7 @@ INDEXED = created(
 
 TABLE = {"TableName": "orders"}
 KEY = {"pk": s("a"), "sk": s("b")}
+METRICS = {"ItemCollectionMetrics": {"ItemCollectionKey": {"pk": s("a")}, "SizeEstimateRangeGB": [0.0, 1.0]}}
 MISMATCH = fault("The provided key element does not match the schema")
 
 
@@ -128,6 +129,61 @@ def full(number: int) -> dict[str, Any]:
 
 FIVE = [INDEXED, *(put(full(number)) for number in range(5))]
 
+SEVERAL = fault(
+    "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
+)
+FIRST = {"pk": s("a"), "sk": s("0")}
+NONE = {"Code": "None"}
+
+
+def limit_fault(value: str, place: str, rule: str) -> dict[str, str]:
+    return fault(f"1 validation error detected: Value '{value}' at '{place}' failed to satisfy constraint: {rule}")
+
+
+def reason(message: str) -> dict[str, str]:
+    return {"Code": "ValidationError", "Message": f"One or more parameter values were invalid: {message}"}
+
+
+def cancelled(*reasons: dict[str, Any]) -> dict[str, Any]:
+    codes = ", ".join(each["Code"] for each in reasons)
+    message = f"Transaction cancelled, please refer cancellation reasons for specific reasons [{codes}]"
+    return {**fault(message, "TransactionCanceledException"), "CancellationReasons": list(reasons)}
+
+
+def batch_write(*requests: dict[str, Any], **more: Any) -> Step:
+    return ("BatchWriteItem", {"RequestItems": {"orders": list(requests)}, **more})
+
+
+def batch_get(*keys: dict[str, Any], expression: str | None = None, consistent: bool = False, **more: Any) -> Step:
+    of_table: dict[str, Any] = {"Keys": list(keys), "ConsistentRead": consistent}
+    if expression is not None:
+        of_table["ProjectionExpression"] = expression
+    return ("BatchGetItem", {"RequestItems": {"orders": of_table}, **more})
+
+
+def transact(*actions: dict[str, Any], **more: Any) -> Step:
+    return ("TransactWriteItems", {"TransactItems": list(actions), **more})
+
+
+def put_action(item: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"Put": {**TABLE, "Item": item, **more}}
+
+
+def update_action(expression: str, **given: Any) -> dict[str, Any]:
+    return {
+        "Update": {
+            **TABLE,
+            "Key": FIRST,
+            "UpdateExpression": expression,
+            "ExpressionAttributeValues": values(**given),
+        }
+    }
+
+
+def transact_get(*keys: dict[str, Any]) -> Step:
+    return ("TransactGetItems", {"TransactItems": [{"Get": {**TABLE, "Key": key}} for key in keys]})
+
+
 SCENARIOS: dict[str, list[Step]] = {
     "get": [
         created(),
@@ -161,24 +217,20 @@ SCENARIOS: dict[str, list[Step]] = {
             invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes"),
         ),
         get(Key={"pk": s("p" * 2048), "sk": s("é" * 512)}),
-        with_answer(
-            get(TableName="missing"), fault("Requested resource not found", "ResourceNotFoundException")
-        ),
+        with_answer(get(TableName="missing"), fault("Requested resource not found", "ResourceNotFoundException")),
     ],
     "put": [
         INDEXED,
         with_answer(put({}), invalid("Missing the key pk in the item")),
         with_answer(put({"pk": s("a")}), invalid("Missing the key sk in the item")),
-        with_answer(
-            put({"pk": n(1), "sk": s("b")}), invalid("Type mismatch for key pk expected: S actual: N")
-        ),
+        with_answer(put({"pk": n(1), "sk": s("b")}), invalid("Type mismatch for key pk expected: S actual: N")),
         put({"pk": s(""), "sk": s("b")}),
         put({**KEY, "x": s("")}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "x": s("")}, ReturnValues="ALL_OLD"),
-        put({**KEY, "x": n("")}),
-        put({**KEY, "x": n("abc")}),
+        with_answer(put({**KEY, "x": n("")}), fault("The parameter cannot be converted to a numeric value")),
+        with_answer(put({**KEY, "x": n("abc")}), fault("The parameter cannot be converted to a numeric value: abc")),
         put({**KEY, "x": {"SS": []}}),
-        put({**KEY, "x": {"SS": ["a", "a"]}}),
+        with_answer(put({**KEY, "x": {"SS": ["a", "a"]}}), invalid("Input collection [a, a] contains duplicates.")),
         put({**KEY, "x": {"NULL": False}}),
         put({**KEY, "x": {}}),
         put({**KEY, "": s("x")}),
@@ -209,17 +261,33 @@ SCENARIOS: dict[str, list[Step]] = {
         put({**KEY, "g": s("g"), "h": n(2), "l": s("l")}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "g": s("g"), "h": n(2), "l": s("l"), "z": n(1)}, ReturnConsumedCapacity="INDEXES"),
-        put(KEY, ReturnConsumedCapacity="INDEXES", ReturnItemCollectionMetrics="SIZE"),
+        put(KEY, ReturnConsumedCapacity="INDEXES"),
+        with_answer(put(KEY, ReturnItemCollectionMetrics="SIZE"), METRICS),  # Local has none
         put({**KEY, "g": s("g"), "h": n(1), "x": s("y" * 3000)}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "m": s("m"), "note": s("y" * 3000)}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "m": s("m"), "note": s("y" * 10)}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "m": s("m"), "note": s("y" * 10), "t": n(1)}, ReturnConsumedCapacity="INDEXES"),
-        put({**KEY, "g": n(1)}),
+        with_answer(
+            put({**KEY, "g": n(1)}),
+            invalid("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG"),
+        ),
         put({**KEY, "g": s("")}),
-        put({**KEY, "h": s("1")}),
-        put({**KEY, "l": {"L": []}}),
-        put({**KEY, "g": s("g" * 2049)}),
-        put({**KEY, "l": s("g" * 1025)}),
+        with_answer(
+            put({**KEY, "h": s("1")}),
+            invalid("Type mismatch for Index Key h Expected: N Actual: S IndexName: ByG"),
+        ),
+        with_answer(
+            put({**KEY, "l": {"L": []}}),
+            invalid("Type mismatch for Index Key l Expected: S Actual: L IndexName: ByL"),
+        ),
+        with_answer(
+            put({**KEY, "g": s("g" * 2049)}),
+            invalid("Size of hashkey has exceeded the maximum size limit of2048 bytes"),
+        ),
+        with_answer(
+            put({**KEY, "l": s("g" * 1025)}),
+            invalid("Aggregated size of all range keys has exceeded the size limit of 1024 bytes"),
+        ),
     ],
     "delete": [
         INDEXED,
@@ -228,7 +296,7 @@ SCENARIOS: dict[str, list[Step]] = {
         delete(ConditionExpression="x = :x", ExpressionAttributeValues=values(x="z")),
         delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
         delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
-        delete(ReturnItemCollectionMetrics="SIZE"),
+        with_answer(delete(ReturnItemCollectionMetrics="SIZE"), METRICS),
         delete(ConditionExpression="attribute_exists(pk)"),
         with_answer(delete({"pk": s("a")}), MISMATCH),
     ],
@@ -259,8 +327,15 @@ SCENARIOS: dict[str, list[Step]] = {
         update("SET h = :n", ExpressionAttributeValues=values(n=n(2)), ReturnConsumedCapacity="INDEXES"),
         update("SET d = :v", ExpressionAttributeValues=values(v="3"), ReturnConsumedCapacity="INDEXES"),
         update("REMOVE g", ReturnConsumedCapacity="INDEXES"),
-        update("SET h = :n", ExpressionAttributeValues=values(n="text")),
-        update("SET l = :n", ExpressionAttributeValues=values(n=n(1))),
+        with_answer(
+            update("SET h = :n", ExpressionAttributeValues=values(n="text")),
+            fault("The update expression attempted to update the secondary index key to unsupported type"),
+        ),
+        with_answer(
+            update("SET l = :n", ExpressionAttributeValues=values(n=n(1))),
+            fault("The update expression attempted to update the secondary index key to unsupported type"),
+        ),
+        update("REMOVE l"),
         update("SET g = :n", ExpressionAttributeValues=values(n="")),
         update("SET big = :n", ExpressionAttributeValues=values(n="x" * 409_600)),
         update(
@@ -302,6 +377,8 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p AND sk BETWEEN :s AND :t", {"p": "a", "s": "1", "t": "3"}, ProjectionExpression="sk"),
         query("pk = :p AND begins_with(sk, :s)", {"p": "a", "s": "1"}, ProjectionExpression="sk"),
         query("pk = :p AND sk = :s", {"p": "a", "s": "1"}, Select="COUNT"),
+        query("pk = :p AND sk = :s", {"p": "a", "s": "1"}, Limit=1, ProjectionExpression="sk"),
+        query("g = :p AND h = :s", {"p": "g", "s": n(1)}, IndexName="ByG", Limit=1, ProjectionExpression="sk"),
         query("g = :p AND h > :s", {"p": "g", "s": n(2)}, IndexName="ByG", ReturnConsumedCapacity="INDEXES"),
         query("g = :p", {"p": "g"}, IndexName="ByG", Limit=1, ReturnConsumedCapacity="TOTAL"),
         query("pk = :p", {"p": "a"}, IndexName="ByL", Limit=1, ReturnConsumedCapacity="INDEXES"),
@@ -345,8 +422,11 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p", {"p": "a"}, Select="COUNT", ProjectionExpression="sk"),
         query("pk = :p", {"p": "a"}, Select="SPECIFIC_ATTRIBUTES"),
         query("pk = :p", {"p": "a"}, Select="ALL_ATTRIBUTES", ProjectionExpression="sk"),
-        query("sk = :p", {"p": "a"}),
-        query("pk = :p AND more = :s", {"p": "a", "s": "b"}),
+        with_answer(query("sk = :p", {"p": "a"}), fault("Query condition missed key schema element: pk")),
+        with_answer(
+            query("pk = :p AND more = :s", {"p": "a", "s": "b"}),
+            fault("Query condition missed key schema element: sk"),
+        ),
         query("pk > :p", {"p": "a"}),
         query("pk = :p AND sk <> :s", {"p": "a", "s": "b"}),
         query("pk = :p", {"p": n(1)}),
@@ -387,12 +467,8 @@ SCENARIOS: dict[str, list[Step]] = {
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query("pk = :p AND sk > :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("1")}),
         query("pk = :p AND sk < :s", {"p": "a", "s": "1"}, ExclusiveStartKey={"pk": s("a"), "sk": s("3")}),
-        query(
-            "pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("00")}, ProjectionExpression="sk"
-        ),
-        query(
-            "pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("9")}, ProjectionExpression="sk"
-        ),
+        query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("00")}, ProjectionExpression="sk"),
+        query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("9")}, ProjectionExpression="sk"),
         query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a"), "sk": s("")}),
         query("g = :p", {"p": "g"}, IndexName="ByG", ExclusiveStartKey={"pk": s("a"), "sk": s("0")}),
         query(
@@ -419,7 +495,7 @@ SCENARIOS: dict[str, list[Step]] = {
         scan(FilterExpression="h > :n", ExpressionAttributeValues=values(n=n(2)), ProjectionExpression="h"),
         scan(FilterExpression="sk = :n", ExpressionAttributeValues=values(n="2"), ProjectionExpression="h"),
         scan(IndexName="ByL", Limit=2, ReturnConsumedCapacity="INDEXES"),
-        scan(IndexName="ByL", Select="ALL_ATTRIBUTES", ReturnConsumedCapacity="INDEXES"),
+        scan(IndexName="ByL", Select="ALL_ATTRIBUTES"),
         scan(IndexName="ByG", Limit=2),
         scan(IndexName="ByG", ConsistentRead=True),
         scan(IndexName="KeysOnly", Select="ALL_ATTRIBUTES"),
@@ -446,5 +522,242 @@ SCENARIOS: dict[str, list[Step]] = {
         scan(Select="SPECIFIC_ATTRIBUTES"),
         scan(ExpressionAttributeValues=values(a="b")),
         scan(ExpressionAttributeNames={"#a": "b"}),
+    ],
+    "batch": [
+        *FIVE,
+        batch_write(*[{"PutRequest": {"Item": {"pk": s("b"), "sk": s(str(i))}}} for i in range(25)]),
+        with_answer(batch_write({}), SEVERAL),
+        with_answer(batch_write({"PutRequest": {"Item": KEY}, "DeleteRequest": {"Key": KEY}}), SEVERAL),
+        batch_write({"PutRequest": {"Item": KEY}}, {"DeleteRequest": {"Key": KEY}}),
+        with_answer(batch_write({"PutRequest": {"Item": {"pk": s("a")}}}), invalid("Missing the key sk in the item")),
+        with_answer(batch_write({"DeleteRequest": {"Key": {"pk": s("a")}}}), MISMATCH),
+        batch_write(
+            {"PutRequest": {"Item": {**FIRST, "g": s("1")}}},
+            {"DeleteRequest": {"Key": {"pk": s("a"), "sk": s("1")}}},
+            ReturnConsumedCapacity="INDEXES",
+        ),
+        batch_get(FIRST, FIRST),
+        with_answer(batch_get({"pk": s("a")}), MISMATCH),
+        with_answer(  # a missing item costs the minimum; Local counts nothing
+            batch_get(FIRST, {"pk": s("none"), "sk": s("0")}, ReturnConsumedCapacity="INDEXES"),
+            {
+                "Responses": {"orders": [{**FIRST, "g": s("1")}]},
+                "UnprocessedKeys": {},
+                "ConsumedCapacity": [{"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}],
+            },
+        ),
+        batch_get(FIRST, expression="g", ReturnConsumedCapacity="TOTAL", consistent=True),
+        with_answer(
+            ("BatchGetItem", {"RequestItems": {"missing": {"Keys": [KEY]}}}),
+            fault("Requested resource not found", "ResourceNotFoundException"),
+        ),
+        (
+            "BatchGetItem",
+            {
+                "RequestItems": {
+                    "orders": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(60)]},
+                    "other": {"Keys": [{"pk": s("a"), "sk": s(str(i))} for i in range(41)]},
+                }
+            },
+        ),
+    ],
+    "transactions": [
+        *FIVE,
+        with_answer(
+            transact(),
+            limit_fault("[]", "transactItems", "Member must have length greater than or equal to 1"),
+        ),
+        transact({}),
+        transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
+        transact(put_action(KEY), put_action(KEY)),
+        with_answer(
+            transact(put_action({**KEY, "g": n(1)})),
+            cancelled(reason("Type mismatch for Index Key g Expected: S Actual: N IndexName: ByG")),
+        ),
+        with_answer(
+            transact(put_action({"pk": s("a"), "sk": n(1)}), put_action(KEY)),
+            cancelled(reason("Type mismatch for key sk expected: S actual: N"), NONE),
+        ),
+        transact(update_action("SET pk = :n", n=n(1))),
+        transact(put_action(KEY, ConditionExpression="a =")),
+        transact(update_action("SET note = :n", n=s("new")), put_action({**KEY, "m": s("m")})),
+        with_answer(  # the API reference lists it among the reasons
+            transact(update_action("ADD note :n", n=n(1)), put_action({**KEY, "m": s("2")})),
+            cancelled(
+                {
+                    "Code": "ValidationError",
+                    "Message": "An operand in the update expression has an incorrect data type",
+                },
+                NONE,
+            ),
+        ),
+        with_answer(
+            transact(update_action("SET x.y = :n", n=n(1)), put_action({**KEY, "m": s("2")})),
+            cancelled(
+                {
+                    "Code": "ValidationError",
+                    "Message": "The document path provided in the update expression is invalid for update",
+                },
+                NONE,
+            ),
+        ),
+        with_answer(
+            transact(update_action("SET g = :n", n=n(1))),
+            cancelled(
+                {
+                    "Code": "ValidationError",
+                    "Message": "The update expression attempted to update the secondary index key to unsupported type",
+                }
+            ),
+        ),
+        get(),
+        transact(
+            {"ConditionCheck": {**TABLE, "Key": KEY, "ConditionExpression": "attribute_exists(pk)"}},
+            put_action({"pk": s("n"), "sk": s("1")}),
+        ),
+        with_answer(  # the API reference: no ConditionCheck and write of one item
+            transact(
+                {
+                    "ConditionCheck": {
+                        **TABLE,
+                        "Key": KEY,
+                        "ConditionExpression": "attribute_not_exists(pk)",
+                        "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+                    }
+                },
+                put_action({"pk": s("n"), "sk": s("2")}),
+                {"Delete": {**TABLE, "Key": KEY, "ConditionExpression": "attribute_not_exists(pk)"}},
+            ),
+            fault("Transaction request cannot include multiple operations on one item"),
+        ),
+        transact(
+            put_action(
+                {"pk": s("n"), "sk": s("3")},
+                ConditionExpression="attribute_exists(pk)",
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        ),
+        scan(Select="COUNT"),
+        transact({"Delete": {**TABLE, "Key": KEY}}, ClientRequestToken="token"),
+        transact({"Delete": {**TABLE, "Key": KEY}}, ClientRequestToken="token"),
+        with_answer(
+            transact({"Delete": {**TABLE, "Key": FIRST}}, ClientRequestToken="token"),
+            fault(
+                "Request parameters do not match the previous request with the same idempotency token",
+                "IdempotentParameterMismatchException",
+            ),
+        ),
+        with_answer(
+            transact(put_action(KEY, TableName="missing")),
+            fault("Requested resource not found", "ResourceNotFoundException"),
+        ),
+        transact_get(FIRST, FIRST),
+        with_answer(
+            transact_get(FIRST, {"pk": s("a")}),
+            cancelled(NONE, {"Code": "ValidationError", "Message": MISMATCH["message"]}),
+        ),
+        transact_get(FIRST, {"pk": s("none"), "sk": s("0")}),
+    ],
+    "number keys": [
+        created(
+            KeySchema=schema("pk", "sk"),
+            AttributeDefinitions=attributes(pk="N", sk="N"),
+        ),
+        *[
+            put({"pk": n(1), "sk": n(value)})
+            for value in ("10", "9", "-1", "-10", "0", "0.5", "-0.5", "1E+10", "100", "1.0E-5")
+        ],
+        query("pk = :p", {"p": n("1.0")}, ProjectionExpression="sk"),
+        query("pk = :p", {"p": n("1.00")}, ScanIndexForward=False, Limit=3),
+        query(
+            "pk = :p AND sk BETWEEN :a AND :b",
+            {"p": n(1), "a": n("-1"), "b": n("9.0")},
+            ProjectionExpression="sk",
+        ),
+        query("pk = :p AND sk > :a", {"p": n(1), "a": n("1E2")}),
+        query("pk = :p AND begins_with(sk, :a)", {"p": n(1), "a": n("1")}),
+        ("GetItem", {**TABLE, "Key": {"pk": n("1E0"), "sk": n("100.0")}}),
+        ("GetItem", {**TABLE, "Key": {"pk": n("0.1E1"), "sk": n("-0")}}),
+    ],
+    "binary keys": [
+        created(KeySchema=schema("pk", "sk"), AttributeDefinitions=attributes(pk="B", sk="B")),
+        *[
+            put({"pk": {"B": "AQ=="}, "sk": {"B": value}})
+            for value in ("AA==", "/w==", "AP8=", "AQ==", "fw==", "gA==", "//8=")
+        ],
+        query("pk = :p", {"p": {"B": "AQ=="}}, ProjectionExpression="sk"),
+        query("pk = :p AND sk >= :a", {"p": {"B": "AQ=="}, "a": {"B": "gA=="}}, ProjectionExpression="sk"),
+        query(
+            "pk = :p AND begins_with(sk, :a)",
+            {"p": {"B": "AQ=="}, "a": {"B": "/w=="}},
+            ProjectionExpression="sk",
+        ),
+        put({"pk": {"B": ""}, "sk": {"B": "AA=="}}),
+        query("pk = :p", {"p": {"B": "AQ=="}}, Limit=2),
+    ],
+    "no sort key": [
+        created(
+            KeySchema=schema("pk"),
+            AttributeDefinitions=attributes(pk="S", g="S"),
+            GlobalSecondaryIndexes=[index("ByG", "g")],
+        ),
+        put({"pk": s("a"), "g": s("x")}),
+        put({"pk": s("b"), "g": s("x")}),
+        ("GetItem", {**TABLE, "Key": {"pk": s("a")}}),
+        with_answer(("GetItem", {**TABLE, "Key": KEY}), MISMATCH),
+        query("pk = :p", {"p": "a"}, Limit=1),
+        query("pk = :p AND sk = :p", {"p": "a"}),
+        query("g = :p", {"p": "x"}, IndexName="ByG", Select="COUNT"),
+        query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
+        put({"pk": s("a")}, ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
+    ],
+    "several attributes": [
+        created(
+            AttributeDefinitions=attributes(pk="S", sk="S", a="S", b="N", c="S", d="N"),
+            GlobalSecondaryIndexes=[index("Many", "a", "b", "c", "d", partition=2)],
+        ),
+        *[
+            put({"pk": s("a"), "sk": s(f"{c}{d}"), "a": s("x"), "b": n(1), "c": s(str(c)), "d": n(d)})
+            for c in range(3)
+            for d in (2, 10)
+        ],
+        put({"pk": s("a"), "sk": s("partly"), "a": s("x"), "b": n(1), "c": s("1")}),
+        query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", ProjectionExpression="sk"),
+        query(
+            "a = :a AND b = :b AND c = :c",
+            {"a": "x", "b": n(1), "c": "1"},
+            IndexName="Many",
+            ProjectionExpression="sk",
+        ),
+        query(
+            "a = :a AND b = :b AND c = :c AND d > :d",
+            {"a": "x", "b": n(1), "c": "1", "d": n(2)},
+            IndexName="Many",
+            ProjectionExpression="sk",
+        ),
+        query(
+            "a = :a AND b = :b AND c > :c",
+            {"a": "x", "b": n(1), "c": "0"},
+            IndexName="Many",
+            ProjectionExpression="sk",
+        ),
+        query(
+            "a = :a AND b = :b AND begins_with(c, :c)",
+            {"a": "x", "b": n(1), "c": "2"},
+            IndexName="Many",
+            ProjectionExpression="sk",
+        ),
+        query("a = :a AND b = :b", {"a": "x", "b": n(1)}, IndexName="Many", Limit=2, ScanIndexForward=False),
+        query("a = :a", {"a": "x"}, IndexName="Many"),
+        query("a = :a AND b = :b AND d = :d", {"a": "x", "b": n(1), "d": n(2)}, IndexName="Many"),
+        query(
+            "a = :a AND b = :b AND c > :c AND d = :d",
+            {"a": "x", "b": n(1), "c": "0", "d": n(2)},
+            IndexName="Many",
+        ),
+        put(
+            {"pk": s("a"), "sk": s("00"), "a": s("x"), "b": n(1), "c": s("0"), "d": n(3)},
+            ReturnConsumedCapacity="INDEXES",
+        ),
     ],
 }

@@ -40,7 +40,5 @@ def truth(name: str, number: int, step: Step) -> Any:
 
 
 @pytest.mark.parametrize(("name", "number"), steps())
-def test_a_step_answers_as_dynamodb_does(
-    answers: dict[str, list[dict[str, Any]]], name: str, number: int
-) -> None:
+def test_a_step_answers_as_dynamodb_does(answers: dict[str, list[dict[str, Any]]], name: str, number: int) -> None:
     assert answers[name][number] == truth(name, number, SCENARIOS[name][number])

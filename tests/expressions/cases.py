@@ -1,4 +1,5 @@
-"""Requests whose answers DynamoDB Local gave: the inputs. The answers are in recorded/*.json, in the same order.
+"""Requests whose answers DynamoDB Local gave: the inputs. The answers are in recorded/*.json, in the same
+order.
 
 Add a case here, then run ``python -m tests.expressions.record`` with KEYPLAN_DYNAMODB_LOCAL set.
 """
@@ -10,7 +11,8 @@ from typing import Any
 
 Case = dict[str, Any]
 
-X = {":x": {"S": "x"}}
+X = {":x": {"S": "x"}, ":n": {"N": "1"}}
+ONLY_X = {":x": {"S": "x"}}
 ITEM: dict[str, Any] = {
     "pk": {"S": "a"},
     "sk": {"N": "1"},
@@ -46,11 +48,7 @@ def _used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _simple(texts: str, values: dict[str, Any] | None = None) -> list[Case]:
-    return [
-        {"text": text, "values": _used(text, values or X), "names": None}
-        for text in texts.split("\n")
-        if text
-    ]
+    return [{"text": text, "values": _used(text, values or X), "names": None} for text in texts.split("\n") if text]
 
 
 def _case(text: str, values: dict[str, Any] | None = None, names: dict[str, str] | None = None) -> Case:
@@ -214,7 +212,7 @@ foo(a
 a = foo(a,
 a = foo(a,)
 begins_with()
-"""
+"""  # noqa: W291 - blanks at the end are part of the case
 )
 
 FUNCTIONS = _simple(
@@ -372,15 +370,15 @@ PLACEHOLDERS = [
     _case("a = :a" + " " * 4090, {":a": {"S": "b"}}),
     _case(" AND ".join(["attribute_exists(a)"] * 150)),
     _case(" AND ".join(["attribute_exists(a)"] * 151)),
-    _case(" OR ".join(["a=:x"] * 150), X),
-    _case(" OR ".join(["a=:x"] * 151), X),
-    _case(f"a IN ({','.join([':x'] * 100)})", X),
-    _case(f"a IN ({','.join([':x'] * 101)})", X),
-    _case("NOT " * 299 + "a=:x", X),
-    _case("NOT " * 300 + "a=:x", X),
-    _case("NOT " * 1000 + "a=:x", X),
-    _case(".".join(["a"] * 32) + "=:x", X),
-    _case(".".join(["a"] * 33) + "=:x", X),
+    _case(" OR ".join(["a=:x"] * 150), ONLY_X),
+    _case(" OR ".join(["a=:x"] * 151), ONLY_X),
+    _case(f"a IN ({','.join([':x'] * 100)})", ONLY_X),
+    _case(f"a IN ({','.join([':x'] * 101)})", ONLY_X),
+    _case("NOT " * 299 + "a=:x", ONLY_X),
+    _case("NOT " * 300 + "a=:x", ONLY_X),
+    _case("NOT " * 1000 + "a=:x", ONLY_X),
+    _case(".".join(["a"] * 32) + "=:x", ONLY_X),
+    _case(".".join(["a"] * 33) + "=:x", ONLY_X),
 ]
 
 EVALUATION = _simple(
@@ -578,7 +576,65 @@ a = :s OR n = :n10 OR t = :false
         ":tBS": {"S": "BS"},
     },
 )
-CONDITIONS = SYNTAX + FUNCTIONS + VALUES + PLACEHOLDERS + EVALUATION
+# Two faults in one expression: which one is told.
+FAULT_ORDER = [
+    *_simple(
+        """name = :x AND foo(a)
+foo(a) AND name = :x
+b = :y AND foo(a)
+b = :y AND size(a)
+b = :y AND attribute_exists(:x)
+b = :y AND if_not_exists(a,:x) = :x
+begins_with(a,:n) AND b = :y
+b = :y AND begins_with(a,:n)
+a < :x AND begins_with(a,:n) AND a = a
+size(:n) = :y
+size(a) AND name = :x
+size(a) AND b = :y
+begins_with(a) AND name = :x
+attribute_exists(:x) AND name = :x
+a = size(a,b) AND name = :x
+begins_with(:y)
+begins_with(#q)
+attribute_exists(:y)
+size(:y,:y)=:y
+a = a AND name = :x
+a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = :x AND name = :x
+a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = :y
+b = :y AND a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = :x
+a[99999999999] = :x AND name = :x
+name = :x AND a[99999999999] = :x
+b = :y AND a[99999999999] = :x
+a[99999999999] = :x AND foo
+((a[99999999999] = :x))
+begins_with(a,a) AND begins_with(b,:n)
+begins_with(:n,a) AND a = a
+a = :y AND #q = :x
+#q = :y
+begins_with(#q,:y)
+a BETWEEN :y AND #q
+if_not_exists(name,:x) = :x
+if_not_exists(a) = :x
+foo(a) = bar(b)
+a.b = :x AND a.b.#q.:x
+size(size(:y)) = :n
+begins_with(size(:n), :n)
+begins_with(:n, size(:n))
+contains(a, size(:n))
+a = :n AND (size(:n) = :n OR b = :y)
+"""
+    ),
+    _case(f"b = :y AND a IN ({','.join([':x'] * 101)})", ONLY_X),
+    _case(f"a IN ({','.join([':x'] * 101)}) AND b = :y", ONLY_X),
+    _case(f"a IN ({','.join([':x'] * 101)}) AND name = :x", ONLY_X),
+    _case("b = :y AND " + " AND ".join(["a=:x"] * 151), ONLY_X),
+    _case(" AND ".join(["a=:x"] * 151) + " AND name = :x", ONLY_X),
+    _case(" AND ".join(["a=:x"] * 151) + " AND foo(a)", ONLY_X),
+    _case(".".join(["a"] * 33) + " = :y"),
+    _case("b = :y AND " + ".".join(["a"] * 33) + " = :x", ONLY_X),
+]
+
+CONDITIONS = SYNTAX + FUNCTIONS + VALUES + PLACEHOLDERS + EVALUATION + FAULT_ORDER
 
 PROJECTIONS = [
     *_simple(
@@ -638,7 +694,7 @@ a.name.b
 a :x
 :x
 a[99999999999]
-"""
+"""  # noqa: W291 - blanks at the end are part of the case
     ),
     _case(""),
     _case("a", None, {"#a": "a"}),
@@ -909,16 +965,77 @@ ADD a :x SET b = :y
 SET zz.y = a + n
 SET zz.y = yy
 SET a = yy, zz.y = :x
-""",
+SET a = :x + n, b = :y
+SET a = :x + n REMOVE #q
+ADD a :x REMOVE #q
+DELETE a :x ADD b :y
+DELETE a :y ADD b :x
+DELETE a :x ADD b :x
+ADD b :x DELETE a :x
+ADD b :x SET a = :x + n
+SET a = :x, a.b = :y
+SET a = :y, a.b = :x
+SET a = :x + n, a.b = :x
+SET a = foo(b), b = :y
+SET b = :y, a = foo(b)
+SET b = name, a = foo(b)
+SET a = foo(b), b = name
+SET a = size(b), b = name
+SET b = :y, a = size(b)
+SET a = if_not_exists(b), c = :y
+SET c = :y, a = if_not_exists(b)
+REMOVE #q SET a = :y
+SET a = :y REMOVE #q
+ADD a :x SET pk = :x
+SET pk = :y
+SET a = :x SET name = :x
+SET a = foo(b) SET b = :x
+SET a = :y SET b = :x
+SET a = :x SET a = :x
+SET a = ((n)) SET b = :x
+SET a = list_append(:y, :n)
+SET a = list_append(:n, :y)
+SET a = if_not_exists(:x, :y)
+SET a = if_not_exists(:y, :x)
+SET a = if_not_exists(a, #q)
+SET #q = :y
+SET #q = #r
+SET a = list_append(l, list_append(l,l)), name = :x
+SET a = n + list_append(l,l), name = :x
+SET pk = zz
+SET zz.y = :x, pk = :x
+SET b = yy, pk = :x
+SET a = :x, a = foo(b)
+REMOVE a, a, name
+REMOVE a, a, #q
+SET a = n + zz, b = m + n
+SET a = m + zz
+SET a = zz + m
+SET a = list_append(a, zz)
+SET a = list_append(zz, a)
+ADD a :n SET zz.y = :x
+SET b = zz ADD a :n
+ADD a :n SET b = zz
+REMOVE zz.y SET b = zz
+SET b = zz REMOVE zz.y
+DELETE a :sab ADD zz.y :n
+ADD zz.y :n DELETE a :sab
+REMOVE zz.y ADD a :n
+ADD a :n REMOVE zz.y
+REMOVE zz.y DELETE a :sab
+DELETE a :sab REMOVE zz.y
+SET m.q.z = yy
+SET b = if_not_exists(a, yy)
+""",  # noqa: W291 - blanks at the end are part of the case
         _UPDATE_VALUES,
     ),
     _case(""),
-    _case("SET #a = :x", X, {"#a": "name"}),
-    _case("SET m.#a = :x", X, {"#a": "dot.ted"}),
-    _case("SET #a = :x, #b = :x", X, {"#a": "q", "#b": "q"}),
+    _case("SET #a = :x", ONLY_X, {"#a": "name"}),
+    _case("SET m.#a = :x", ONLY_X, {"#a": "dot.ted"}),
+    _case("SET #a = :x, #b = :x", ONLY_X, {"#a": "q", "#b": "q"}),
     _case("SET a = :x", {":x": {"S": "x"}, ":y": {"S": "x"}}),
-    _case("SET a = :x", X, {"#b": "q"}),
-    _case("SET #a = :x", X, {"#a": "pk"}),
+    _case("SET a = :x", ONLY_X, {"#b": "q"}),
+    _case("SET #a = :x", ONLY_X, {"#a": "pk"}),
 ]
 
 _KEY_VALUES = {":p": {"S": "a"}, ":n": {"N": "5"}, ":m": {"N": "1"}, ":s": {"S": "s"}, ":b": {"BOOL": True}}

@@ -1,4 +1,6 @@
-"""A small client of DynamoDB Local for recording and comparing; used only when KEYPLAN_DYNAMODB_LOCAL names one."""
+"""A small client of DynamoDB Local for recording and comparing; used only when KEYPLAN_DYNAMODB_LOCAL names
+one.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from tests.expressions.cases import ITEM, Case
 
 TABLE = "keyplan-expressions"
 KEY = {"pk": ITEM["pk"], "sk": ITEM["sk"]}
-_AUTHORIZATION = "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
+_AUTHORIZATION = (
+    "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
+)
 
 
 def address() -> str | None:

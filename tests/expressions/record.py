@@ -33,10 +33,7 @@ def main() -> None:
         raise SystemExit("set KEYPLAN_DYNAMODB_LOCAL to the address of DynamoDB Local")
     local = Local(url)
     for family, (kind, entries) in FAMILIES.items():
-        lines = [
-            json.dumps({**entry, "answer": local.answer(kind, entry)}, ensure_ascii=False)
-            for entry in entries
-        ]
+        lines = [json.dumps({**entry, "answer": local.answer(kind, entry)}, ensure_ascii=False) for entry in entries]
         (RECORDED / f"{family}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
 
 

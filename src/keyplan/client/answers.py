@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from keyplan.client.bounds import partition_texts
@@ -30,6 +31,7 @@ from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
+    Plan,
     QueryPlan,
     ReadPattern,
     ScanPlan,
@@ -39,31 +41,40 @@ from keyplan.design.questions import ParameterKind
 from keyplan.design.shapes import Member, ShapeKind
 from keyplan.errors import ItemNotFound
 
-__all__ = ["Answer", "reader_of"]
+__all__ = ["Answer", "query_reader", "reader_of"]
 
 STREAM_CHUNK = 100
 """How many items an iterator reads at a time."""
 
 
-def reader_of(plan: QueryPlan | ScanPlan | ThroughPlan, target: Target) -> ChunkReader:
-    """The reader of a plan that gives many items."""
-    if isinstance(plan, ScanPlan):
-        return ScanReader(plan, target)
-    if isinstance(plan, ThroughPlan):
-        return ThroughReader(plan, target) if isinstance(plan.end, GetPlan) else FanOutReader(plan, target)
+def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
+    """The reader of a plan that gives many items; None for a plan that gives one."""
+    match plan:
+        case ScanPlan():
+            return ScanReader(plan, target)
+        case QueryPlan():
+            return query_reader(plan, target)
+        case ThroughPlan(junction=QueryPlan() as junction, end=GetPlan() as end):
+            return ThroughReader(plan, junction, end, target)
+        case ThroughPlan(junction=QueryPlan() as junction, end=QueryPlan() as end):
+            return FanOutReader(plan, junction, end, target)
+        case _:
+            return None
+
+
+def query_reader(plan: QueryPlan, target: Target) -> ChunkReader:
+    """The reader of one query, or of several merged."""
     return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
 
 
 class ThroughReader:
     """A junction's items, and the ends they name, read by their keys in batches."""
 
-    def __init__(self, plan: ThroughPlan, target: Target) -> None:
-        if not isinstance(plan.end, GetPlan) or not isinstance(plan.junction, QueryPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
         self.plan = plan
         self.target = target
-        self.end = plan.end
-        self._junction = reader_of(plan.junction, target)
+        self.end = end
+        self._junction = query_reader(junction, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next ends, in the junction's order; a junction whose end is gone is passed over."""
@@ -78,9 +89,7 @@ class ThroughReader:
 
     def _ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
         entity = self.end.entity
-        keys = [
-            entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries
-        ]
+        keys = [entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries]
         ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
         return [Entry(end, link.item) for end, link in zip(ends, links.entries, strict=True) if end is not None]
 
@@ -88,12 +97,10 @@ class ThroughReader:
 class FanOutReader:
     """A junction's items, all of them, and the partitions that they name, merged in order."""
 
-    def __init__(self, plan: ThroughPlan, target: Target) -> None:
-        if not isinstance(plan.end, QueryPlan) or not isinstance(plan.junction, QueryPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: QueryPlan, target: Target) -> None:
         self.plan = plan
-        self._junction = reader_of(plan.junction, target)
-        self._ends = MergeReader(plan.end, target)
+        self._junction = query_reader(junction, target)
+        self._ends = MergeReader(end, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next items of all the ends' partitions."""
@@ -121,18 +128,25 @@ class Answer:
         self._limit = kinds.get(ParameterKind.LIMIT)
         self._cursor = kinds.get(ParameterKind.CURSOR)
         plan, shape = pattern.plan, pattern.shape
-        self._reader = reader_of(plan, target) if _reads_many(plan) else None
-        one = {GetPlan: self._get, ClaimPlan: self._claimed, ThroughPlan: self._through_one, QueryPlan: self._first}
-        many = {ShapeKind.PAGE: self._page, ShapeKind.LIST: self._list, ShapeKind.ITERATOR: self._list}
-        self.converse: Callable[[dict[str, Any]], Conversation[Any]]
-        if shape.kind is ShapeKind.ONE:
-            self.converse = one[type(plan)]  # type: ignore[index]
-        elif shape.kind is ShapeKind.COLLECTION:
-            self.converse = self._collection
-        elif isinstance(plan, BatchGetPlan):
-            self.converse = self._batch
-        else:
-            self.converse = many[shape.kind]
+        self._reader = reader_of(plan, target)
+        self.converse: Callable[[dict[str, Any]], Conversation[Any]] = self._converse_of(plan, shape.kind)
+
+    def _converse_of(self, plan: Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
+        match plan:
+            case QueryPlan() if kind is ShapeKind.COLLECTION:
+                return partial(self._collection, plan)
+            case GetPlan():
+                return partial(self._get, plan)
+            case ClaimPlan():
+                return partial(self._claimed, plan)
+            case BatchGetPlan():
+                return partial(self._batch, plan)
+            case ThroughPlan() if kind is ShapeKind.ONE:
+                return partial(self._through_one, plan)
+            case QueryPlan() if kind is ShapeKind.ONE:
+                return partial(self._first, plan)
+            case _:
+                return self._page if kind is ShapeKind.PAGE else self._list
 
     def strongly(self) -> Answer:
         """The same pattern with strongly consistent reads wherever its key allows them: for reads within a write."""
@@ -145,38 +159,26 @@ class Answer:
 
     # One item
 
-    def _get(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        plan = self.pattern.plan
-        if not isinstance(plan, GetPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         entity = plan.entity
         key = entity.item_key(entity.primary, self._values(arguments))
         found = yield from get_item(self.target, entity, key, consistent=plan.consistent)
-        return found if found is not None else self._nothing(arguments)
+        return found if found is not None else self._missing(arguments)
 
-    def _claimed(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        plan = self.pattern.plan
-        if not isinstance(plan, ClaimPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _claimed(self, plan: ClaimPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         claim = plan.entity.item_key(plan.claim, self._values(arguments))
         found = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
-        return found if found is not None else self._nothing(arguments)
+        return found if found is not None else self._missing(arguments)
 
-    def _first(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        plan = self.pattern.plan
-        if not isinstance(plan, QueryPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _first(self, plan: QueryPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         found = yield from first_of(plan, self.target, self._values(arguments))
-        return found if found is not None else self._nothing(arguments)
+        return found if found is not None else self._missing(arguments)
 
-    def _through_one(self, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        plan = self.pattern.plan
-        if not isinstance(plan, ThroughPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
         values = self._values(arguments)
         link = yield from self._link(plan, values)
         if link is None:
-            return self._nothing(arguments)
+            return self._missing(arguments)
         known = end_values(plan, link, values)
         if isinstance(plan.end, GetPlan):
             entity = plan.end.entity
@@ -184,7 +186,7 @@ class Answer:
             end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent)
         else:
             end = yield from first_of(plan.end, self.target, known)
-        return end if end is not None else self._nothing(arguments)
+        return end if end is not None else self._missing(arguments)
 
     def _link(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         junction = plan.junction
@@ -196,9 +198,10 @@ class Answer:
         key = junction.entity.item_key(junction.entity.primary, values)
         return (yield from get_item(self.target, junction.entity, key, consistent=junction.consistent))
 
-    def _nothing(self, arguments: Mapping[str, Any]) -> None:
+    def _missing(self, arguments: Mapping[str, Any]) -> Any:
+        """The answer when there is nothing: None where the pattern allows it."""
         if self.pattern.shape.optional:
-            return
+            return None
         asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         names = " and ".join(entity.__name__ for entity in self.pattern.shape.entities[:1])
         raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
@@ -238,10 +241,7 @@ class Answer:
             raise TypeError(self.pattern.plan)
         return self._reader
 
-    def _batch(self, arguments: dict[str, Any]) -> Conversation[list[Any]]:
-        plan = self.pattern.plan
-        if not isinstance(plan, BatchGetPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         values = self._values(arguments)
         entity = plan.entity
         keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
@@ -250,10 +250,8 @@ class Answer:
 
     # Item collections
 
-    def _collection(self, arguments: dict[str, Any]) -> Conversation[Any]:
-        plan, shape = self.pattern.plan, self.pattern.shape
-        if not isinstance(plan, QueryPlan):  # pragma: no cover
-            raise TypeError(plan)
+    def _collection(self, plan: QueryPlan, arguments: dict[str, Any]) -> Conversation[Any]:
+        shape = self.pattern.shape
         values = self._values(arguments)
         if any(member.many for member in shape.members):
             chunk = yield from self._chunks().chunk(values, None, None)
@@ -263,7 +261,7 @@ class Answer:
         found = {member.name: _members(member, instances) for member in shape.members}
         missing = [one for one in shape.members if not one.many and not one.optional and found[one.name] is None]
         if missing or (shape.optional and not any(found.values())):
-            return self._nothing(arguments)
+            return self._missing(arguments)
         return shape.factory(**found)
 
     def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
@@ -280,24 +278,16 @@ class Answer:
                 if instance is not None:
                     found.setdefault(type(instance), instance)
             last = response.get("LastEvaluatedKey")
-            if last is None or len(found) == len(plan.matches) or self._last_member() in found:
+            if last is None or len(found) == len(plan.matches) or _last_member(plan) in found:
                 break
             request = {**request, "ExclusiveStartKey": last}
         return list(found.values())
 
-    def _last_member(self) -> type[Entity]:
-        """The entity whose items come last in the order of the read: once there, no other can follow."""
-        plan = self.pattern.plan
-        if not isinstance(plan, QueryPlan):  # pragma: no cover
-            raise TypeError(plan)
-        ordered = sorted(plan.matches, key=lambda match: str(match.key.sort[0][1]) if match.key.sort else "")
-        return (ordered[-1] if plan.forward else ordered[0]).entity.cls
 
-
-def _reads_many(plan: Any) -> bool:
-    if isinstance(plan, ThroughPlan):
-        return isinstance(plan.junction, QueryPlan)
-    return isinstance(plan, QueryPlan | ScanPlan)
+def _last_member(plan: QueryPlan) -> type[Entity]:
+    """The entity whose items come last in the order of the read: once there, no other can follow."""
+    ordered = sorted(plan.matches, key=lambda match: str(match.key.sort[0][1]) if match.key.sort else "")
+    return (ordered[-1] if plan.forward else ordered[0]).entity.cls
 
 
 def _members(member: Member, instances: list[Entity]) -> Any:

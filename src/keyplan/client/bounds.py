@@ -137,7 +137,8 @@ def key_condition(
     plan: QueryPlan, values: Mapping[str, Any], partition: Sequence[str], cut: str | None = None
 ) -> KeyText | None:
     """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, for an
-    index (or table) with one sort key attribute."""
+    index (or table) with one sort key attribute.
+    """
     key = plan.key
     names: dict[str, str] = {}
     found: dict[str, dict[str, str]] = {}
@@ -153,7 +154,9 @@ def key_condition(
             if cut is None:
                 break
             parts = []
-        interval = hull([interval_of(part, values) for part in parts]) if parts else Interval(numeric=attribute.type == "N")
+        interval = (
+            hull([interval_of(part, values) for part in parts]) if parts else Interval(numeric=attribute.type == "N")
+        )
         if cut is not None:
             interval = interval.cut(cut, forward=plan.forward)
         if interval.empty:

@@ -1,8 +1,8 @@
 """Conversations: generators that yield requests and are sent the responses; and the two drivers that run them.
 
-A multi-step operation (paging, batches, fan-out, retries) is written once, as a conversation. It yields a request, a list
-of requests that may go out together, or a pause. An error of a request is thrown into the conversation, which may catch
-it.
+A multi-step operation (paging, batches, fan-out, retries) is written once, as a conversation. It yields a request, a
+list of requests that may go out together, or a pause. An error of a request is thrown into the conversation, which
+may catch it.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ Conversation: TypeAlias = Generator["Request | list[Request] | Pause", Any, T]
 class Transport(Protocol):
     """How requests are made by synchronous code."""
 
-    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
         """The response of one request. Raises DynamoDBError or StoreError."""
         ...
 
-    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+    def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         """The responses of several requests, in their order."""
         ...
 
@@ -52,11 +52,11 @@ class Transport(Protocol):
 class AsyncTransport(Protocol):
     """How requests are made by asynchronous code."""
 
-    async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    async def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
         """The response of one request. Raises DynamoDBError or StoreError."""
         ...
 
-    async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+    async def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
         """The responses of several requests, in their order."""
         ...
 
@@ -67,10 +67,11 @@ def converse(conversation: Conversation[T], transport: Transport) -> T:
         step = next(conversation)
         while True:
             try:
+                answer: Any = None
                 if isinstance(step, Request):
-                    answer: Any = transport.call(*step)
+                    answer = transport.call(*step)
                 elif isinstance(step, Pause):
-                    answer = time.sleep(step.seconds)
+                    time.sleep(step.seconds)
                 else:
                     answer = transport.call_all(step)
             except KeyplanError as error:
@@ -87,10 +88,11 @@ async def converse_async(conversation: Conversation[T], transport: AsyncTranspor
         step = next(conversation)
         while True:
             try:
+                answer: Any = None
                 if isinstance(step, Request):
-                    answer: Any = await transport.call(*step)
+                    answer = await transport.call(*step)
                 elif isinstance(step, Pause):
-                    answer = await asyncio.sleep(step.seconds)
+                    await asyncio.sleep(step.seconds)
                 else:
                     answer = await transport.call_all(step)
             except KeyplanError as error:

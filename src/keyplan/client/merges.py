@@ -1,7 +1,7 @@
 """Several partitions read in parallel and merged in order, under one cursor.
 
-A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are: each
-is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
+A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are:
+each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ class MergeReader:
         self, values: Mapping[str, Any], partition: list[str], position: Position | None
     ) -> dict[str, Any] | None:
         """The first request of a partition. In the position's own partition it begins right behind the position; in the
-        others with the same sort key, whose entries may have been given already: they are dropped by their place."""
+        others with the same sort key, whose entries may have been given already: they are dropped by their place.
+        """
         if position is None:
             return self._reader.request(values, partition)
         sorts = self._sorts

@@ -1,7 +1,7 @@
 """Readers: how each kind of plan is carried out, as conversations. One class a kind of plan.
 
-A reader gives its answer in chunks: some entries, and the position where the next chunk begins. Pages, lists and iterators
-are made of chunks (``answers.py``); merging several partitions lives in ``merges.py``.
+A reader gives its answer in chunks: some entries, and the position where the next chunk begins. Pages, lists and
+iterators are made of chunks (``answers.py``); merging several partitions lives in ``merges.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,17 @@ from keyplan.design.plans import Filter, QueryPlan, ScanPlan
 from keyplan.design.table import KeyAttribute, Table
 from keyplan.errors import ItemNotReadable
 
-__all__ = ["Chunk", "ChunkReader", "Entry", "QueryReader", "ScanReader", "Target", "filter_members", "get_item", "read_claimed"]
+__all__ = [
+    "Chunk",
+    "ChunkReader",
+    "Entry",
+    "QueryReader",
+    "ScanReader",
+    "Target",
+    "filter_members",
+    "get_item",
+    "read_claimed",
+]
 
 FILTERED_PAGE = 100
 """How many items a filtered query asks to be looked at, at the least, for each it still needs."""
@@ -68,9 +78,7 @@ def base_request(target: Target, *, consistent: bool) -> dict[str, Any]:
     return request
 
 
-def get_item(
-    target: Target, entity: CompiledEntity, key: Item, *, consistent: bool
-) -> Conversation[Entity | None]:
+def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: bool) -> Conversation[Entity | None]:
     """One item by its primary key."""
     request = base_request(target, consistent=consistent)
     request["Key"] = key
@@ -152,9 +160,7 @@ class QueryReader:
     def _page_size(self, missing: int) -> int:
         return missing if self.plan.filter is None else max(missing * 2, FILTERED_PAGE)
 
-    def request(
-        self, values: Mapping[str, Any], partition: list[str], cut: str | None = None
-    ) -> dict[str, Any] | None:
+    def request(self, values: Mapping[str, Any], partition: list[str], cut: str | None = None) -> dict[str, Any] | None:
         """The Query request for these values, without a start; None when nothing can answer it."""
         condition = key_condition(self.plan, values, partition, cut)
         if condition is None:
@@ -245,5 +251,3 @@ def batch_entities(
     """Instances by their primary keys, in the order of the keys; None where there is none."""
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent)
     return [None if item is None else entity.from_item(item) for item in items]
-
-

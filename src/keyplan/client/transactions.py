@@ -42,8 +42,8 @@ def pause_before_retry(attempt: int) -> Pause:
 def send(operations: Sequence[Operation], place: str, *, return_new: bool = False) -> Conversation[dict[str, Any]]:
     """Carry out operations: one as a single request, several as one transaction. Gives the last response.
 
-    ``return_new`` asks a single update for the item as it then is (``Attributes``). Raises WriteFailed and its kinds, of
-    which nothing was written.
+    ``return_new`` asks a single update for the item as it then is (``Attributes``). Raises WriteFailed and its kinds,
+    of which nothing was written.
     """
     if not operations:
         return {}
@@ -140,9 +140,13 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
         taken = ", ".join(f"{name} {value!r}" for name, value in operation.expected.items())
         return Fault("", f"{taken} belongs to another {entity.name}", "choose another value")
     if operation.role == "new" and item is not None:
-        return Fault("", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key")
+        return Fault(
+            "", f"{operation.description.partition(' ')[2]} is there already", "update it, or choose another key"
+        )
     if item is None:
-        return Fault("", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile")
+        return Fault(
+            "", f"{operation.description.partition(' ')[2]} isn't there", "create it first; or it was deleted meanwhile"
+        )
     wrong: list[str] = []
     for name, expected in operation.expected.items():
         stored = entity.fields[name]

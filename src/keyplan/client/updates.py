@@ -1,7 +1,8 @@
 """Updates: the changes of some fields as an update expression, with every key, claim and version that they touch.
 
-A change of a field that a key is made of makes the key anew, from the instance given and the changes. What was taken from
-the instance is pinned: the update expects it unchanged. So an index entry is never stale, whoever writes besides.
+A change of a field that a key is made of makes the key anew, from the instance given and the changes. What was taken
+from the instance is pinned: the update expects it unchanged. So an index entry is never stale, whoever writes
+besides.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
         _field(entity, update, entity.fields[name], change)
     _version(entity, update, action.target)
     if not update.expression:
-        raise UpdateRefused("an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)")
+        raise UpdateRefused(
+            "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
+        )
     return update
 
 
@@ -97,7 +100,9 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
         place = f"{entity.name}.{name}"
         if name in entity.key_fields:
             raise UpdateRefused(
-                "it names the item: DynamoDB can't change a primary key", place=place, hint="create a new item and delete the old one, in one transaction"
+                "it names the item: DynamoDB can't change a primary key",
+                place=place,
+                hint="create a new item and delete the old one, in one transaction",
             )
         if entity.fields[name].computed:
             raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
@@ -127,9 +132,7 @@ def _after(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> t
         after: Entity = entity.cls.__pydantic_validator__.validate_python(found, by_name=True)
     except ValidationError as error:
         raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
-    checked = {
-        name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()
-    }
+    checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}
     return after, checked
 
 

@@ -50,11 +50,11 @@ class Verbs:
 
     def put(self, instance: E) -> Conversation[E]:
         """Write the whole item."""
-        return (yield from self._instance(Put(instance)))
+        return cast("E", (yield from self._instance(Put(instance))))
 
     def create(self, instance: E) -> Conversation[E]:
         """Write an item that must not exist."""
-        return (yield from self._instance(Create(instance)))
+        return cast("E", (yield from self._instance(Create(instance))))
 
     def _instance(self, action: Put | Create) -> Conversation[Any]:
         compiled = self.compiler.compile(action)
@@ -86,9 +86,7 @@ class Verbs:
         operations = [one for action in actions for one in self.compiler.compile(action).operations]
         yield from send(operations, "transact")
 
-    def write(
-        self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int
-    ) -> Conversation[T]:
+    def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:
         """Run a write pattern: its reads as it asks them, its actions together when it has ended."""
         for attempt in range(1, attempts + 1):
             try:

@@ -53,7 +53,7 @@ class Conditions:
             translated = translate(condition.text, [self.entity], prefix)
         except Problem as problem:
             raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
-        if translated.placeholders != condition.values.keys():
+        if translated.placeholders != set(condition.values):
             raise RequestError(
                 f"the condition {condition.text!r} has the placeholders {sorted(translated.placeholders)}, "
                 f"and values are given for {sorted(condition.values)}",
@@ -77,8 +77,10 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` says what a failure of its
-    condition means: ``item`` (an expectation didn't hold), ``new`` (it exists already), ``claim`` (a value is taken)."""
+    """One operation of a request. ``kind`` is Put, Update, Delete or ConditionCheck; ``role`` says what a failure of
+    its condition means: ``item`` (an expectation didn't hold), ``new`` (it exists already), ``claim`` (a value is
+    taken).
+    """
 
     kind: str
     parameters: dict[str, Any]
@@ -236,9 +238,7 @@ class WriteCompiler:
                 pins[entity.version.name] = found[entity.version.name]
             self._unchanged_or_gone(conditions, pins)
             expected |= pins
-            operations = [
-                self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)
-            ]
+            operations = [self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)]
         deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
         return Compiled(action, [deletion, *operations], None)
 
@@ -320,7 +320,9 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     missing = [name for name in entity.key_fields if name not in given]
     unknown = [name for name in given if name not in entity.key_fields]
     if missing or unknown:
-        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(unknown)
+        what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(
+            unknown
+        )
         raise ArgumentError(
             f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}", place=entity.name
         )

@@ -10,9 +10,9 @@ from collections.abc import Generator, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
 from keyplan.design.entity import Entity
 
@@ -53,8 +53,8 @@ class _Action:
     equals: Mapping[str, Any] = MappingProxyType({})
 
     def only_if(self, condition: str | None = None, /, **values: Any) -> Self:
-        """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a condition
-        in DynamoDB's grammar holds: ``.only_if("views < :most", most=10)``.
+        """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a
+        condition in DynamoDB's grammar holds: ``.only_if("views < :most", most=10)``.
         """
         changed = copy(self)
         if condition is not None:
@@ -99,12 +99,13 @@ class _ByKey(_Action):
 
 
 class Update(_ByKey):
-    """Change fields of an item that exists: ``Update(article, title="New")`` or ``Update(Article, article_id=…).set(title="New")``.
+    """Change fields of an item that exists: ``Update(article, title="New")`` or ``Update(Article,
+    article_id=…).set(title="New")``.
 
-    With an instance, its key fields name the item, and keys that the change touches are made anew from the instance; the
-    update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and key
-    fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of ``Add(1)``,
-    ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Remove()``.
+    With an instance, its key fields name the item, and keys that the change touches are made anew from the instance;
+    the update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and
+    key fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of
+    ``Add(1)``, ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Remove()``.
     """
 
     def __init__(self, target: Entity | type[Entity], /, **values: Any) -> None:

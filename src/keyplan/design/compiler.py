@@ -6,8 +6,10 @@ Signatures are read in ``questions.py``, single keys are matched in ``matching.p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from keyplan.design.entity import CompiledEntity, Entity
@@ -158,22 +160,36 @@ class _Question:
             raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
         return ScanPlan(self.targets, self.options.consistent, self._filter(frozenset()))
 
-    def _one(self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | ClaimPlan | QueryPlan:
+    def _one(
+        self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
+    ) -> GetPlan | ClaimPlan | QueryPlan:
         """One item: by its primary key, by a full index key, by a claim, or as the first of an order."""
         ordered = self.options.newest_first is not None or self.options.order_by is not None
         misses: list[Miss] = []
         by_query: QueryPlan | None = None
         for key in self._usable(entity.keys, misses):
             match = match_key(entity, key, knowns, must)
-            if isinstance(match, KeyMatch) and self._unfiltered(match) and key is entity.primary and match.full and match.each is None:
+            if (
+                isinstance(match, KeyMatch)
+                and self._unfiltered(match)
+                and key is entity.primary
+                and match.full
+                and match.each is None
+            ):
                 return GetPlan(entity, self.options.consistent)
             if isinstance(match, Miss):
                 misses.append(match)
-            elif match.full or ordered:
+            elif match.full or (ordered and self._ordered_by(match)):
                 by_query = by_query or self._query(key, (match,))
             else:
                 names = " and ".join(name for name, _ in match.order)
-                misses.append(Miss(key, f"{names} is open, so it names many items: say newest_first= for the first of them, or return a list", 1))
+                misses.append(
+                    Miss(
+                        key,
+                        f"{names} is open, so it names many items: say newest_first= for the first, or return a list",
+                        1,
+                    )
+                )
         for claim in entity.claims:
             match = match_key(entity, claim, knowns, must)
             if isinstance(match, KeyMatch) and match.full and by_query is None and self._unfiltered(match):
@@ -183,6 +199,10 @@ class _Question:
         if by_query is None:
             raise self._no_key(misses)
         return by_query
+
+    def _ordered_by(self, match: KeyMatch) -> bool:
+        wanted = (self.options.order_by or "").lstrip("-")
+        return not wanted or (bool(match.order) and match.order[0][0] == wanted)
 
     def _unfiltered(self, match: KeyMatch) -> bool:
         return self._filter(match.used) is None
@@ -198,7 +218,7 @@ class _Question:
             matches = self._matches_at(key, knowns, must, misses)
             if matches is not None:
                 found.append((key, matches))
-        batch = self._batch(found)
+        batch = self._batch()
         if batch is not None:
             return batch
         if not found:
@@ -222,11 +242,11 @@ class _Question:
             matches.append(match)
         return tuple(matches)
 
-    def _batch(self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]) -> BatchGetPlan | None:
+    def _batch(self) -> BatchGetPlan | None:
         each = [one.name for one in self._conditions() if one.kind is ParameterKind.EACH]
         if self.shape.kind is not ShapeKind.LIST or not each or len(self.targets) > 1:
             return None
-        entity = self.targets[0]
+        (entity,) = self.targets
         as_values = {
             name: replace(known, kind=ParameterKind.VALUE) if known.kind is ParameterKind.EACH else known
             for name, known in self._knowns(entity).items()
@@ -248,10 +268,12 @@ class _Question:
                 usable.append(key)
         return usable
 
-    def _choose(self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]) -> tuple[CompiledKey, tuple[KeyMatch, ...]]:
+    def _choose(
+        self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]
+    ) -> tuple[CompiledKey, tuple[KeyMatch, ...]]:
         order_by = self.options.order_by.lstrip("-") if self.options.order_by else None
         if order_by is not None:
-            fitting = [one for one in found if any(match.order and match.order[0][0] == order_by for match in one[1])]
+            fitting = [one for one in found if any(self._ordered_by(match) for match in one[1])]
             if not fitting:
                 orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
                 raise Problem(f"no key that serves orders by {order_by}: {orders}")
@@ -259,9 +281,7 @@ class _Question:
         ranked = sorted(found, key=lambda one: self._rank(one[0], one[1]))
         best = ranked[0]
         rivals = [
-            one
-            for one in ranked[1:]
-            if self._rank(*one) == self._rank(*best) and _order(one[1]) != _order(best[1])
+            one for one in ranked[1:] if self._rank(*one) == self._rank(*best) and _order(one[1]) != _order(best[1])
         ]
         if rivals and order_by is None:
             names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in [best, *rivals])
@@ -318,7 +338,9 @@ class _Question:
         end = self.targets[0]
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:
-                raise Problem(f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field")
+                raise Problem(
+                    f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field"
+                )
         own = [one.name for one in self._conditions() if one.name in junction.fields]
         rest = [one.name for one in self._conditions() if one.name not in junction.fields]
         knowns = self._knowns(junction, own)
@@ -326,7 +348,11 @@ class _Question:
         end_knowns = self._knowns(end, rest)
         for name in end.fields:
             source = mapping.get(name, name)
-            if name not in end_knowns and source in junction.fields and (name in mapping or not junction.fields[source].computed):
+            if (
+                name not in end_knowns
+                and source in junction.fields
+                and (name in mapping or not junction.fields[source].computed)
+            ):
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
@@ -339,7 +365,9 @@ class _Question:
         sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}
         return sub
 
-    def junction_plan(self, junction: CompiledEntity, knowns: dict[str, Known], *, one: bool) -> GetPlan | QueryPlan | ClaimPlan:
+    def junction_plan(
+        self, junction: CompiledEntity, knowns: dict[str, Known], *, one: bool
+    ) -> GetPlan | QueryPlan | ClaimPlan:
         """The plan for the junction's own items."""
         must = self._must(knowns)
         misses: list[Miss] = []
@@ -355,7 +383,7 @@ class _Question:
         if not found:
             raise self._no_key(misses)
         if self.shape.many:
-            return self._query(*sorted(found, key=lambda pair: self._rank(*pair))[0])
+            return self._query(*min(found, key=lambda pair: self._rank(*pair)))
         return self._query(*self._choose(found))
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
@@ -383,14 +411,13 @@ class _Question:
         more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
         asked = ", ".join(str(known) for known in self._conditions()) or "nothing known"
         return Problem(
-            f"no key serves this question ({asked}) without a scan; the nearest is {nearest.key}: {nearest.reason}{more}",
-            "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay for it",
+            f"no key serves this question ({asked}) without a scan; "
+            f"the nearest is {nearest.key}: {nearest.reason}{more}",
+            "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
         )
 
 
 def _placeholders(text: str | None) -> set[str]:
-    import re
-
     return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", text or ""))
 
 
@@ -402,7 +429,11 @@ def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
     """The entity's key in the same place with the same partition templates."""
     for own in entity.keys:
         same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
-        if same_index and own.shards == key.shards and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]:
+        if (
+            same_index
+            and own.shards == key.shards
+            and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]
+        ):
             return own
     return None
 
@@ -414,17 +445,18 @@ def _fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
 
 
 def _check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding the
-    next would mean reading all of the one before."""
+    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding
+    the next would mean reading all of the one before.
+    """
     if any(member.many for member in shape.members):
         return
     ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
-    for match, following in zip(ordered, ordered[1:], strict=False):
+    for match, following in pairwise(ordered):
         if not match.full:
             names = " and ".join(name for name, _ in match.order)
             raise Problem(
-                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} before it",
-                f"turn the order of {names} in its key (:desc) and read the other way, so that {following.entity.name} comes first",
+                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
+                f"turn the order of {names} in its key (:desc) and read the other way round",
             )
 
 
@@ -435,7 +467,9 @@ def _check_projected(match: KeyMatch) -> None:
         return
     entity = match.entity
     held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
-    in_keys = {name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields}
+    in_keys = {
+        name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields
+    }
     lacking = [
         field.name
         for field in entity.fields.values()

@@ -24,7 +24,8 @@ from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, 
 __all__ = ["CompiledEntity", "Entity", "StoredField"]
 
 ITEM_BYTES_MAX = 400 * 1024
-"""DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer guide."""
+"""DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer
+guide."""
 
 _SETS = (set, frozenset)
 
@@ -119,7 +120,9 @@ class CompiledEntity:
         return tuple(names)
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The plain fields that decide where an item stands under a key: a computed field counts as what it is made of."""
+        """The plain fields that decide where an item stands under a key: a computed field counts as what it is made
+        of.
+        """
         found: set[str] = set()
         for name in key.fields:
             field = self.fields[name]
@@ -193,7 +196,8 @@ class CompiledEntity:
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
-        field's default is another value."""
+        field's default is another value.
+        """
         item: dict[str, dict[str, Any]] = {}
         for name, attribute, encode, keeps_null in self._writable:
             value = field_values.get(name)
@@ -241,7 +245,7 @@ class CompiledEntity:
             raise ItemNotReadable(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="something else wrote it, or the entity has changed since; mend the item, or give the field a default",
+                hint="something else wrote it, or the entity has changed since: mend the item, or default the field",
                 faults=faults_of(error, self.name),
             ) from None
 
@@ -262,7 +266,7 @@ def stored_fields(cls: type[Entity]) -> list[StoredField]:
     """The fields of an entity with the attributes that they are stored under, computed fields last."""
     found: list[StoredField] = []
     for name, info in cls.model_fields.items():
-        annotation = info.annotation
+        annotation: Any = info.annotation
         for mark in info.metadata:
             annotation = Annotated[annotation, mark]
         keeps_null = not info.is_required() and (bool(info.default) or info.default_factory not in {None, *_SETS})
@@ -280,7 +284,8 @@ def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps
 
 def computed_inputs(cls: type[Entity], name: str) -> frozenset[str]:
     """The fields that a computed field can depend on: every field whose name its code mentions, directly or by way of
-    the class's other properties and methods. Code that reads attributes by computed names counts as reading all."""
+    the class's other properties and methods. Code that reads attributes by computed names counts as reading all.
+    """
     found: set[str] = set()
     seen: set[str] = set()
     pending = [name]

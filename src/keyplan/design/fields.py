@@ -42,7 +42,7 @@ _ulid_last = (0, 0)
 
 
 def now() -> datetime:
-    """This moment, in UTC."""
+    """The moment of the call, in UTC."""
     return datetime.now(UTC)
 
 

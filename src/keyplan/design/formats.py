@@ -6,16 +6,18 @@ delimiters in texts, live in ``templates.py``.
 
 from __future__ import annotations
 
+import base64
 import enum
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
 from keyplan.errors import KeyFieldError
+from keyplan.values import canonical
 
 __all__ = ["Format", "NumberFormat", "Problem", "format_for"]
 
@@ -26,7 +28,7 @@ _NINES = str.maketrans("0123456789", "9876543210")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Problem(Exception):  # noqa: N818 - never leaves the design layer: it becomes a Fault there
+class Problem(Exception):
     """Why a field can't stand in a key so; ``hint`` says what to write instead."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
@@ -35,12 +37,22 @@ class Problem(Exception):  # noqa: N818 - never leaves the design layer: it beco
 
 
 class Format(Protocol):
-    """How a value is written. ``raw`` texts still need escaping; ``exact`` ones can be read back whole."""
+    """How a field's values are written into a key."""
 
-    raw: bool
-    exact: bool
-    fixed_width: bool
-    descending: bool
+    @property
+    def raw(self) -> bool:
+        """Whether the text still needs escaping."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value can be read back whole."""
+        ...
+
+    @property
+    def descending(self) -> bool:
+        """Whether the texts sort the other way round than the values."""
+        ...
 
     def write(self, value: Any) -> str:
         """The value's text. Raises KeyFieldError for a value outside what the format can hold."""
@@ -63,7 +75,6 @@ class TextFormat:
     to_text: Callable[[Any], str]
     raw: bool = True
     exact: bool = True
-    fixed_width: bool = False
     descending: bool = False
     pattern: str = ".+"
 
@@ -80,7 +91,6 @@ class PartsFormat:
 
     raw: bool = True
     exact: bool = True
-    fixed_width: bool = False
     descending: bool = False
     pattern: str = ".+"
 
@@ -99,10 +109,6 @@ class IntegerFormat:
     descending: bool = False
     raw: bool = False
     exact: bool = True
-
-    @property
-    def fixed_width(self) -> bool:
-        return self.width is not None
 
     @property
     def pattern(self) -> str:
@@ -147,7 +153,6 @@ class TimeFormat:
     layout: str = ISO
     descending: bool = False
     raw: bool = False
-    fixed_width: bool = True
 
     @property
     def exact(self) -> bool:
@@ -184,7 +189,6 @@ class DateFormat:
     descending: bool = False
     raw: bool = False
     exact: bool = True
-    fixed_width: bool = True
     pattern: str = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def write(self, value: Any) -> str:
@@ -202,15 +206,13 @@ class NumberFormat:
     unit: str | None = None
     raw: bool = False
     exact: bool = True
-    fixed_width: bool = True
     descending: bool = False
     pattern: str = r"-?[0-9.Ee+]+"
 
     def write(self, value: Any) -> str:
         if self.unit is None:
-            return repr(value) if isinstance(value, float) else str(value)
-        micros = round((as_utc(value) - _EPOCH).total_seconds() * 1_000_000)
-        return str(micros // (1000 if self.unit == "ms" else 1_000_000))
+            return canonical(repr(value) if isinstance(value, float) else str(value))
+        return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
 
     def read(self, text: str) -> Any:
         if self.unit is None:
@@ -224,18 +226,15 @@ class BinaryFormat:
 
     raw: bool = False
     exact: bool = True
-    fixed_width: bool = False
     descending: bool = False
     pattern: str = r"[A-Za-z0-9+/=]+"
 
     def write(self, value: Any) -> str:
-        import base64
-
+        """The bytes in base64."""
         return base64.b64encode(value).decode("ascii")
 
     def read(self, text: str) -> bytes:
-        import base64
-
+        """The bytes of a base64 text."""
         return base64.b64decode(text)
 
 
@@ -250,7 +249,9 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool) -> For
     if attribute_type == "B":
         if kind is bytes and not spec:
             return BinaryFormat()
-        raise Problem("a Binary key attribute takes a bytes field as it is", "write '{field}' with a field of type bytes")
+        raise Problem(
+            "a Binary key attribute takes a bytes field as it is", "write '{field}' with a field of type bytes"
+        )
     base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
     descending = turn == "desc"
     plain = base if descending else spec
@@ -289,7 +290,9 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is tuple:
         return PartsFormat()
     if kind in {float, Decimal}:
-        raise Problem("a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field")
+        raise Problem(
+            "a fraction has no fixed-width text that sorts", "use a native Number key attribute, or an int field"
+        )
     raise Problem(f"a field of type {getattr(kind, '__name__', kind)} can't stand in a key")
 
 
@@ -299,7 +302,9 @@ def _same(value: str) -> str:
 
 def _no_spec(spec: str) -> None:
     if spec:
-        raise Problem(f"this type takes no format {spec!r}", "numbers take '08d', times take strftime fields; both take ':desc'")
+        raise Problem(
+            f"this type takes no format {spec!r}", "numbers take '08d', times take strftime fields; both take ':desc'"
+        )
 
 
 def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
@@ -321,6 +326,8 @@ def _layout(spec: str) -> str:
     wrong = [letter for letter in letters if letter not in _STRFTIME_WIDTHS]
     if wrong or not letters:
         raise Problem(f"{spec!r} isn't a fixed-width time", f"use strftime's %{', %'.join(_STRFTIME_WIDTHS)}")
+    if "#" in spec:
+        raise Problem(f"{spec!r} holds the delimiter #", "leave it out of the time's format")
     order = [_STRFTIME_ORDER.find(letter) for letter in letters if letter != "j"]
     if order != sorted(order):
         raise Problem(f"{spec!r} doesn't sort by time", "put the larger units first: %Y%m%d%H%M%S%f")

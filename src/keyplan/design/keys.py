@@ -25,10 +25,10 @@ SORT_BYTES_MAX = 1024
 class Key:
     """Where an entity's items stand: a template for the partition key, one for the sort key.
 
-    Without ``index`` it is the entity's primary key; with one, its place in that index. An index with several native key
-    attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the index only
-    while its fields have these values (a tuple of values: any of them); an item is also absent while a field of the
-    template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
+    Without ``index`` it is the entity's primary key; with one, its place in that index. An index with several native
+    key attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the
+    index only while its fields have these values (a tuple of values: any of them); an item is also absent while a
+    field of the template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
     """
 
     partition: tuple[str, ...]
@@ -87,6 +87,7 @@ class CompiledKey:
 
     @cached_property
     def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
+        """Partition and sort attributes with their templates."""
         return (*self.partition, *self.sort)
 
     @cached_property
@@ -114,7 +115,9 @@ class CompiledKey:
         shard = self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:
-            out[attribute.name] = {attribute.type: checked(template.text(values) + shard, PARTITION_BYTES_MAX, attribute)}
+            out[attribute.name] = {
+                attribute.type: checked(template.text(values) + shard, PARTITION_BYTES_MAX, attribute)
+            }
         for attribute, template in self.sort:
             out[attribute.name] = {attribute.type: checked(template.text(values), SORT_BYTES_MAX, attribute)}
         return out

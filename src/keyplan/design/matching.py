@@ -29,7 +29,9 @@ class Miss:
     distance: int
 
 
-def match_key(entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]) -> KeyMatch | Miss:
+def match_key(
+    entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
+) -> KeyMatch | Miss:
     """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused)."""
     found = _partition(key, knowns)
     if isinstance(found, Miss):
@@ -110,7 +112,8 @@ def _takes(variable: Variable, known: Known) -> bool:
 
 def _implied(key: CompiledKey, knowns: Mapping[str, Known]) -> set[str] | Miss:
     """The fields of ``when=`` that the question fixes to a member's value. All of them must be: a sparse key holds only
-    some of the items, and must not answer a question that asks for all."""
+    some of the items, and must not answer a question that asks for all.
+    """
     implied: set[str] = set()
     for name, allowed in key.when.items():
         known = knowns.get(name)
@@ -129,5 +132,7 @@ def _values_of(known: Known | None) -> tuple[object, ...] | None:
     if known.source == "constant":
         return (known.constant,)
     arguments = get_args(known.annotation)
-    is_literal = get_origin(known.annotation) is not None and kind_of(known.annotation) in {type(one) for one in arguments}
+    is_literal = get_origin(known.annotation) is not None and kind_of(known.annotation) in {
+        type(one) for one in arguments
+    }
     return arguments if is_literal and arguments else None

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 from keyplan.design.collisions import can_collide
 from keyplan.design.compiler import compile_read
@@ -86,7 +86,9 @@ class _Compiler:
     def compile(self) -> CompiledDesign:
         table = getattr(self.cls, "table", None)
         if not isinstance(table, Table):
-            raise DesignError(f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='give it one: table = Table("name")')
+            raise DesignError(
+                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='give it one: table = Table("name")'
+            )
         self._check_table(table)
         patterns = self._patterns()
         signatures = self._signatures(patterns)
@@ -128,7 +130,12 @@ class _Compiler:
         for owner, attributes in _key_attributes(table):
             for one in attributes:
                 if types.setdefault(one.name, one.type) != one.type:
-                    self.fault(place, Problem(f"the key attribute {one.name} is {types[one.name]} in one place and {one.type} in {owner}"))
+                    self.fault(
+                        place,
+                        Problem(
+                            f"the key attribute {one.name} is {types[one.name]} in one place and {one.type} in {owner}"
+                        ),
+                    )
         for index in table.indexes:
             self._check_index(place, table, index)
 
@@ -136,19 +143,21 @@ class _Compiler:
         if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
             self.fault(place, Problem(f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key"))
         if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
-            self.fault(place, Problem(f"the local index {index.name} must have the table's partition key and one sort key"))
+            self.fault(
+                place, Problem(f"the local index {index.name} must have the table's partition key and one sort key")
+            )
 
     def _patterns(self) -> dict[str, Pattern]:
-        found: dict[str, Pattern] = {}
-        for base in reversed(self.cls.__mro__):
-            for name, value in vars(base).items():
-                if isinstance(value, Pattern):
-                    found[name] = value
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        found = {name: value for name, value in members if isinstance(value, Pattern)}
         ids: dict[str, str] = {}
         for name, pattern in found.items():
             other = ids.setdefault(pattern.options.id, name)
             if other != name:
-                self.fault(f"{self.cls.__name__}.{name}", Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"))
+                self.fault(
+                    f"{self.cls.__name__}.{name}",
+                    Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"),
+                )
         return found
 
     def _signatures(self, patterns: Mapping[str, Pattern]) -> dict[str, Signature]:
@@ -207,6 +216,10 @@ class _Compiler:
         for name, pattern in patterns.items():
             signature = signatures[name]
             if isinstance(pattern, WriteMethod):
+                if not inspect.isgeneratorfunction(pattern.function):
+                    self.fault(
+                        signature.place, Problem("a write yields its actions", "yield at least one: Put, Update, ...")
+                    )
                 writes[name] = WritePattern(
                     pattern.options.id, name, signature.place, signature, pattern.function, pattern.attempts
                 )
@@ -229,8 +242,6 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
     if isinstance(annotation, type) and issubclass(annotation, Entity):
         return [] if annotation is Entity else [annotation]
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
-        from typing import get_type_hints
-
         return [one for part in get_type_hints(annotation).values() for one in entities_in(part)]
     return [one for part in get_args(annotation) for one in entities_in(part)]
 
@@ -254,7 +265,9 @@ class _EntityCompiler:
         primaries = [name for name, key in keys.items() if key.index is None]
         if len(primaries) != 1:
             what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
-            self.fault("", Problem(f"{what}", "declare one Key without index=; others need an index, or are Unique claims"))
+            self.fault(
+                "", Problem(f"{what}", "declare one Key without index=; others need an index, or are Unique claims")
+            )
             faults.extend(self.faults)
             return None
         primary = self._key(primaries[0], keys[primaries[0]], ())
@@ -282,7 +295,7 @@ class _EntityCompiler:
                 ),
             )
             return None
-        if key.shards > 1 and (len(partition) > 1 or partition[0].type != "S"):
+        if key.shards > 1 and [one.type for one in partition] != ["S"]:
             self.fault(name, Problem("shards need one partition key attribute of type S"))
             return None
         compiled_partition = self._templates(name, partition, key.partition, sorts=False)
@@ -292,14 +305,20 @@ class _EntityCompiler:
         when = self._when(name, key)
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(one.variables for one in sort_templates):
-            self.fault(name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key"))
-        return CompiledKey(name, key.index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates)
+            self.fault(
+                name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
+            )
+        return CompiledKey(
+            name, key.index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates
+        )
 
     def _places(self, name: str, key: Key) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
         if key.index is None:
             return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
         if key.index not in self.table.indexes:
-            self.fault(name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])"))
+            self.fault(
+                name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
+            )
         return key.index.partition, key.index.sort
 
     def _templates(
@@ -328,7 +347,9 @@ class _EntityCompiler:
             field_name, spec = piece
             stored = self.stored.get(field_name)
             if stored is None:
-                raise Problem(f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}")
+                raise Problem(
+                    f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}"
+                )
             last = position == len(pieces) - 1
             form = format_for(kind_of(stored.annotation), spec, attribute_type=attribute.type, sorts=sorts)
             if kind_of(stored.annotation) is tuple and not last:
@@ -343,9 +364,13 @@ class _EntityCompiler:
             return
         kind = kind_of(owner.annotation)
         bare = len(template.parts) == 1 and template.variables and template.variables[0].field == owner.name
-        if not bare or (attribute.type == "S" and kind not in {str}) or (attribute.type == "N" and kind not in {int, float}):
+        if (
+            not bare
+            or (attribute.type == "S" and kind is not str)
+            or (attribute.type == "N" and kind not in {int, float})
+        ):
             raise Problem(
-                f"the key attribute {attribute.name} is also where the field {owner.name} is stored, with another value",
+                f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
                 "rename the field or the attribute, or give the field an alias",
             )
 

@@ -104,7 +104,8 @@ class Range(Generic[T]):
 
 @dataclass(frozen=True, init=False)
 class Through:
-    """A junction on the way to the answer, and which of its fields name the end's: ``Through(Follow, user_id="followed_id")``.
+    """A junction on the way to the answer, and which of its fields name the end's: ``Through(Follow,
+    user_id="followed_id")``.
 
     Fields of the same name need no mention.
     """

@@ -1,12 +1,13 @@
 """``@read`` and ``@write``: a method's signature becomes an access pattern of its design.
 
-A pattern is called like the method it was written as: ``cms.article("1")``. ``cms.article.aio("1")`` awaits the same from
-asynchronous code, and ``yield from self.article.ask("1")`` reads within a write. Declared with ``async def``, the plain
-call is awaitable. Compiling is ``model.py``'s work; running is the opened design's.
+A pattern is called like the method it was written as: ``cms.article("1")``. ``cms.article.aio("1")`` awaits the same
+from asynchronous code, and ``yield from self.article.ask("1")`` reads within a write. Declared with ``async def``,
+the plain call is awaitable. Compiling is ``model.py``'s work; running is the opened design's.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -16,7 +17,7 @@ from keyplan.design.entity import Entity
 from keyplan.design.parameters import Through
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
 __all__ = ["BoundRead", "BoundStream", "BoundWrite", "Pattern", "ReadMethod", "Runner", "WriteMethod", "read", "write"]
 
@@ -159,10 +160,10 @@ class BoundAsyncStream(_Bound, Generic[P, T]):
         return self._runner.stream_async(self._name, args, kwargs)
 
 
-BoundT = TypeVar("BoundT", bound=_Bound, covariant=True)
+BoundT_co = TypeVar("BoundT_co", bound=_Bound, covariant=True)
 
 
-class ReadMethod(Pattern, Generic[BoundT]):
+class ReadMethod(Pattern, Generic[BoundT_co]):
     """A read as it stands in a design's class."""
 
     def __init__(self, function: Callable[..., Any], options: Options, bound: type[Any]) -> None:
@@ -172,11 +173,11 @@ class ReadMethod(Pattern, Generic[BoundT]):
     @overload
     def __get__(self, instance: None, owner: type[Any]) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type[Any]) -> BoundT: ...
-    def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundT:
+    def __get__(self, instance: object, owner: type[Any]) -> BoundT_co: ...
+    def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundT_co:
         if instance is None:
             return self
-        return cast("BoundT", self._bound(instance, self.name))
+        return cast("BoundT_co", self._bound(instance, self.name))
 
 
 class WriteMethod(Pattern, Generic[P, R]):
@@ -197,19 +198,24 @@ class WriteMethod(Pattern, Generic[P, R]):
 
 
 class ReadDecorator:
-    """What ``@read(...)`` gives: it turns a method into a read, keeping its parameters and its answer for type checkers."""
+    """What ``@read(...)`` gives: it turns a method into a read, keeping its parameters and its answer for type
+    checkers.
+    """
 
     def __init__(self, options: Options) -> None:
         self._options = options
 
+    # The overloads overlap on purpose: the first that fits decides, and any answer fits the last.
     @overload
-    def __call__(
+    def __call__(  # type: ignore[overload-overlap] # pyright: ignore[reportOverlappingOverload]
         self, function: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]], /
     ) -> ReadMethod[BoundAsyncRead[P, R]]: ...
     @overload
-    def __call__(self, function: Callable[Concatenate[Any, P], Iterator[T]], /) -> ReadMethod[BoundStream[P, T]]: ...
+    def __call__(  # type: ignore[overload-overlap]
+        self, function: Callable[Concatenate[Any, P], Iterator[T]], /
+    ) -> ReadMethod[BoundStream[P, T]]: ...
     @overload
-    def __call__(
+    def __call__(  # type: ignore[overload-overlap]
         self, function: Callable[Concatenate[Any, P], AsyncIterator[T]], /
     ) -> ReadMethod[BoundAsyncStream[P, T]]: ...
     @overload
@@ -219,8 +225,6 @@ class ReadDecorator:
 
 
 def _bound_class(function: Callable[..., Any]) -> type[_Bound]:
-    import inspect
-
     returns = function.__annotations__.get("return")
     text = returns if isinstance(returns, str) else getattr(returns, "__name__", "") or str(returns)
     if inspect.iscoroutinefunction(function):
@@ -245,11 +249,12 @@ def read(
 ) -> ReadDecorator:
     """An access pattern that reads: the method's parameters say what is known, its return type says what is wanted.
 
-    ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of the
-    sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that field.
-    ``consistent=True`` asks for a strongly consistent read, twice the price, and never of a global index. ``where`` fixes
-    fields to values (a key answers them where it can, and a filter the rest), or is a filter in DynamoDB's grammar with
-    field names and ``:parameters``. ``through`` goes by a junction. ``scan=True`` allows a scan.
+    ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
+    the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that
+    field. ``consistent=True`` asks for a strongly consistent read, twice the price, and never of a global index.
+    ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
+    DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction. ``scan=True`` allows a
+    scan.
 
     A question that no key answers is a DesignError when the design's class is made.
     """

@@ -61,7 +61,9 @@ class SortPart:
 
     def start(self, values: Mapping[str, Any]) -> str:
         """The text of the leading parts."""
-        return "".join(part.text if isinstance(part, Literal_) else part.text(values[part.field]) for part in self.known)
+        return "".join(
+            part.text if isinstance(part, Literal_) else part.text(values[part.field]) for part in self.known
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,8 @@ class ScanPlan:
 class ThroughPlan:
     """By a junction: its items first, then the ends that they name.
 
-    ``fields`` maps the end's field to the junction's. The ends are read by key (``end`` a GetPlan: BatchGetItem), or by a
-    query each, merged in order (a QueryPlan).
+    ``fields`` maps the end's field to the junction's. The ends are read by key (``end`` a GetPlan: BatchGetItem), or
+    by a query each, merged in order (a QueryPlan).
     """
 
     junction: GetPlan | QueryPlan | ClaimPlan
@@ -173,7 +175,11 @@ class ThroughPlan:
     @property
     def operation(self) -> str:
         """The operations, in order."""
-        second = "BatchGetItem" if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan) else self.end.operation
+        second = (
+            "BatchGetItem"
+            if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan)
+            else self.end.operation
+        )
         return f"{self.junction.operation}, {second}"
 
 

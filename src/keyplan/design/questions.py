@@ -6,6 +6,7 @@ signature says what they are.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from keyplan.design.entity import faults_of
 from keyplan.design.fields import kind_of
@@ -94,7 +95,12 @@ class Signature:
         with every fault of the call.
         """
         given = dict(zip(self._names, args, strict=False))
-        if len(args) > len(self._names) or not (self._required <= given.keys() | kwargs.keys()) or (kwargs.keys() - self.by_name.keys()) or (given.keys() & kwargs.keys()):
+        if (
+            len(args) > len(self._names)
+            or not (self._required <= given.keys() | kwargs.keys())
+            or (kwargs.keys() - self.by_name.keys())
+            or (given.keys() & kwargs.keys())
+        ):
             raise self._misfit(args, given, kwargs)
         given.update(kwargs)
         faults: list[Fault] = []
@@ -107,7 +113,9 @@ class Signature:
             except ArgumentError as error:
                 faults.append(Fault(name, error.message, error.hint))
         if faults:
-            raise ArgumentError("wrong arguments" if len(faults) > 1 else "wrong argument", place=self.place, faults=faults)
+            raise ArgumentError(
+                "wrong arguments" if len(faults) > 1 else "wrong argument", place=self.place, faults=faults
+            )
         return bound
 
     def _misfit(self, args: Sequence[Any], given: Mapping[str, Any], kwargs: Mapping[str, Any]) -> ArgumentError:
@@ -135,8 +143,6 @@ class Signature:
 def adapted(parameter: Parameter) -> Any:
     """The type that a parameter's value is validated as: Limit gets its bounds."""
     if parameter.kind is ParameterKind.LIMIT:
-        from pydantic import Field
-
         return Annotated[int, Field(ge=1, le=LIMIT_MAX)]
     if parameter.kind is ParameterKind.CURSOR:
         return str | None
@@ -144,8 +150,6 @@ def adapted(parameter: Parameter) -> Any:
 
 
 def _closest(name: str, names: Sequence[str]) -> str:
-    import difflib
-
     near = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(names) or 'no arguments'}"
 

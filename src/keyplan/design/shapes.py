@@ -79,7 +79,7 @@ def shape_of(annotation: Any) -> Shape:
         return _collection(kinds[0], optional=optional)
     raise Problem(
         f"the return type {_name(annotation)} says nothing that can be read",
-        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], or a NamedTuple of entities and lists",
+        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], or a NamedTuple of them",
     )
 
 
@@ -95,7 +95,9 @@ def _collection(factory: Any, *, optional: bool) -> Shape:
     members: list[Member] = []
     for name, annotation in get_type_hints(factory, include_extras=True).items():
         if get_origin(annotation) is list:
-            members.extend(Member(name, entity, many=True, optional=False) for entity in entities_of(get_args(annotation)[0]))
+            members.extend(
+                Member(name, entity, many=True, optional=False) for entity in entities_of(get_args(annotation)[0])
+            )
             continue
         inner = shape_of(annotation)
         if inner.kind is not ShapeKind.ONE:

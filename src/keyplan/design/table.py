@@ -45,9 +45,9 @@ def _attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None)
 class Index:
     """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
 
-    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include. ``local=True`` makes a local
-    secondary index: it shares the table's partition key and can be read with strong consistency; it can't be added later,
-    and holds each item collection to 10 GB.
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include. ``local=True`` makes a
+    local secondary index: it shares the table's partition key and can be read with strong consistency; it can't be
+    added later, and holds each item collection to 10 GB.
 
     Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
     """

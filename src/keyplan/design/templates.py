@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from keyplan.design.formats import Format, PartsFormat, Problem
@@ -118,10 +119,12 @@ class Template:
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
+        """The variables, in order."""
         return tuple(part for part in self.parts if isinstance(part, Variable))
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
+        """The fields that the variables name, each once."""
         return tuple(dict.fromkeys(variable.field for variable in self.variables))
 
     @cached_property
@@ -194,7 +197,7 @@ def split_template(source: str) -> list[str | tuple[str, str]]:
         raise Problem(f"the braces of {source!r} don't match")
     if not pieces:
         raise Problem("the template is empty")
-    for before, after in zip(pieces, pieces[1:], strict=False):
+    for before, after in pairwise(pieces):
         if isinstance(before, tuple) and (isinstance(after, tuple) or not after.startswith(DELIMITER)):
             raise Problem(
                 f"{{{before[0]}}} is followed by {after!r}: where one value ends and the next begins could not be told",

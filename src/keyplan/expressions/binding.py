@@ -6,8 +6,7 @@ Errors of binding carry the prefix that names the expression, ``Invalid FilterEx
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -85,9 +84,7 @@ def parse_update(text: str) -> tree.Update:
     parser.end()
     rules.check_update(update)
     if parser.repeated is not None:
-        raise ExpressionFault(
-            f'The "{parser.repeated}" section can only be used once in an update expression;'
-        )
+        raise ExpressionFault(f'The "{parser.repeated}" section can only be used once in an update expression;')
     _check_count(rules.count_operators(update))
     return update
 
@@ -97,13 +94,9 @@ def _check_count(operators: int) -> None:
         raise ExpressionFault(TOO_MANY_OPERATORS)
 
 
-@contextmanager
-def _named(kind: str) -> Iterator[None]:
-    """Give the faults of an expression the prefix that names it."""
-    try:
-        yield
-    except ExpressionFault as fault:
-        raise ExpressionFault(f"Invalid {kind}: {fault.message}") from None
+def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
+    """The fault of an expression with the prefix that names it."""
+    return ExpressionFault(f"Invalid {kind}: {fault.message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +108,13 @@ class BoundCondition:
 
 
 def bind_condition(text: str, given: Placeholders, kind: str = "ConditionExpression") -> BoundCondition:
-    """Bind a ConditionExpression or, with ``kind="FilterExpression"``, a filter. Raises ``ExpressionFault``."""
-    with _named(kind):
+    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter. Raises ``ExpressionFault``."""
+    try:
         parsed = _parsed_condition(text)
         matches = bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
+    except ExpressionFault as fault:
+        raise _named(kind, fault) from None
     return BoundCondition(matches, frozenset([given.name(part) for part in parsed.roots]))
 
 
@@ -158,13 +153,16 @@ def bind_key_condition(
 ) -> KeyCondition:
     """Bind a KeyConditionExpression to the key of a table or index.
 
-    ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their tags (S, N, B).
+    ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their
+    tags (S, N, B).
     Raises ``ExpressionFault``.
     """
-    with _named("KeyConditionExpression"):
+    try:
         parsed = _parsed_condition(text)
         bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
+    except ExpressionFault as fault:
+        raise _named("KeyConditionExpression", fault) from None
     return narrow(parsed.condition, given, partition=partition, sort=sort, types=types)
 
 
@@ -182,9 +180,11 @@ class BoundProjection:
 
 def bind_projection(text: str, given: Placeholders) -> BoundProjection:
     """Bind a ProjectionExpression. Raises ``ExpressionFault``."""
-    with _named("ProjectionExpression"):
+    try:
         paths = tuple([resolve(path, given) for path in parse_projection(text).paths])
         check_overlaps(paths)
+    except ExpressionFault as fault:
+        raise _named("ProjectionExpression", fault) from None
     return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
 
 
@@ -201,28 +201,28 @@ class BoundUpdate:
 
         Raises ``UpdateFault`` when the update doesn't fit the item.
         """
-        return write_all(
-            [write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item
-        )
+        return write_all([write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item)
 
     def touched(self, item: Item | None) -> Item:
-        """The parts of an item that the update writes: of the old item UPDATED_OLD, of the new one UPDATED_NEW."""
+        """The parts of an item that the update writes: of the old UPDATED_OLD, of the new UPDATED_NEW."""
         return {} if item is None else select(self.paths, item)
 
 
 def bind_update(text: str, given: Placeholders, *, key_names: Collection[str] = ()) -> BoundUpdate:
     """Bind an UpdateExpression. Raises ``ExpressionFault``, also for an update of one of ``key_names``."""
-    with _named("UpdateExpression"):
+    try:
         actions = parse_update(text).actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
-        # The service binds and computes the actions from the last to the first, those of nested paths after all
-        # others; it shows where an update has two faults.
+        # The service binds and computes the actions from the last to the first, those of nested paths
+        # after all others; it shows where an update has two faults.
         bound = [
             (len(steps) > 1, bind_value(action, steps, given))
             for steps, action in zip(reversed(paths), reversed(actions), strict=True)
         ]
         bound.sort(key=itemgetter(0))
+    except ExpressionFault as fault:
+        raise _named("UpdateExpression", fault) from None
     attributes = frozenset([str(steps[0]) for steps in paths])
     for steps in paths:
         if steps[0] in key_names:

@@ -35,14 +35,14 @@ _SCALARS = frozenset({"S", "N", "B", "BOOL", "NULL"})
 # The service prints these lists in an order of its own.
 _TYPE_NAMES = "{N,BS,L,B,NULL,M,S,SS,NS,BOOL}"
 _TYPES = frozenset(_TYPE_NAMES[1:-1].split(","))
-_ANY_TYPE = (
-    "{NS,DOUBLE,N,DECIMALSET,BOOL,HD,DICT,DOUBLESET,S,L,INTSET,HDS,FS,FLOAT,M,SS,NULL,B,DECIMAL,BS,INT}"
-)
+_ANY_TYPE = "{NS,DOUBLE,N,DECIMALSET,BOOL,HD,DICT,DOUBLESET,S,L,INTSET,HDS,FS,FLOAT,M,SS,NULL,B,DECIMAL,BS,INT}"
 _READERS: dict[str, Callable[[Any], Any]] = {"S": str, "N": Decimal, "B": b64decode}
 
 
 def bind_predicate(condition: tree.Condition, given: Placeholders) -> Predicate:
-    """The function that judges an item by a condition. Raises ``ExpressionFault`` (without the kind's prefix)."""
+    """The function that judges an item by a condition. Raises ``ExpressionFault`` (without the kind's
+    prefix).
+    """
     match condition:
         case tree.And(conditions):
             return _all([bind_predicate(inner, given) for inner in conditions])

@@ -1,7 +1,7 @@
 """The errors of expressions, with DynamoDB's texts.
 
-``ExpressionFault`` is a request that can't be understood; ``UpdateFault`` an update that can't be applied to the item
-it met. Which API error they become is the engine's business (both are a ValidationException).
+``ExpressionFault`` is a request that can't be understood; ``UpdateFault`` an update that can't be applied to
+the item it met. Which API error they become is the engine's business (both are a ValidationException).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["ExpressionFault", "UpdateFault"]
 
 
-class ExpressionFault(ValueError):  # noqa: N818 - it becomes an error of the API, and isn't one yet
+class ExpressionFault(ValueError):
     """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service."""
 
     def __init__(self, message: str) -> None:

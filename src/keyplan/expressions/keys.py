@@ -1,7 +1,8 @@
 """Key conditions: the conditions on partition and sort keys that a query's KeyConditionExpression holds.
 
-The expression is a condition like any other, then it is narrowed: equality on every partition attribute, and at most one
-condition on each sort attribute, from left to right, of which only the last may be other than ``=``.
+The expression is a condition like any other, then it is narrowed: equality on every partition attribute, and
+at most one condition on each sort attribute, from left to right, of which only the last may be other than
+``=``.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ __all__ = ["KeyCondition", "KeyTerm", "narrow"]
 
 _TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CONDITION = "Invalid condition in KeyConditionExpression: "
-_TYPE_MISMATCH = (
-    "One or more parameter values were invalid: Condition parameter type does not match schema type"
-)
+_TYPE_MISMATCH = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 _NOT_SUPPORTED = "Query key condition not supported"
 
 
 @dataclass(frozen=True, slots=True)
 class KeyTerm:
-    """A condition on one key attribute: ``operator`` is ``= < <= > >=``, ``BETWEEN`` (two values) or ``begins_with``."""
+    """A condition on one key attribute: ``operator`` is ``= < <= > >=``, ``BETWEEN`` (two values) or
+    ``begins_with``.
+    """
 
     name: str
     operator: str
@@ -37,7 +38,8 @@ class KeyTerm:
 
 @dataclass(frozen=True, slots=True)
 class KeyCondition:
-    """A query's condition on keys: the partition's values in the order of its attributes, then the sort terms.
+    """A query's condition on keys: the partition's values in the order of its attributes, then the sort
+    terms.
 
     All sort terms but the last are equalities.
     """
@@ -54,9 +56,11 @@ def narrow(
     sort: Sequence[str],
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """The key condition that a bound and checked condition is, for a table or index with these key attributes.
+    """The key condition that a bound and checked condition is, for a table or index with these key
+    attributes.
 
-    ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's whole text.
+    ``types`` gives the type tag of each key attribute. Raises ``ExpressionFault`` with the service's whole
+    text.
     """
     terms: dict[str, KeyTerm] = {}
     for term in (_term(part, given) for part in _flat(condition)):
@@ -142,12 +146,8 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
     elif operator in _TURNED:
         operator, values = _TURNED[operator], operands[:1]
     else:
-        raise ExpressionFault(
-            f"{_CONDITION}{operator} operator must have the key attribute as its first operand"
-        )
-    return KeyTerm(
-        name, operator, tuple(given.value(value.name) for value in values if isinstance(value, tree.Value))
-    )
+        raise ExpressionFault(f"{_CONDITION}{operator} operator must have the key attribute as its first operand")
+    return KeyTerm(name, operator, tuple(given.value(value.name) for value in values if isinstance(value, tree.Value)))
 
 
 def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:

@@ -1,4 +1,4 @@
-"""Operands of conditions and updates, bound: their type where it is known, and how to read them from an item."""
+"""Operands of conditions and updates, bound: their type where it is known, and how to read them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Bound", "bind_arguments", "bind_operand", "check_distinct", "check_t
 SIZED = frozenset({"S", "B", "SS", "NS", "BS", "L", "M"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every operand of every request
 class Bound:
     """An operand with its placeholders resolved.
 
-    ``tag`` is the type where the expression alone tells it: of a value, and of ``size(...)``; None for a path.
-    ``steps`` is set for a path, ``value`` for a value.
+    ``tag`` is the type where the expression alone tells it: of a value, and of ``size(...)``; None for a
+    path. ``steps`` is set for a path, ``value`` for a value.
     """
 
     get: Getter
@@ -45,9 +45,7 @@ def bind_operand(operand: tree.Operand, given: Placeholders) -> Bound:
         (inner,) = bind_arguments(operand, given)
         check_type(inner, "size", SIZED)
         return Bound(_size_of(inner.get), tag="N")
-    raise ExpressionFault(
-        "Arithmetic is not allowed in a condition"
-    )  # pragma: no cover - the grammar has none
+    raise ExpressionFault("Arithmetic is not allowed in a condition")  # pragma: no cover - the grammar has none
 
 
 def bind_arguments(call: tree.Call, given: Placeholders) -> list[Bound]:
@@ -66,8 +64,7 @@ def check_type(operand: Bound, name: str, allowed: Collection[str]) -> None:
 def refuse_type(name: str, found: str) -> ExpressionFault:
     """The error of an operand of a wrong type."""
     return ExpressionFault(
-        "Incorrect operand type for operator or function; "
-        f"operator or function: {name}, operand type: {found}"
+        f"Incorrect operand type for operator or function; operator or function: {name}, operand type: {found}"
     )
 
 

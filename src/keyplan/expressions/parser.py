@@ -1,7 +1,7 @@
 """From tokens to trees: the grammar of conditions, projections and updates.
 
-The parser knows the form only. Functions, reserved words and limits are judged by ``rules``, placeholders by the
-binding. A syntax error names the token and its neighbours as the service does.
+The parser knows the form only. Functions, reserved words and limits are judged by ``rules``, placeholders by
+the binding. A syntax error names the token and its neighbours as the service does.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class _Group:
 class Parser:
     """One reading of one expression's text.
 
-    ``redundant`` tells whether parentheses within parentheses were seen, ``repeated`` which section of an update was
-    written twice: faults that are told only when the whole text was read.
+    ``redundant`` tells whether parentheses within parentheses were seen, ``repeated`` which section of an
+    update was written twice: faults that are told only when the whole text was read.
     """
 
     def __init__(self, text: str) -> None:

@@ -1,6 +1,8 @@
-"""Document paths with their names resolved: reading a value in an item, selecting parts, overlaps between paths.
+"""Document paths with their names resolved: reading a value in an item, selecting parts, overlaps between
+paths.
 
-A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps list indexes. Writing is in ``writer``.
+A resolved path is a tuple: ``str`` steps are attribute names, ``int`` steps list indexes. Writing is in
+``writer``.
 """
 
 from __future__ import annotations
@@ -28,9 +30,7 @@ def resolve(path: tree.Path, given: Placeholders) -> Steps:
     Raises ``ExpressionFault`` for a placeholder that isn't defined and for more than 32 levels.
     """
     if len(path.parts) > LEVELS_MAX:
-        raise ExpressionFault(
-            f"The document path has too many nesting levels; nesting levels: {len(path.parts)}"
-        )
+        raise ExpressionFault(f"The document path has too many nesting levels; nesting levels: {len(path.parts)}")
     return tuple([given.name(part) if isinstance(part, str) else part for part in path.parts])
 
 
@@ -62,7 +62,7 @@ def getter(steps: Steps) -> Getter:
 
 
 def check_overlaps(paths: Sequence[Steps]) -> None:
-    """Refuse two paths of which one holds the other, or that need one attribute to be both a map and a list."""
+    """Refuse two paths of which one holds the other, or that need an attribute to be both map and list."""
     # A trie: each node is a dict by step; a path that ends in a node is kept under None.
     root: dict[Any, Any] = {}
     for steps in paths:

@@ -1,6 +1,7 @@
 """ExpressionAttributeNames and ExpressionAttributeValues of one request.
 
-One ``Placeholders`` serves all expressions of a request, because a placeholder is unused only if none of them uses it.
+One ``Placeholders`` serves all expressions of a request, because a placeholder is unused only if none of them
+uses it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _VALUE_KEY = re.compile(r":[A-Za-z0-9_]+")
 class Placeholders:
     """The names and values that stand behind ``#name`` and ``:value``, and which of them were used so far.
 
-    Values are checked and brought to their normal form here. Raises ``ExpressionFault`` with the service's text for an
-    invalid placeholder, name or value.
+    Values are checked and brought to their normal form here. Raises ``ExpressionFault`` with the service's
+    text for an invalid placeholder, name or value.
     """
 
     __slots__ = ("_names", "_unused_names", "_unused_values", "_values")
@@ -45,8 +46,7 @@ class Placeholders:
         name = self._names.get(part)
         if name is None:
             raise ExpressionFault(
-                "An expression attribute name used in the document path is not defined; "
-                f"attribute name: {part}"
+                f"An expression attribute name used in the document path is not defined; attribute name: {part}"
             )
         self._unused_names.pop(part, None)
         return name
@@ -66,8 +66,7 @@ class Placeholders:
         for kind, unused in (("Names", self._unused_names), ("Values", self._unused_values)):
             if unused:
                 raise ExpressionFault(
-                    f"Value provided in ExpressionAttribute{kind} unused in expressions: "
-                    f"keys: {{{', '.join(unused)}}}"
+                    f"Value provided in ExpressionAttribute{kind} unused in expressions: keys: {{{', '.join(unused)}}}"
                 )
 
 
@@ -95,7 +94,8 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
     for key, value in values.items():
         _check_key(kind, _VALUE_KEY, key)
         try:
-            checked[key] = check_value(value)
+            # A value of an expression stands on no level of an item yet.
+            checked[key] = check_value(value, depth=0)
         except ValueFault as fault:
             raise ExpressionFault(f"{kind} contains invalid value: {fault.message} for key {key}") from None
     return checked

@@ -1,8 +1,9 @@
 """What an expression may hold, judged on its tree alone: functions, reserved words and limits.
 
-The service judges in two rounds, and this is the first: names of functions and attributes, over the whole text. The
-second, which needs the placeholders, happens while binding (``operands``, ``conditions``, ``updates``). Source of the
-limits: the developer guide, "Quotas: Expression parameters"; the texts of errors are those of the service.
+The service judges in two rounds, and this is the first: names of functions and attributes, over the whole
+text. The second, which needs the placeholders, happens while binding (``operands``, ``conditions``,
+``updates``). Source of the limits: the developer guide, "Quotas: Expression parameters"; the texts of errors
+are those of the service.
 """
 
 from __future__ import annotations
@@ -60,9 +61,7 @@ def check_size(text: str) -> None:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > EXPRESSION_BYTES_MAX:
-        raise ExpressionFault(
-            f"Expression size has exceeded the maximum allowed size; expression size: {size}"
-        )
+        raise ExpressionFault(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
 
 
 def check_condition(condition: tree.Condition) -> None:
@@ -116,9 +115,7 @@ def _check_all(operands: Iterable[tree.Operand], *, in_update: bool = False, nes
                 pass
 
 
-def _check_call(
-    call: tree.Call, *, as_condition: bool = False, in_update: bool = False, nested: bool = False
-) -> None:
+def _check_call(call: tree.Call, *, as_condition: bool = False, in_update: bool = False, nested: bool = False) -> None:
     name = call.function
     function = FUNCTIONS.get(name)
     if function is None:
@@ -127,9 +124,7 @@ def _check_call(
         where = "an update" if in_update else "a condition"
         raise ExpressionFault(f"The function is not allowed in {where} expression; function: {name}")
     if function.as_condition != as_condition or (nested and name in _WHOLE_VALUES):
-        raise ExpressionFault(
-            f"The function is not allowed to be used this way in an expression; function: {name}"
-        )
+        raise ExpressionFault(f"The function is not allowed to be used this way in an expression; function: {name}")
     _check_all(call.arguments, in_update=in_update, nested=True)
 
 
@@ -167,7 +162,9 @@ def check_in(condition: tree.In) -> None:
 
 
 def count_operators(expression: tree.Condition | tree.Update) -> int:
-    """How many operators and functions an expression has. NOT, AND, OR, comparisons and functions count one each."""
+    """How many operators and functions an expression has. NOT, AND, OR, comparisons and functions count one
+    each.
+    """
     count = 0
     stack: list[tree.Condition | tree.Operand | tree.Action] = (
         list(expression.actions) if isinstance(expression, tree.Update) else [expression]

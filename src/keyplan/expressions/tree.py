@@ -1,4 +1,5 @@
-"""The trees of expressions: frozen, hashable, with the placeholders as written. One class a form of the grammar.
+"""The trees of expressions: frozen, hashable, with the placeholders as written. One class a form of the
+grammar.
 
 Parsing makes them, ``to_text`` prints them, binding turns them into functions. They hold no names or values.
 """

@@ -1,7 +1,7 @@
 """Writing values at document paths: a new item from an old one, sharing what didn't change.
 
-All writes of one update are applied together: list indexes mean the list as it was before the update, an index past
-its end appends, and removals take effect last.
+All writes of one update are applied together: list indexes mean the list as it was before the update, an
+index past its end appends, and removals take effect last.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import Any, Final
 from keyplan.expressions.faults import UpdateFault
 from keyplan.expressions.paths import Steps
 from keyplan.values import AttributeValue, Item
+from keyplan.values.check import CONTAINER_DEPTH_MAX
 
 __all__ = ["INVALID_PATH", "REMOVED", "Write", "write_all"]
 
+TOO_DEEP = "Nesting Levels have exceeded supported limits"
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 REMOVED: Final[AttributeValue] = {}
 """Written in place of a value, it removes what is there. No value is an empty dict."""
@@ -75,6 +77,8 @@ class _Copy:
         return holder
 
     def put(self, steps: Steps, value: AttributeValue) -> None:
+        if ("M" in value or "L" in value) and len(steps) - 1 + _depth(value) > CONTAINER_DEPTH_MAX:
+            raise UpdateFault(TOO_DEEP)
         holder = self._container(steps)
         last = steps[-1]
         if isinstance(last, int) and last >= len(holder):
@@ -86,6 +90,12 @@ class _Copy:
         holder = self._container(steps)
         if _held(holder, steps[-1]) is not None:
             del holder[steps[-1]]
+
+
+def _depth(value: AttributeValue) -> int:
+    """How many levels of maps and lists a value has; 0 for a scalar or a set."""
+    inner = value["L"] if "L" in value else value["M"].values() if "M" in value else None
+    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 def _held(holder: Any, step: str | int) -> AttributeValue | None:

@@ -1,8 +1,8 @@
 """Checking of attribute values that come from outside, and their normal form.
 
-``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form: numbers
-canonical, base64 canonical, sets sorted. What needed no change is returned as it came. Limits that belong to a table
-or to a request (keys, 400 KB) aren't known here.
+``check_value`` and ``check_item`` refuse what DynamoDB refuses, with its texts, and return the normal form:
+numbers canonical, base64 canonical, sets sorted. What needed no change is returned as it came. Limits that
+belong to a table or to a request (keys, 400 KB) aren't known here.
 """
 
 from __future__ import annotations
@@ -22,18 +22,14 @@ __all__ = ["ValueFault", "check_item", "check_value"]
 CONTAINER_DEPTH_MAX = 31
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
-SEVERAL = (
-    "Supplied AttributeValue has more than one datatypes set, "
-    "must contain exactly one of the supported datatypes"
-)
+SEVERAL = "Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"
 INVALID = "One or more parameter values were invalid: "
 TOO_DEEP = (
-    "Nesting Levels have exceeded supported limits: "
-    "Attributes in the item have nested levels beyond supported limit"
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 )
 
 
-class ValueFault(ValueError):  # noqa: N818 - it becomes an error of the API, and isn't one yet
+class ValueFault(ValueError):
     """A value that DynamoDB refuses. The message is the service's text."""
 
     def __init__(self, message: str) -> None:
@@ -65,8 +61,9 @@ def check_item(item: Item) -> Item:
 def check_value(value: AttributeValue, depth: int = 1) -> AttributeValue:
     """The normal form of one attribute value; the value itself when nothing changed.
 
-    ``depth`` is the level the value stands on: 1 for an attribute of an item. Raises ``ValueFault`` for a value of no
-    known type or of several, wrong content, an empty or repeating set, a number out of range, or 32 levels exceeded.
+    ``depth`` is the level the value stands on: 1 for an attribute of an item. Raises ``ValueFault`` for a
+    value of no known type or of several, wrong content, an empty or repeating set, a number out of range, or
+    32 levels exceeded.
     """
     if type(value) is not dict or len(value) != 1:
         raise ValueFault(_count_fault(value))

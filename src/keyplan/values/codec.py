@@ -1,7 +1,8 @@
 """Plain Python values to attribute values and back.
 
-For ``str``, ``bool``, ``None``, ``int``, ``Decimal``, finite ``float``, ``bytes``, lists, string-keyed dicts, and sets of
-strings, numbers or bytes. Types of a design (dates, enums, models) are turned into these by the design's fields.
+For ``str``, ``bool``, ``None``, ``int``, ``Decimal``, finite ``float``, ``bytes``, lists, string-keyed dicts,
+and sets of strings, numbers or bytes. Types of a design (dates, enums, models) are turned into these by the
+design's fields.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ __all__ = ["decode", "encode"]
 def encode(python: Any) -> AttributeValue:
     """The attribute value of a plain Python value.
 
-    A float is stored by its shortest ``repr``. Raises ``TypeError`` for a type that DynamoDB has no value for, for an
-    empty set and for a set of mixed kinds; ``NumberError`` for a number that isn't finite, too precise or out of range.
+    A float is stored by its shortest ``repr``. Raises ``TypeError`` for a type that DynamoDB has no value
+    for, for an empty set and for a set of mixed kinds; ``NumberError`` for a number that isn't finite, too
+    precise or out of range.
     """
     encoder = _ENCODERS.get(type(python))
     if encoder is not None:
@@ -68,9 +70,7 @@ def _encode_set(content: Set[Any]) -> AttributeValue:
     members = [encode(member) for member in content]
     tags = {tag for member in members for tag in member}
     if len(tags) != 1 or not tags <= {"S", "N", "B"}:
-        raise TypeError(
-            f"a set holds one kind out of strings, numbers and bytes, and isn't empty: {content!r}"
-        )
+        raise TypeError(f"a set holds one kind out of strings, numbers and bytes, and isn't empty: {content!r}")
     (tag,) = tags
     return {f"{tag}S": sort_members(f"{tag}S", {member[tag] for member in members})}
 

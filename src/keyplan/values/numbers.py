@@ -1,14 +1,15 @@
-"""DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to 9.9999999999999999999999999999999999999E+125.
+"""DynamoDB's numbers: 38 significant digits, magnitudes from 1E-130 to
+9.9999999999999999999999999999999999999E+125.
 
-A number travels as decimal text. ``canonical`` is the one text of each number, so that equal numbers are equal texts;
-everything that is stored or compared is canonical. Source of the range and the precision: the developer guide, "Data
-types: Number"; the texts of errors and the printing are those of the service.
+A number travels as decimal text. ``canonical`` is the one text of each number, so that equal numbers are
+equal texts; everything that is stored or compared is canonical. Source of the range and the precision: the
+developer guide, "Data types: Number"; the texts of errors and the printing are those of the service.
 """
 
 from __future__ import annotations
 
 import re
-from decimal import Context, Decimal, Inexact, localcontext
+from decimal import Context, Decimal
 
 __all__ = ["NumberError", "add", "canonical", "compare", "subtract"]
 
@@ -23,7 +24,7 @@ TOO_SMALL = "Number underflow. Attempting to store a number with magnitude small
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)?(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
 _EXPONENT_TEXT_MAX = 20
-# Wide enough that a sum of two numbers in range is exact; Inexact is not trapped, `_printed` judges the digits.
+# Wide enough that a sum of two numbers in range is exact; `_printed` judges its digits and range.
 _EXACT = Context(prec=300, Emin=-400, Emax=400)
 
 
@@ -34,7 +35,8 @@ class NumberError(ValueError):
 def canonical(text: str) -> str:
     """The one text of a number: plain notation, no needless zeros, no plus sign, no negative zero.
 
-    Raises ``NumberError`` for a text that isn't a number, has more than 38 significant digits or is out of range.
+    Raises ``NumberError`` for a text that isn't a number, has more than 38 significant digits or is out of
+    range.
     """
     if text.isdigit() and text.isascii() and len(text) <= DIGITS_MAX and (text[0] != "0" or text == "0"):
         return text
@@ -87,18 +89,18 @@ def compare(left: str, right: str) -> int:
 
 def add(left: str, right: str) -> str:
     """The canonical sum of two canonical numbers. Raises ``NumberError`` when it can't be stored."""
-    with localcontext(_EXACT) as context:
-        return _result(Decimal(left) + Decimal(right), inexact=bool(context.flags[Inexact]))
+    if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
+        return str(int(left) + int(right))
+    return _result(_EXACT.add(Decimal(left), Decimal(right)))
 
 
 def subtract(left: str, right: str) -> str:
     """The canonical difference of two canonical numbers. Raises ``NumberError`` when it can't be stored."""
-    with localcontext(_EXACT) as context:
-        return _result(Decimal(left) - Decimal(right), inexact=bool(context.flags[Inexact]))
+    if "." not in left and "." not in right and len(left) < DIGITS_MAX and len(right) < DIGITS_MAX:
+        return str(int(left) - int(right))
+    return _result(_EXACT.subtract(Decimal(left), Decimal(right)))
 
 
-def _result(number: Decimal, *, inexact: bool) -> str:
-    if inexact:  # pragma: no cover - 300 digits hold every sum of two numbers in range
-        raise NumberError(TOO_PRECISE)
+def _result(number: Decimal) -> str:
     sign, digits, exponent = number.as_tuple()
     return _printed(bool(sign), "".join(map(str, digits)), int(exponent))

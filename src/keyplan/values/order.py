@@ -1,8 +1,9 @@
-"""The order of values: storage forms of keys that sort as DynamoDB sorts, and equality and order of any two values.
+"""The order of values: storage forms of keys that sort as DynamoDB sorts, and equality and order of any two
+values.
 
-``key_text`` turns a key's value into text or bytes whose plain byte order (SQLite's BINARY, memcmp) is DynamoDB's order;
-``key_value`` turns it back. Strings order by their UTF-8 bytes, which is the order of Python's ``str``; numbers by
-value; binaries as unsigned bytes.
+``key_text`` turns a key's value into text or bytes whose plain byte order (SQLite's BINARY, memcmp) is
+DynamoDB's order; ``key_value`` turns it back. Strings order by their UTF-8 bytes, which is the order of
+Python's ``str``; numbers by value; binaries as unsigned bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ _NINES = str.maketrans("0123456789", "9876543210")
 
 
 def key_text(value: AttributeValue) -> str | bytes:
-    """The storage form of a key attribute (S, N or B, canonical): it sorts bytewise as DynamoDB sorts the values."""
+    """The storage form of a key attribute (S, N or B, canonical): it sorts bytewise as DynamoDB sorts the
+    values.
+    """
     if "S" in value:
         text: str = value["S"]
         return text
@@ -78,7 +81,7 @@ def _number_of(text: str) -> str:
 
 
 def same(left: AttributeValue, right: AttributeValue) -> bool:
-    """Whether two normalised values are equal: same type, same content; the order within a set doesn't count."""
+    """Whether two values in normal form are equal: type and content; order within a set doesn't count."""
     if left == right:
         return True
     ((tag, first),) = left.items()

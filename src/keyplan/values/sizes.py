@@ -1,8 +1,8 @@
 """The size of values and items in bytes, as DynamoDB bills and limits them.
 
-Source: the developer guide, "DynamoDB item sizes and formats" (CapacityUnitCalculations): names and strings are
-their UTF-8 bytes, a container three bytes plus one per element. What the guide calls "approximately" for numbers was
-measured on DynamoDB Local, by the largest item that still fits.
+Source: the developer guide, "DynamoDB item sizes and formats" (CapacityUnitCalculations): names and strings
+are their UTF-8 bytes, a container three bytes plus one per element. What the guide calls "approximately" for
+numbers was measured on DynamoDB Local, by the largest item that still fits.
 """
 
 from __future__ import annotations

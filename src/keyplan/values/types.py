@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 __all__ = ["SET_TAGS", "TAGS", "AttributeValue", "Item"]
 
 AttributeValue: TypeAlias = dict[str, Any]
-"""One value as on the wire: a dict of one key, its type tag (``{"S": "x"}``); B is base64 text, N decimal text."""
+"""One value as on the wire: a dict of one key, its type tag (``{"S": "x"}``); B is base64 text, N decimal
+text.
+"""
 
 Item: TypeAlias = dict[str, AttributeValue]
 """Attribute values by attribute name."""

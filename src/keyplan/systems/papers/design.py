@@ -134,9 +134,7 @@ class Papers(Design):
         """Add a paper with its memberships and topics, all or nothing."""
         yield Create(paper)
         for handle, role in authors.items():
-            yield Create(
-                Membership(paper_id=paper.paper_id, handle=handle, role=role, published_at=paper.published_at)
-            )
+            yield Create(Membership(paper_id=paper.paper_id, handle=handle, role=role, published_at=paper.published_at))
         for topic in sorted(paper.topics):
             yield Create(PaperTopic(paper_id=paper.paper_id, topic=topic, published_at=paper.published_at))
         return paper

@@ -1,0 +1,88 @@
+# What a fresh machine needs: Debian (or alike), make, Python 3.11 or newer. Everything else is installed from here.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+# The versions of the build's own tools are pinned by the same list; which of the two names is read depends on pip's age.
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+.PHONY: help serve test check lint format-check imports types types-strict pytest format bench system constraints clean
+
+help: ## Show the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+serve: $(VENV)/.run ## Serve the CMS with sample data on http://127.0.0.1:8000
+	@mkdir -p .data
+	$(BIN)/keyplan serve cms --db .data/cms.db --sample 300
+
+test: $(VENV)/.dev system ## Run everything that must pass: linters, import contracts, type checkers, tests
+	@failed=0; \
+	$(MAKE) --no-print-directory --keep-going check || failed=1; \
+	$(MAKE) --no-print-directory pytest || failed=1; \
+	exit $$failed
+
+check: lint format-check imports types types-strict ## Run the linters, import contracts and type checkers only
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+
+format-check: $(VENV)/.dev
+	$(BIN)/ruff format --check
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+types-strict: $(VENV)/.dev
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+pytest: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
+	$(BIN)/ruff check --fix-only --exit-zero
+	$(BIN)/ruff format
+
+bench: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/benchmarks.md
+	$(BIN)/python benchmarks/typed_api.py --write
+
+constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
+	rm -rf .cache/constraints
+	$(PYTHON) -m venv .cache/constraints
+	PIP_CONSTRAINT= PIP_BUILD_CONSTRAINT= .cache/constraints/bin/python -m pip install --quiet --editable '.[all,dev]' hatchling
+	{ sed -n '/^#/p' constraints.txt; .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
+	mv .cache/constraints.txt constraints.txt
+	rm -rf .cache/constraints
+
+clean: ## Remove the environment, caches and sample data
+	rm -rf $(VENV) .data .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'Keyplan needs Python 3.11 or newer: make PYTHON=/path/to/python3 ...' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || .ci/packages python3-venv
+	@$(PYTHON) -m venv $(VENV)
+
+# The package and what it needs to run. A stamp is older than the lists of packages when they have changed since.
+$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'Installing Keyplan into $(VENV) ...'
+	@$(PIP) --editable '.[all]'
+	@touch $@
+
+# The same with what the tests need.
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo 'Installing Keyplan and the tools of its tests into $(VENV) ...'
+	@$(PIP) --editable '.[all,dev]'
+	@touch $@ $(VENV)/.run
+
+# Chromium and Java, for the tests that look at pages and compare with DynamoDB Local.
+system:
+	@missing=; \
+	command -v chromium >/dev/null || missing="$$missing chromium"; \
+	command -v java >/dev/null || missing="$$missing openjdk-17-jre-headless"; \
+	test -z "$$missing" || .ci/packages $$missing
