@@ -15,3 +15,64 @@ def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, 
         return normal(engine.call(operation, params))
     except DynamoDBError as error:
         return normal({"error": error.type, "message": error.message, **error.fields})
+
+
+def s(value: str) -> dict[str, str]:
+    return {"S": value}
+
+
+def n(value: object) -> dict[str, str]:
+    return {"N": str(value)}
+
+
+def create(engine: Engine, name: str = "orders", **more: Any) -> dict[str, Any]:
+    """A table with ``pk`` and ``sk``, and a global index ``ByG`` on ``g`` and ``h``."""
+    return engine.call(
+        "CreateTable",
+        {
+            "TableName": name,
+            "KeySchema": [
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            "AttributeDefinitions": [
+                {"AttributeName": attribute, "AttributeType": "S"} for attribute in ("pk", "sk", "g", "h")
+            ],
+            "GlobalSecondaryIndexes": [index("ByG", "g", "h")],
+            "BillingMode": "PAY_PER_REQUEST",
+            **more,
+        },
+    )
+
+
+def index(name: str, *names: str, projection: str = "ALL") -> dict[str, Any]:
+    """An index with one partition attribute; the others are sort attributes."""
+    return {
+        "IndexName": name,
+        "KeySchema": [
+            {"AttributeName": attribute, "KeyType": "RANGE" if number else "HASH"}
+            for number, attribute in enumerate(names)
+        ],
+        "Projection": {"ProjectionType": projection},
+    }
+
+
+def put(engine: Engine, pk: str, sk: str, **attributes: dict[str, Any]) -> None:
+    engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s(sk), **attributes}})
+
+
+def get(engine: Engine, pk: str, sk: str) -> dict[str, Any] | None:
+    answered = engine.call("GetItem", {"TableName": "orders", "Key": {"pk": s(pk), "sk": s(sk)}})
+    return answered.get("Item")
+
+
+def pages(engine: Engine, operation: str, params: dict[str, Any]) -> list[dict[str, Any]]:
+    """The items of all pages."""
+    items: list[dict[str, Any]] = []
+    start = None
+    while True:
+        answered = engine.call(operation, {**params, "ExclusiveStartKey": start})
+        items += answered["Items"]
+        start = answered.get("LastEvaluatedKey")
+        if start is None:
+            return items

@@ -616,7 +616,6 @@ a BETWEEN :y AND #q
 if_not_exists(name,:x) = :x
 if_not_exists(a) = :x
 foo(a) = bar(b)
-a.b = :x AND a.b.#q.:x
 size(size(:y)) = :n
 begins_with(size(:n), :n)
 begins_with(:n, size(:n))

@@ -12,7 +12,7 @@ from typing import Any
 
 from keyplan.client.bounds import partition_texts
 from keyplan.client.conversations import Conversation, Request
-from keyplan.client.cursors import Position, read_cursor, write_cursor
+from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import (
     Chunk,
@@ -123,6 +123,7 @@ class Answer:
         self.pattern = pattern
         self.target = target
         self.secret = secret
+        self._cursor_key = signing_key(secret)
         self._strong: Answer | None = None
         kinds = {one.kind: one.name for one in pattern.signature.parameters}
         self._limit = kinds.get(ParameterKind.LIMIT)
@@ -174,7 +175,7 @@ class Answer:
         found = yield from first_of(plan, self.target, self._values(arguments))
         return found if found is not None else self._missing(arguments)
 
-    def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+    def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
         values = self._values(arguments)
         link = yield from self._link(plan, values)
         if link is None:
@@ -214,11 +215,11 @@ class Answer:
         bound = {name: value for name, value in arguments.items() if name not in {self._limit, self._cursor}}
         position = None
         if cursor is not None:
-            position = read_cursor(cursor, self.pattern.place, bound, self.secret)
+            position = read_cursor(cursor, self.pattern.place, bound, self._cursor_key)
         chunk = yield from self._chunks().chunk(self._values(arguments), limit, position)
         following = None
         if chunk.position is not None:
-            following = write_cursor(chunk.position, self.pattern.place, bound, self.secret)
+            following = write_cursor(chunk.position, self.pattern.place, bound, self._cursor_key)
         return Page([entry.instance for entry in chunk.entries], following)
 
     def _list(self, arguments: dict[str, Any]) -> Conversation[list[Any]]:

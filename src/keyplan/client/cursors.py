@@ -19,26 +19,31 @@ from keyplan.design.codec import plain
 from keyplan.design.parameters import Cursor, Range
 from keyplan.errors import CursorError
 
-__all__ = ["Position", "read_cursor", "write_cursor"]
+__all__ = ["Position", "read_cursor", "signing_key", "write_cursor"]
 
 Position: TypeAlias = list[str]
 _DIGEST_BYTES = 12
 
 
-def write_cursor(position: Position, place: str, arguments: Mapping[str, Any], secret: bytes) -> Cursor:
+def signing_key(secret: bytes) -> bytes:
+    """The key that cursors are signed with, made of a secret of any length."""
+    return hashlib.blake2b(secret).digest()
+
+
+def write_cursor(position: Position, place: str, arguments: Mapping[str, Any], key: bytes) -> Cursor:
     """The cursor of a position in the answers of the pattern at ``place`` with these arguments."""
     body = orjson.dumps(position)
-    return Cursor(base64.urlsafe_b64encode(_digest(body, place, arguments, secret) + body).decode("ascii").rstrip("="))
+    return Cursor(base64.urlsafe_b64encode(_digest(body, place, arguments, key) + body).decode("ascii").rstrip("="))
 
 
-def read_cursor(cursor: str, place: str, arguments: Mapping[str, Any], secret: bytes) -> Position:
+def read_cursor(cursor: str, place: str, arguments: Mapping[str, Any], key: bytes) -> Position:
     """The position in a cursor. Raises CursorError for one that isn't of this pattern and these arguments."""
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         raise _foreign(place, "isn't one: it was cut short or changed on its way") from None
     body = raw[_DIGEST_BYTES:]
-    if not hmac.compare_digest(raw[:_DIGEST_BYTES], _digest(body, place, arguments, secret)):
+    if not hmac.compare_digest(raw[:_DIGEST_BYTES], _digest(body, place, arguments, key)):
         raise _foreign(place, "isn't of this pattern with these arguments, or was cut short or changed")
     position: Position = orjson.loads(body)
     return position
@@ -52,10 +57,10 @@ def _foreign(place: str, message: str) -> CursorError:
     )
 
 
-def _digest(body: bytes, place: str, arguments: Mapping[str, Any], secret: bytes) -> bytes:
+def _digest(body: bytes, place: str, arguments: Mapping[str, Any], key: bytes) -> bytes:
     known = {name: _plain(value) for name, value in arguments.items()}
     bound = orjson.dumps([place, known], option=orjson.OPT_SORT_KEYS, default=str)
-    mac = hashlib.blake2b(key=hashlib.blake2b(secret).digest(), digest_size=_DIGEST_BYTES)
+    mac = hashlib.blake2b(key=key, digest_size=_DIGEST_BYTES)
     mac.update(len(bound).to_bytes(8, "big"))
     mac.update(bound)
     mac.update(body)

@@ -14,7 +14,7 @@ from typing import Any
 from keyplan.client.bounds import partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, in_ranges
 from keyplan.design.parameters import Range
 from keyplan.design.plans import QueryPlan
 
@@ -134,7 +134,7 @@ class MergeReader:
             if after is not None and not self._before(after, place):
                 continue
             instance = self._reader.instance(item)
-            if instance is not None and all(bound.holds(getattr(instance, name)) for name, bound in stream.ranges):
+            if instance is not None and in_ranges(instance, stream.ranges):
                 stream.entries.append((place, Entry(instance, item)))
         last: Item | None = response.get("LastEvaluatedKey")
         if last is None:

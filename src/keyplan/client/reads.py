@@ -116,6 +116,11 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     return {"text": condition.text, "names": condition.names, "values": found}
 
 
+def in_ranges(instance: Entity, ranges: list[tuple[str, Range[Any]]]) -> bool:
+    """Whether the instance lies in every range: those that exclude their ends are read with them."""
+    return all(bound.holds(getattr(instance, name)) for name, bound in ranges)
+
+
 class QueryReader:
     """Query of one partition, in the table or an index."""
 
@@ -146,7 +151,7 @@ class QueryReader:
             response = yield Request("Query", request)
             for item in response["Items"]:
                 instance = self.instance(item)
-                if instance is not None and all(bound.holds(getattr(instance, name)) for name, bound in ranges):
+                if instance is not None and (not ranges or in_ranges(instance, ranges)):
                     entries.append(Entry(instance, item))
             last = response.get("LastEvaluatedKey")
             if last is None or (wanted is not None and len(entries) >= wanted):

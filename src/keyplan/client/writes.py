@@ -53,7 +53,7 @@ class Conditions:
             translated = translate(condition.text, [self.entity], prefix)
         except Problem as problem:
             raise RequestError(str(problem), place=self.entity.name, hint=problem.hint) from None
-        if translated.placeholders != set(condition.values):
+        if set(translated.placeholders) != set(condition.values):
             raise RequestError(
                 f"the condition {condition.text!r} has the placeholders {sorted(translated.placeholders)}, "
                 f"and values are given for {sorted(condition.values)}",

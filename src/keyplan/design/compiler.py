@@ -246,7 +246,7 @@ class _Question:
         each = [one.name for one in self._conditions() if one.kind is ParameterKind.EACH]
         if self.shape.kind is not ShapeKind.LIST or not each or len(self.targets) > 1:
             return None
-        (entity,) = self.targets
+        entity = next(iter(self.targets))
         as_values = {
             name: replace(known, kind=ParameterKind.VALUE) if known.kind is ParameterKind.EACH else known
             for name, known in self._knowns(entity).items()

@@ -14,11 +14,14 @@ from types import CodeType
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from keyplan import values
 from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
 from keyplan.design.fields import TTL, VERSION, is_optional, marks_of
 from keyplan.design.keys import CompiledKey, Key, Unique
+from keyplan.design.reading import quick_reader
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
 
 __all__ = ["CompiledEntity", "Entity", "StoredField"]
@@ -96,6 +99,7 @@ class CompiledEntity:
         ]
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
+        self._quick = quick_reader(cls, [one for one in self.fields.values() if not one.computed])
         self._primary_attributes = frozenset(attribute.name for attribute, _ in primary.attributes)
 
     @cached_property
@@ -219,6 +223,10 @@ class CompiledEntity:
 
     def from_item(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """The instance that an item holds. Raises ItemNotReadable."""
+        if self._quick is not None:
+            instance = self._quick(item)
+            if instance is not None:
+                return instance
         found: dict[str, Any] = {}
         try:
             for attribute, name, decode in self._readable:
@@ -269,12 +277,19 @@ def stored_fields(cls: type[Entity]) -> list[StoredField]:
         annotation: Any = info.annotation
         for mark in info.metadata:
             annotation = Annotated[annotation, mark]
-        keeps_null = not info.is_required() and (bool(info.default) or info.default_factory not in {None, *_SETS})
+        keeps_null = not info.is_required() and _reads_otherwise(info)
         attribute = info.serialization_alias or info.alias or name
         found.append(_stored(name, attribute, annotation, computed=False, keeps_null=keeps_null))
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return found
+
+
+def _reads_otherwise(info: FieldInfo) -> bool:
+    """Whether the field's default is another value than None, 0 or an empty set."""
+    if info.default_factory is not None:
+        return info.default_factory not in _SETS
+    return info.default is not PydanticUndefined and bool(info.default)
 
 
 def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:

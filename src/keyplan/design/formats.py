@@ -210,11 +210,13 @@ class NumberFormat:
     pattern: str = r"-?[0-9.Ee+]+"
 
     def write(self, value: Any) -> str:
+        """The number in DynamoDB's notation."""
         if self.unit is None:
             return canonical(repr(value) if isinstance(value, float) else str(value))
         return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
 
     def read(self, text: str) -> Any:
+        """The number, or the moment."""
         if self.unit is None:
             return Decimal(text)
         return datetime.fromtimestamp(int(text) / (1000 if self.unit == "ms" else 1), UTC)

@@ -5,8 +5,9 @@ Templates are parsed in ``templates.py``; whether two entities' keys can collide
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -112,7 +113,7 @@ class CompiledKey:
 
     def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
         """The key attributes for these field values, as attribute values. Raises KeyFieldError."""
-        shard = self.shard_suffix(values)
+        shard = "" if self.shards == 1 else self.shard_suffix(values)
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:
             out[attribute.name] = {
@@ -147,17 +148,23 @@ class CompiledKey:
                 return None
         return found
 
+    @cached_property
+    def _shapes(self) -> tuple[tuple[str, str, Callable[[str], Any]], ...]:
+        first, *rest = (template.regex for _, template in self.attributes)
+        if self.shards > 1:
+            first = re.compile(rf"(?:{first.pattern})#[0-9]{{{len(str(self.shards - 1))}}}", re.DOTALL)
+        patterns = (first, *rest)
+        return tuple(
+            (attribute.name, attribute.type, pattern.fullmatch)
+            for (attribute, _), pattern in zip(self.attributes, patterns, strict=True)
+        )
+
     def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether an item's key attributes have this key's shape."""
-        for position, (attribute, template) in enumerate(self.attributes):
-            text = (item.get(attribute.name) or {}).get(attribute.type)
-            if text is None:
-                return False
-            if position == 0 and self.shards > 1:
-                text = text.rpartition("#")[0]
-            if not template.matches(text):
-                return False
-        return True
+        try:
+            return all(fullmatch(item[name][kind]) for name, kind, fullmatch in self._shapes)
+        except KeyError:
+            return False
 
     def __str__(self) -> str:
         parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)

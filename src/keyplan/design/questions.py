@@ -78,6 +78,7 @@ class Signature:
         self.by_name = {parameter.name: parameter for parameter in self.parameters}
         self._names = tuple(self.by_name)
         self._defaults = {one.name: one.default for one in self.parameters if not one.required}
+        self._texts = frozenset(one.name for one in self.parameters if one.annotation is str)
         self._adapters: dict[str, Callable[..., Any]] = {}
         self._required = frozenset(one.name for one in self.parameters if one.required)
 
@@ -95,17 +96,16 @@ class Signature:
         with every fault of the call.
         """
         given = dict(zip(self._names, args, strict=False))
-        if (
-            len(args) > len(self._names)
-            or not (self._required <= given.keys() | kwargs.keys())
-            or (kwargs.keys() - self.by_name.keys())
-            or (given.keys() & kwargs.keys())
-        ):
-            raise self._misfit(args, given, kwargs)
-        given.update(kwargs)
+        if kwargs:
+            given.update(kwargs)
+        if len(given) != len(args) + len(kwargs) or not (self._required <= given.keys() <= self.by_name.keys()):
+            raise self._misfit(args, kwargs)
         faults: list[Fault] = []
         bound = dict(self._defaults)
         for name, value in given.items():
+            if value.__class__ is str and name in self._texts:
+                bound[name] = value
+                continue
             try:
                 bound[name] = self._validator(name)(value, strict=strict)
             except ValidationError as error:
@@ -113,12 +113,12 @@ class Signature:
             except ArgumentError as error:
                 faults.append(Fault(name, error.message, error.hint))
         if faults:
-            raise ArgumentError(
-                "wrong arguments" if len(faults) > 1 else "wrong argument", place=self.place, faults=faults
-            )
+            what = "wrong arguments" if len(faults) > 1 else "wrong argument"
+            raise ArgumentError(what, place=self.place, faults=faults)
         return bound
 
-    def _misfit(self, args: Sequence[Any], given: Mapping[str, Any], kwargs: Mapping[str, Any]) -> ArgumentError:
+    def _misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ArgumentError:
+        given = dict(zip(self._names, args, strict=False))
         faults = [
             Fault(name, "no such parameter", _closest(name, self._names)) for name in kwargs if name not in self.by_name
         ]

@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from keyplan.design.formats import Format, PartsFormat, Problem
+from keyplan.design.formats import Format, PartsFormat, Problem, TextFormat
 from keyplan.errors import KeyFieldError
 
 __all__ = ["DELIMITER", "Literal_", "Template", "Variable", "escape", "split_template", "unescape"]
@@ -128,7 +128,8 @@ class Template:
         return tuple(dict.fromkeys(variable.field for variable in self.variables))
 
     @cached_property
-    def _regex(self) -> re.Pattern[str]:
+    def regex(self) -> re.Pattern[str]:
+        """The shape of the template's texts (a quick look: whether the values can be read is not told by it)."""
         text = "".join(
             re.escape(part.text) if isinstance(part, Literal_) else f"({part.pattern})" for part in self.parts
         )
@@ -139,8 +140,25 @@ class Template:
         """Whether every variable can be read back whole from the text."""
         return all(variable.format.exact for variable in self.variables)
 
+    @cached_property
+    def _quick(self) -> tuple[str, str] | None:
+        """The fixed start and the field of a template that ends in its one text, or (its text, "") of a fixed one."""
+        if not self.variables:
+            return self.source, ""
+        *start, last = self.parts
+        if len(self.variables) > 1 or not isinstance(last, Variable) or not isinstance(last.format, TextFormat):
+            return None
+        return "".join(part.text for part in start if isinstance(part, Literal_)), last.field
+
     def text(self, values: Mapping[str, Any]) -> str:
         """The key text for these field values. Raises KeyFieldError, with the field as its place."""
+        if self._quick is not None:
+            start, field = self._quick
+            if not field:
+                return start
+            value = values[field]
+            if value.__class__ is str and value and not _LAST.search(value):
+                return start + value
         out: list[str] = []
         for part in self.parts:
             if isinstance(part, Literal_):
@@ -155,13 +173,9 @@ class Template:
                 raise KeyFieldError(error.message, place=part.field, hint=error.hint) from None
         return "".join(out)
 
-    def matches(self, text: str) -> bool:
-        """Whether a key text has this template's shape (a quick look: the values are not read)."""
-        return self._regex.fullmatch(text) is not None
-
     def values(self, text: str) -> dict[str, Any] | None:
         """The field values in a key text, or None when the text isn't of this template."""
-        match = self._regex.fullmatch(text)
+        match = self.regex.fullmatch(text)
         if match is None:
             return None
         found: dict[str, Any] = {}

@@ -65,7 +65,7 @@ def check_storage(storage: Storage) -> list[Finding]:
 
 
 def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
-    expected = {index.number: 0 for index in table.indexes}
+    matched = {index.number: 0 for index in table.indexes}
     for row, partition, sort, size, body in reader.rows(table.stored):
         key = (partition, sort)
         place = f"{table.name} {_printed(key)}"
@@ -80,19 +80,18 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             entry = entry_of(index, item)
             if entry is None:
                 continue
-            expected[index.number] += 1
             stored = reader.entry(table.stored, index.number, entry, key)
             where = f"{table.name}/{index.name} {_printed(key)}"
             if stored is None:
                 yield Finding("EntryMissing", where, "the item has no entry in the index")
-            elif stored.row != row:
+                continue
+            matched[index.number] += 1
+            if stored.row != row:
                 yield Finding("EntryWrong", where, f"the entry points at row {stored.row}, the item is {row}")
             elif stored.entry.size != entry.size:
-                yield Finding(
-                    "EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}"
-                )
+                yield Finding("EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
-        yield from _check_surplus(reader, table, index, expected[index.number])
+        yield from _check_surplus(reader, table, index, matched[index.number])
 
 
 def _check_item(
@@ -110,9 +109,9 @@ def _check_item(
         yield Finding("ItemWrong", place, "the item's attributes don't make its key")
 
 
-def _check_surplus(reader: Reader, table: Table, index: Index, expected: int) -> Iterator[Finding]:
+def _check_surplus(reader: Reader, table: Table, index: Index, matched: int) -> Iterator[Finding]:
     """Entries that no item asks for. Each item's own entry was looked up already, so the count tells."""
-    if sum(1 for _ in reader.entries(table.stored, index.number)) == expected:
+    if sum(1 for _ in reader.entries(table.stored, index.number)) == matched:
         return
     for stored in reader.entries(table.stored, index.number):
         found = reader.get(table.stored, *stored.key)

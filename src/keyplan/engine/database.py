@@ -63,9 +63,11 @@ class Database:
         self.refresh()
         return self._tables.get(plain_name(name))
 
-    def refresh(self) -> None:
-        """Read the catalogue again. Tables that didn't change keep their compiled form."""
+    def refresh(self) -> bool:
+        """Read the catalogue again; whether it differs. Tables that didn't change keep their compiled form."""
+        before = self._tables
         self._tables = self._read(self.storage.tables())
+        return self._tables != before
 
     def fresh(self, reader: Reader | Writer) -> dict[str, Table]:
         """The tables as a transaction sees them."""

@@ -60,9 +60,7 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
     if definition["BillingMode"] == "PAY_PER_REQUEST":
         description["BillingModeSummary"] = {
             "BillingMode": "PAY_PER_REQUEST",
-            "LastUpdateToPayPerRequestDateTime": definition.get(
-                "OnDemandSince", definition["CreationDateTime"]
-            ),
+            "LastUpdateToPayPerRequestDateTime": definition.get("OnDemandSince", definition["CreationDateTime"]),
         }
     for member in ("OnDemandThroughput", "WarmThroughput"):
         if definition.get(member):
@@ -78,15 +76,11 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
         description["TableClassSummary"] = {"TableClass": definition["TableClass"]}
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         if definition.get(member):
-            description[member] = [
-                _describe_index(table, index, counts, member) for index in definition[member]
-            ]
+            description[member] = [_describe_index(table, index, counts, member) for index in definition[member]]
     return description
 
 
-def _describe_index(
-    table: Table, index: Mapping[str, Any], counts: Counts | None, member: str
-) -> dict[str, Any]:
+def _describe_index(table: Table, index: Mapping[str, Any], counts: Counts | None, member: str) -> dict[str, Any]:
     name = index["IndexName"]
     number = table.index_by_name[name].number
     items, size_bytes = counts.of(table, number) if counts is not None else (0, 0)

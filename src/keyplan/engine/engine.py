@@ -9,16 +9,17 @@ from collections.abc import Callable
 from os import PathLike, fspath
 from typing import Any, Literal
 
-from keyplan.engine.actions import ACTIONS
+from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
-from keyplan.errors import StoreError
+from keyplan.errors import DynamoDBError, StoreError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import (
     SerializationException,
+    TransactionCanceledException,
     UnknownOperationException,
     ValidationException,
 )
@@ -61,9 +62,7 @@ class Engine:
         place = fspath(path)
         if place == ":memory:":
             return cls(SqliteStorage.memory(), clock)
-        storage = SqliteStorage.file(
-            place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous
-        )
+        storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         return cls(storage, clock)
 
     @property
@@ -91,28 +90,23 @@ class Engine:
         try:
             return action(self._database, params)
         except StaleTableError:
-            return self._again(action, params)
-        except (ExpressionFault, ValueFault) as fault:
-            raise ValidationException(fault.message) from None
-        except UnicodeEncodeError:
-            raise _not_unicode() from None
-
-    def _again(
-        self, action: Callable[[Database, dict[str, Any]], dict[str, Any]], params: dict[str, Any]
-    ) -> dict[str, Any]:
-        for _ in range(_STALE_RETRIES):
             self._database.refresh()
+        except _FAULTS as fault:
+            # It may have been judged by an old form of the table. Looking costs a statement, but only here.
+            if not (_is_of_schema(fault) and self._database.refresh()):
+                raise _error_of(fault) from None
+        return self._again(action, params)
+
+    def _again(self, action: Action, params: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(_STALE_RETRIES):
             try:
                 return action(self._database, params)
             except StaleTableError:
-                continue
-            except (ExpressionFault, ValueFault) as fault:
-                raise ValidationException(fault.message) from None
-            except UnicodeEncodeError:
-                raise _not_unicode() from None
-        raise StoreError(
-            "A table's indexes kept changing during the operation", place=self.place, hint="Try again."
-        )
+                self._database.refresh()
+            except _FAULTS as fault:
+                if not (_is_of_schema(fault) and self._database.refresh()):
+                    raise _error_of(fault) from None
+        raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def check(self) -> list[Finding]:
         """Look at everything stored: is the file sound, do items and index entries agree? No findings is
@@ -136,5 +130,20 @@ class Engine:
         return f"Engine({self.place!r})"
 
 
-def _not_unicode() -> SerializationException:
-    return SerializationException("A string of the request is not valid Unicode")
+_FAULTS = (DynamoDBError, ExpressionFault, ValueFault, UnicodeEncodeError)
+
+
+def _is_of_schema(fault: Exception) -> bool:
+    """Whether a fault may come from the form of a table: its keys and indexes."""
+    if isinstance(fault, TransactionCanceledException):
+        return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
+    return isinstance(fault, (ValidationException, ExpressionFault))
+
+
+def _error_of(fault: Exception) -> Exception:
+    """The error of DynamoDB that a fault becomes."""
+    if isinstance(fault, (ExpressionFault, ValueFault)):
+        return ValidationException(fault.message)
+    if isinstance(fault, UnicodeEncodeError):
+        return SerializationException("A string of the request is not valid Unicode")
+    return fault

@@ -103,9 +103,7 @@ def bound_condition(target: Target, request: Mapping[str, Any], given: Placehold
     return condition
 
 
-def remember(
-    target: Target, request: Mapping[str, Any], given: Placeholders, condition: KeyCondition
-) -> None:
+def remember(target: Target, request: Mapping[str, Any], given: Placeholders, condition: KeyCondition) -> None:
     """Keep the plan of a request that was fine and has no other expression."""
     values: dict[str, Any] = request["ExpressionAttributeValues"]
     placeholder_of = {id(given.value(name)): name for name in values}

@@ -100,9 +100,7 @@ def key_of_item(table: Table, item: Item) -> Key:
             raise _unfit(f"Missing the key {attribute.name} in the item")
         if attribute.type not in value:
             actual = next(iter(value))
-            raise _unfit(
-                f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}"
-            )
+            raise _unfit(f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}")
     return _key_texts(table, item)
 
 
@@ -164,9 +162,7 @@ def check_index_keys(table: Table, item: Item) -> None:
             # Shorter than this, it is within the limits in any encoding.
             if len(text) * 4 > SORT_KEY_BYTES_MAX:
                 is_partition = attribute in index.partition
-                _check_length(
-                    key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX
-                )
+                _check_length(key_text(value), PARTITION_KEY_BYTES_MAX if is_partition else SORT_KEY_BYTES_MAX)
 
 
 def check_updated_index_keys(table: Table, item: Item, touched: frozenset[str]) -> None:

@@ -77,14 +77,11 @@ def check_select(target: Target, request: Request, operation: str) -> None:
         raise ValidationException(f"Cannot specify the ProjectionExpression when choosing to get {what}")
     if select == "SPECIFIC_ATTRIBUTES" and request.get("ProjectionExpression") is None:
         raise ValidationException(
-            "Must specify the AttributesToGet or ProjectionExpression "
-            "when choosing to get SPECIFIC_ATTRIBUTES"
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
         )
     index = target.index
     if select == "ALL_PROJECTED_ATTRIBUTES" and index is None:
-        raise ValidationException(
-            f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName"
-        )
+        raise ValidationException(f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName")
     if select == "ALL_ATTRIBUTES" and index is not None and not index.is_local and index.projected:
         raise one_or_more(
             "Select type ALL_ATTRIBUTES is not supported for global secondary index "
@@ -109,8 +106,7 @@ def fetches_items(
     unfiltered = sorted(filter_.attributes - index.projected) if filter_ is not None else []
     if unfiltered:
         raise one_or_more(
-            f"Secondary index {index.name} does not project one or more filter attributes: "
-            f"[{', '.join(unfiltered)}]"
+            f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unfiltered)}]"
         )
     missing = sorted(projection.attributes - index.projected) if projection is not None else []
     if missing and not index.is_local:
@@ -132,9 +128,7 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     except ValueFault as fault:
         raise ValidationException(f"The provided starting key is invalid: {fault.message}") from None
     names = {attribute.name for attribute in target.position}
-    fits = names == start.keys() and all(
-        attribute.type in start[attribute.name] for attribute in target.position
-    )
+    fits = names == start.keys() and all(attribute.type in start[attribute.name] for attribute in target.position)
     if not fits:
         detail = f": {MISMATCH}" if target.index is None else ""
         raise ValidationException(f"The provided starting key is invalid{detail}")
@@ -180,13 +174,19 @@ def answer_page(question: Question, request: Request) -> Answer:
         if not counts_only:
             projection = question.projection
             answer["Items"] = items if projection is None else [projection.project(item) for item in items]
-    if more:
+    if more and not _is_whole_key(question):
         last = decoded[-1] if decoded else decode(rows[-1][1])
         answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
     level = wants_capacity(request)
     if level is not None:
         answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
     return answer
+
+
+def _is_whole_key(question: Question) -> bool:
+    """Whether the bounds name one item of a table without sort key, so that nothing can follow it."""
+    target = question.target
+    return target.index is None and target.table.sort is None and bool(question.bounds.partition)
 
 
 def _shown(question: Question, items: list[Item]) -> list[Item]:
@@ -210,7 +210,5 @@ def _consumed(question: Question, request: Mapping[str, Any], rows: list[Row]) -
         return consumed
     consumed.add_index(target.index.name, units, is_local=target.index.is_local)
     if question.fetches:
-        consumed.table_units = sum(
-            read_units(item_size(decode(row[1])), consistent=consistent) for row in rows
-        )
+        consumed.table_units = sum(read_units(item_size(decode(row[1])), consistent=consistent) for row in rows)
     return consumed

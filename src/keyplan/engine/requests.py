@@ -24,9 +24,7 @@ Request = Mapping[str, Any]
 Answer = dict[str, Any]
 
 
-def placeholders(
-    request: Request, expressions: tuple[str, ...], projection: str | None = None
-) -> Placeholders | None:
+def placeholders(request: Request, expressions: tuple[str, ...], projection: str | None = None) -> Placeholders | None:
     """The placeholders of a request; None when it has no expression at all.
 
     ``expressions`` are the members that may hold one with values, in the order AWS names them; ``projection`` is

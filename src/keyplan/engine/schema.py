@@ -80,9 +80,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     for each in attributes:
         before = known.setdefault(each["AttributeName"], dict(each))
         if before["AttributeType"] != each["AttributeType"]:
-            raise one_or_more(
-                f"Attribute {each['AttributeName']} is defined as {before['AttributeType']} in the table"
-            )
+            raise one_or_more(f"Attribute {each['AttributeName']} is defined as {before['AttributeType']} in the table")
     used = {key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]}
     used |= {key["AttributeName"] for key in [*definition["KeySchema"], *create["KeySchema"]]}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
@@ -140,8 +138,7 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
             changes.append(update)
     if len(changes) > 1:
         raise LimitExceededException(
-            "Subscriber limit exceeded: "
-            "Only 1 online index can be created or deleted simultaneously per table"
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         )
     return changes[0] if changes else None
 
@@ -170,8 +167,7 @@ def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) ->
     if mode == "PAY_PER_REQUEST":
         if throughput:
             raise one_or_more(
-                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
-                "BillingMode is PAY_PER_REQUEST"
+                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
             )
     elif not throughput:
         raise one_or_more(
@@ -182,9 +178,7 @@ def _check_throughput(mode: str | None, throughput: Mapping[str, int] | None) ->
 def _check_keys(schema: Schema, defined: Iterable[str]) -> None:
     _check_defined(schema, defined)
     if len(schema) == 2 and schema[0]["AttributeName"] == schema[1]["AttributeName"]:
-        raise ValidationException(
-            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
-        )
+        raise ValidationException("Both the Hash Key and the Range Key element in the KeySchema have the same name")
     if schema[0]["KeyType"] != "HASH":
         raise ValidationException("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     if len(schema) == 2 and schema[1]["KeyType"] != "RANGE":
@@ -210,8 +204,7 @@ def _check_local(request: Mapping[str, Any], defined: Iterable[str]) -> None:
         raise one_or_more("List of LocalSecondaryIndexes is empty")
     if len(table) < 2:
         raise one_or_more(
-            "Table KeySchema does not have a range key, "
-            "which is required when specifying a LocalSecondaryIndex"
+            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex"
         )
     for index in indexes:
         name, schema = index["IndexName"], index["KeySchema"]
@@ -257,16 +250,13 @@ def _check_index_schema(schema: Schema) -> None:
     names = [key["AttributeName"] for key in schema]
     kinds = [key["KeyType"] for key in schema]
     if len(set(names)) < len(names):
-        raise ValidationException(
-            "Both the Hash Key and the Range Key element in the KeySchema have the same name"
-        )
+        raise ValidationException("Both the Hash Key and the Range Key element in the KeySchema have the same name")
     if kinds[0] != "HASH":
         raise ValidationException("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     partition_count = kinds.count("HASH")
     if kinds != ["HASH"] * partition_count + ["RANGE"] * (len(kinds) - partition_count):
         raise ValidationException(
-            "Invalid key order. "
-            "Hash Key must be specified first in key schema, Range Key must be specifed second"
+            "Invalid key order. Hash Key must be specified first in key schema, Range Key must be specifed second"
         )
     if partition_count > INDEX_PARTITION_ATTRIBUTES_MAX:
         raise ValidationException("Too many partition keys. GSI can have at most 4 partition keys")

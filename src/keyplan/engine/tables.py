@@ -74,7 +74,7 @@ class Table:
     sort: KeyAttribute | None
     indexes: tuple[Index, ...]
     definition: Mapping[str, Any]
-    record: TableRecord = field(repr=False, compare=False)
+    record: TableRecord = field(repr=False)
     stored: StoredTable = field(repr=False, compare=False)
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
@@ -131,8 +131,7 @@ def _layout(
 
 def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | None, tuple[Index, ...]]:
     types: dict[str, ScalarType] = {
-        attribute["AttributeName"]: attribute["AttributeType"]
-        for attribute in definition["AttributeDefinitions"]
+        attribute["AttributeName"]: attribute["AttributeType"] for attribute in definition["AttributeDefinitions"]
     }
     partition, sort = _split(definition["KeySchema"], types)
     base = frozenset(key.name for key in (*partition, *sort))
@@ -148,10 +147,7 @@ def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | 
 def _split(
     schema: list[dict[str, str]], types: Mapping[str, ScalarType]
 ) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
-    keys = [
-        (KeyAttribute(each["AttributeName"], types[each["AttributeName"]]), each["KeyType"])
-        for each in schema
-    ]
+    keys = [(KeyAttribute(each["AttributeName"], types[each["AttributeName"]]), each["KeyType"]) for each in schema]
     return (
         tuple(key for key, kind in keys if kind == "HASH"),
         tuple(key for key, kind in keys if kind == "RANGE"),

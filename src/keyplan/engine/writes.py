@@ -126,9 +126,7 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
     return Put(item, size, encode(item))
 
 
-def _store(
-    writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put
-) -> Outcome:
+def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put) -> Outcome:
     table = write.table
     if found is None:
         row, old_size = writer.insert(table.stored, *write.key, put.size, put.body), 0

@@ -214,10 +214,10 @@ def bind_update(text: str, given: Placeholders, *, key_names: Collection[str] = 
         actions = parse_update(text).actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
-        # The service binds and computes the actions from the last to the first, those of nested paths
-        # after all others; it shows where an update has two faults.
+        # The service binds the actions from the last to the first, and computes them so too: SET before the
+        # others, nested paths last. It shows only where an update has two faults.
         bound = [
-            (len(steps) > 1, bind_value(action, steps, given))
+            ((len(steps) > 1, not isinstance(action, tree.Set)), bind_value(action, steps, given))
             for steps, action in zip(reversed(paths), reversed(actions), strict=True)
         ]
         bound.sort(key=itemgetter(0))

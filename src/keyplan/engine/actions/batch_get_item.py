@@ -20,13 +20,10 @@ def batch_get_item(database: Database, request: Request) -> Answer:
     asked: dict[str, dict[str, Any]] = request["RequestItems"]
     if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
-    prepared = [
-        (name, database.table(name), of_table, only_projection(of_table)) for name, of_table in asked.items()
-    ]
+    prepared = [(name, database.table(name), of_table, only_projection(of_table)) for name, of_table in asked.items()]
     read = _Reading()
     keyed = [
-        (name, table, of_table, projection, _keys(table, of_table))
-        for name, table, of_table, projection in prepared
+        (name, table, of_table, projection, _keys(table, of_table)) for name, table, of_table, projection in prepared
     ]
     for name, table, of_table, projection, keys in keyed:
         read.table(name, table, of_table, projection, keys)

@@ -26,9 +26,7 @@ def old_or_none(request: Request) -> bool:
     return True
 
 
-def write_answer(
-    request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None
-) -> Answer:
+def write_answer(request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None) -> Answer:
     """The answer of a single write; ``attributes`` are those it returns, if any."""
     answer: Answer = {}
     if attributes:

@@ -75,8 +75,6 @@ def _check_filter(target: Target, filter_: BoundCondition | None) -> None:
 def _check_start(bounds: Bounds, start: tuple[str | bytes, ...]) -> None:
     count = len(bounds.partition)
     if start[:count] != bounds.partition:
-        raise ValidationException(
-            "The provided starting key is outside query boundaries based on provided conditions"
-        )
+        raise ValidationException("The provided starting key is outside query boundaries based on provided conditions")
     if not contains(bounds, start[count:]):
         raise ValidationException("The provided starting key does not match the range key predicate")

@@ -185,9 +185,7 @@ class MemoryPool:
     def __init__(self) -> None:
         self.place = ":memory:"
         self._lock = threading.Lock()
-        self._connection: apsw.Connection | None = apsw.Connection(
-            ":memory:", statementcachesize=_STATEMENT_CACHE
-        )
+        self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
         _configure(self._connection, 0.0, "OFF")
         _create_format(self._connection)
 

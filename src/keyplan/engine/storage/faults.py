@@ -42,9 +42,7 @@ def newer(place: str, version: int, known: int) -> StoreError:
 
 def missing(place: str) -> StoreError:
     """No file there, and it isn't to be made."""
-    return StoreError(
-        "There is no such file", place=place, hint="Check the path, or open it with create=True."
-    )
+    return StoreError("There is no such file", place=place, hint="Check the path, or open it with create=True.")
 
 
 def missing_folder(place: str) -> StoreError:

@@ -119,9 +119,7 @@ class StoredTable(Protocol):
         """The item of a key."""
         ...
 
-    def page(
-        self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
-    ) -> tuple[list[Row], bool]:
+    def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
         """Rows of the table (``index`` None) or of an index by its number, in order: at most ``limit``,
         ending with the row that reaches ``bytes_max``. The flag says that the page ended for one of these
         reasons.
@@ -152,9 +150,7 @@ class Reader(Protocol):
         """All entries of an index."""
         ...
 
-    def entry(
-        self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]
-    ) -> StoredEntry | None:
+    def entry(self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]) -> StoredEntry | None:
         """The entry of an index under this full key."""
         ...
 
@@ -178,21 +174,15 @@ class Writer(Reader, Protocol):
         """Remove an item."""
         ...
 
-    def add_entry(
-        self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText], row: int
-    ) -> None:
+    def add_entry(self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText], row: int) -> None:
         """Write an index entry of the item ``row`` whose key is ``key``."""
         ...
 
-    def resize_entry(
-        self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]
-    ) -> None:
+    def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]) -> None:
         """Change the size of an index entry."""
         ...
 
-    def remove_entry(
-        self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]
-    ) -> None:
+    def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: tuple[KeyText, KeyText]) -> None:
         """Remove an index entry."""
         ...
 

@@ -82,8 +82,7 @@ def create_index(layout: TableLayout, index: IndexLayout) -> str:
         columns.append("size INTEGER NOT NULL")
     primary = ", ".join([*names, "pk", "sk"])
     return (
-        f"CREATE TABLE {index_name(layout, index.number)} ({', '.join(columns)}, PRIMARY KEY ({primary})) "
-        "WITHOUT ROWID"
+        f"CREATE TABLE {index_name(layout, index.number)} ({', '.join(columns)}, PRIMARY KEY ({primary})) WITHOUT ROWID"
     )
 
 

@@ -169,9 +169,7 @@ class SqliteTable:
             pool.give(connection)
         return row
 
-    def page(
-        self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
-    ) -> tuple[list[Row], bool]:
+    def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
         so.
         """

@@ -1,0 +1,123 @@
+"""Reading items quickly: an entity's own pydantic schema, validating DynamoDB's JSON form as it is.
+
+Each field is looked up by the path of its attribute and type (``title`` → ``S``) in pydantic's core, so that no
+Python runs per field; the instance is then made as pydantic's ``model_construct`` makes one. What this way can't read
+(another type than the field's, fields that stand only in the key, models with validators that run before) is left to
+the slow way in ``entity.py``, which also finds the words for what is wrong.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from uuid import UUID
+
+from pydantic_core import SchemaValidator, ValidationError
+
+from keyplan.design.fields import kind_of
+
+if TYPE_CHECKING:
+    from keyplan.design.entity import Entity, StoredField
+
+__all__ = ["quick_reader"]
+
+_TAGS: dict[Any, str] = {
+    str: "S",
+    datetime: "S",
+    date: "S",
+    UUID: "S",
+    int: "N",
+    float: "N",
+    Decimal: "N",
+    bool: "BOOL",
+}
+_DECODED = "decoded"
+"""Stands for the type where a value was decoded in Python first."""
+
+QuickReader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity | None"]
+
+
+def quick_reader(cls: type[Entity], fields: Sequence[StoredField]) -> QuickReader | None:
+    """A function that reads an item of ``cls``, or gives None where it can't; None when the model's schema isn't
+    plain.
+    """
+    paths = {field.name: (field.attribute, _tag(field.annotation) or _DECODED) for field in fields}
+    found = _fields_schema(cls, paths)
+    if found is None:
+        return None
+    validate = SchemaValidator(*found).validate_python
+    make, set_attribute = cls.__new__, object.__setattr__
+    attributes = frozenset(field.attribute for field in fields)
+    decoders = [(field.attribute, field.decode) for field in fields if paths[field.name][1] == _DECODED]
+
+    def read(item: Mapping[str, Mapping[str, Any]]) -> Entity | None:
+        try:
+            if decoders:
+                item = _decoded(item, decoders)
+            fields, _, fields_set = validate(item)
+        except (ValidationError, ValueError, ArithmeticError):
+            return None
+        # An attribute of another type than its field's would pass as absent: every one there must have been read.
+        if len(fields_set) != len(attributes & item.keys()):
+            return None
+        instance = make(cls)
+        set_attribute(instance, "__dict__", fields)
+        set_attribute(instance, "__pydantic_fields_set__", fields_set)
+        set_attribute(instance, "__pydantic_extra__", None)
+        set_attribute(instance, "__pydantic_private__", None)
+        return instance
+
+    return read
+
+
+def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    copy: dict[str, Any] = dict(item)
+    for attribute, decode in decoders:
+        stored = item.get(attribute)
+        if stored is not None:
+            ((tag, value),) = stored.items()
+            copy[attribute] = {_DECODED: decode(tag, value)}
+    return copy
+
+
+def _tag(annotation: Any) -> str | None:
+    """DynamoDB's type for a field whose stored form pydantic converts by itself."""
+    kind = kind_of(annotation)
+    if _has_literal(annotation) and kind is not str:
+        return None
+    if kind in {set, frozenset}:
+        return "SS" if _of_texts(annotation) else None
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return "S" if all(isinstance(member.value, str) for member in kind) else None
+    return _TAGS.get(kind)
+
+
+def _of_texts(annotation: Any) -> bool:
+    if get_origin(annotation) in {set, frozenset}:
+        return kind_of(get_args(annotation)[0]) is str
+    return any(_of_texts(part) for part in get_args(annotation))
+
+
+def _has_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal or any(_has_literal(part) for part in get_args(annotation))
+
+
+def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
+    """The schema of the model's fields with each looked up by its path, and its configuration; or None when the model
+    does more than hold validated fields (validators of the whole model, private attributes, a constructor of its
+    own).
+    """
+    schema = cls.__pydantic_core_schema__
+    if not isinstance(schema, dict) or schema.get("type") != "model":
+        return None
+    if schema.get("post_init") or schema.get("custom_init") or cls.__private_attributes__:
+        return None
+    inner: Any = schema["schema"]
+    if inner["type"] != "model-fields" or inner["fields"].keys() != paths.keys():
+        return None
+    fields = {name: {**one, "validation_alias": [list(paths[name])]} for name, one in inner["fields"].items()}
+    config = {**schema.get("config", {}), "extra_fields_behavior": "ignore", "validate_by_name": False}
+    return {**inner, "fields": fields, "extra_behavior": "ignore"}, config

@@ -1,0 +1,85 @@
+"""What a verification looked at: stores, items, and how often each pattern was asked and answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["PatternReport", "Report", "Tally"]
+
+
+@dataclass(frozen=True, slots=True)
+class PatternReport:
+    """One pattern: how often it was called, and how often with an answer.
+
+    ``answered`` counts non-empty answers of a read, and successes of a write; ``items`` counts the items in the answers,
+    ``pages`` those that were paged over beyond a first one.
+    """
+
+    id: str
+    name: str
+    kind: str
+    calls: int
+    answered: int
+    items: int
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was checked. ``seed`` repeats it: ``verify(Design, seed=report.seed)``."""
+
+    design: str
+    stores: int
+    items: int
+    items_max: int
+    seed: int
+    patterns: tuple[PatternReport, ...]
+
+    def pattern(self, name: str) -> PatternReport:
+        """The report of one pattern. Raises KeyError for an unknown one."""
+        for one in self.patterns:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """The reads that never had a non-empty answer: nothing was proved of them."""
+        return tuple(one.name for one in self.patterns if one.kind == "read" and not one.answered)
+
+    def __str__(self) -> str:
+        head = f"{self.design}: {self.stores} stores, {self.items} items (at most {self.items_max} in one), seed {self.seed}"
+        width = max((len(one.name) for one in self.patterns), default=0)
+        lines = [
+            f"  {one.id:>5} {one.name:<{width}}  {one.calls:>6} calls  {one.answered:>6} answered"
+            f"  {one.items:>6} items  {one.pages:>5} further pages"
+            for one in self.patterns
+        ]
+        return "\n".join([head, *lines])
+
+
+class Tally:
+    """Counts while a verification runs."""
+
+    def __init__(self) -> None:
+        self.stores = 0
+        self.items = 0
+        self.items_max = 0
+        self._counts: dict[str, list[int]] = {}
+
+    def store(self, items: int) -> None:
+        """One more store, with so many items."""
+        self.stores += 1
+        self.items += items
+        self.items_max = max(self.items_max, items)
+
+    def count(self, pattern: str, *, answered: bool, items: int = 0, pages: int = 0) -> None:
+        """One more call of a pattern."""
+        counts = self._counts.setdefault(pattern, [0, 0, 0, 0])
+        for position, more in enumerate((1, int(answered), items, pages)):
+            counts[position] += more
+
+    def of(self, pattern: str) -> tuple[int, int, int, int]:
+        """Calls, answers, items and further pages of a pattern."""
+        calls, answered, items, pages = self._counts.get(pattern, [0, 0, 0, 0])
+        return calls, answered, items, pages

@@ -1,0 +1,229 @@
+"""Values for fields: small domains whose members collide, and lie where keys go wrong.
+
+Texts hold delimiters, escapes, spaces and letters beyond the BMP; numbers lie around a change of digits; moments differ by
+a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are made in
+``steps.py``.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import types
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from uuid import UUID
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from typing_extensions import TypeAliasType
+
+from keyplan.design.fields import TTL, is_optional, kind_of, marks_of
+
+__all__ = ["field_annotation", "pattern_of", "samples", "strategy_for"]
+
+FAVOURED = 3
+"""So many of the first samples are drawn half of the time, so that fields of different items are often equal."""
+
+_TEXTS = (
+    "a", "b", "c", "a#b", "b#a", "#", "$", "a$", "$c", "a#", "#a", "a b", " ", "a ", "A", "ab", "a\x00", "a\x01b",
+    "a!", "é", "e\u0301", "\uffff", "\U0001f600", "\U0001f600a", "10", "9", "2", "0", "~", "_", "{a}", "1#b_2",
+)  # fmt: skip
+_FORMED_TEXTS = (
+    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b", "b-c",
+    "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b", "A1",
+    "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001", "correct horse battery",
+)  # fmt: skip
+_NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15)
+_DECIMALS = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3")
+_MOMENT = datetime(2026, 3, 1, 9, 59, 59, 999_999, tzinfo=UTC)
+_MOMENTS = (
+    _MOMENT,
+    _MOMENT + timedelta(microseconds=1),
+    _MOMENT + timedelta(days=1),
+    (_MOMENT + timedelta(milliseconds=1)).astimezone(timezone(timedelta(hours=5, minutes=30))),
+    _MOMENT.astimezone(timezone(-timedelta(hours=8))),
+    datetime(2026, 3, 2, 0, 30, tzinfo=timezone(timedelta(hours=1))),
+    datetime(2026, 12, 31, 23, 59, 59, 500, tzinfo=UTC),
+    datetime(2027, 1, 1, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC),
+    datetime(987, 6, 5, 4, 3, 2, 1, tzinfo=UTC),
+)
+_EXPIRIES = (datetime(2126, 1, 1, tzinfo=UTC), datetime(2126, 1, 2, 3, 4, 5, tzinfo=UTC))
+_DAYS = (date(2026, 3, 1), date(2026, 3, 2), date(2026, 12, 31), date(2027, 1, 1), date(987, 6, 5))
+_BYTES = (b"a", b"b", b"ab", b"\x00", b"\xff", b"\x00\xff\x10")
+_UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
+
+
+def field_annotation(info: FieldInfo) -> Any:
+    """A pydantic field's type with its constraints."""
+    annotation = info.annotation
+    for mark in info.metadata:
+        annotation = Annotated[annotation, mark]
+    return annotation
+
+
+def samples(annotation: Any) -> list[Any]:
+    """A few valid values of a type, the ones to be favoured first; empty where none can be thought of."""
+    inner = _plain_samples(annotation)
+    valid = _valid(annotation, inner)
+    if not valid and kind_of(annotation) is str:
+        lengths = (one for text in _TEXTS for one in (text * 4, text * 8, text * 12, text * 20, text * 40))
+        valid = _valid(annotation, lengths)
+    if not valid and kind_of(annotation) in {int, float, Decimal}:
+        valid = _valid(annotation, _near_bounds(annotation))
+    return [*valid, None] if is_optional(annotation) and None not in valid else valid
+
+
+def strategy_for(annotation: Any, own: Mapping[Any, SearchStrategy[Any]]) -> SearchStrategy[Any]:
+    """A strategy for values of a type. ``own`` holds the caller's strategies by type."""
+    kind = kind_of(annotation)
+    found = own.get(annotation) if _hashable(annotation) else None
+    found = found or (own.get(kind) if _hashable(kind) else None)
+    if found is not None:
+        return st.none() | found if is_optional(annotation) else found
+    ready = samples(annotation)
+    if ready:
+        return st.sampled_from(ready[:FAVOURED]) | st.sampled_from(ready)
+    pattern = pattern_of(annotation)
+    if pattern is not None:
+        return st.from_regex(pattern, fullmatch=True).map(_validator(annotation)).filter(_is_valid)
+    return st.from_type(annotation).map(_validator(annotation)).filter(_is_valid)
+
+
+def pattern_of(annotation: Any) -> str | None:
+    """The regular expression that a text must match, if its type names one."""
+    for mark in _marks(annotation):
+        pattern = getattr(mark, "pattern", None)
+        if pattern is not None:
+            return getattr(pattern, "pattern", pattern)  # type: ignore[no-any-return]
+    return None
+
+
+class _Invalid:
+    """Stands for a value that its type refuses."""
+
+
+_INVALID = _Invalid()
+
+
+def _is_valid(value: Any) -> bool:
+    return value is not _INVALID
+
+
+def _validator(annotation: Any) -> Any:
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+
+    def validated(value: Any) -> Any:
+        try:
+            return adapter.validate_python(value)
+        except ValidationError:
+            return _INVALID
+
+    return validated
+
+
+def _valid(annotation: Any, candidates: Iterable[Any]) -> list[Any]:
+    """The candidates that the type takes, as it takes them, each once."""
+    validated = _validator(annotation)
+    found = {repr(one): one for one in map(validated, candidates) if one is not _INVALID}
+    return list(found.values())
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _marks(annotation: Any) -> list[Any]:
+    """The constraints in an Annotated, flattened."""
+    if isinstance(annotation, TypeAliasType):
+        return _marks(annotation.__value__)
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        flat: list[Any] = []
+        for mark in marks:
+            flat.extend(mark if isinstance(mark, types.GeneratorType | list | tuple) else [mark])
+            flat.extend(getattr(mark, "metadata", ()))
+        return [*flat, *_marks(inner)]
+    if get_origin(annotation) in {Union, types.UnionType}:
+        return [mark for part in get_args(annotation) for mark in _marks(part)]
+    return []
+
+
+def _near_bounds(annotation: Any) -> Iterable[Any]:
+    for mark in _marks(annotation):
+        for name in ("ge", "gt", "le", "lt", "multiple_of"):
+            bound = getattr(mark, name, None)
+            if bound is not None:
+                yield from (bound, bound + 1, bound - 1, bound + 9, bound - 9, bound * 2)
+
+
+def _plain_samples(annotation: Any) -> list[Any]:
+    """Candidates by the plain type, not yet validated."""
+    if isinstance(annotation, TypeAliasType):
+        return _plain_samples(annotation.__value__)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if TTL.name in marks_of(annotation):
+        return list(_EXPIRIES)
+    if origin is Annotated:
+        return _plain_samples(arguments[0])
+    if origin is Literal:
+        return list(arguments)
+    if origin in {Union, types.UnionType}:
+        return [one for part in arguments if part is not type(None) for one in samples(part)]
+    supertype = getattr(annotation, "__supertype__", None)
+    if supertype is not None:
+        return samples(supertype)
+    if origin is not None:
+        return _container_samples(origin, arguments)
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return list(annotation)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _model_samples(annotation)
+    return _SCALARS.get(annotation, lambda: [])()
+
+
+def _container_samples(origin: Any, arguments: tuple[Any, ...]) -> list[Any]:
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        keys, found = samples(arguments[0])[:4], samples(arguments[1])[:4]
+        return [{}, *({key: value} for key, value in zip(keys, found, strict=False)), dict(zip(keys, found, strict=False))]
+    if origin is tuple and arguments[-1:] != (...,):
+        return [tuple(one) for one in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)]
+    inner = samples(arguments[0])
+    runs = [inner[:1], inner[:2], inner[1:2], [], inner[1:4], inner[3:4], inner[4:6], inner[:3], inner[2:8:2]]
+    make = origin if origin in {set, frozenset, tuple} else list
+    return [make(run) for run in runs]
+
+
+def _model_samples(model: type[BaseModel]) -> list[Any]:
+    parts = {name: samples(field_annotation(info)) for name, info in model.model_fields.items()}
+    longest = min(6, max((len(part) for part in parts.values()), default=0))
+    rows = ({name: part[at % len(part)] for name, part in parts.items() if part} for at in range(longest))
+    return [{model.model_fields[name].alias or name: value for name, value in row.items()} for row in rows]
+
+
+_SCALARS: dict[Any, Any] = {
+    str: lambda: [*_TEXTS, "", *_FORMED_TEXTS],
+    int: lambda: list(_NUMBERS),
+    bool: lambda: [False, True],
+    float: lambda: [float(one) for one in _DECIMALS],
+    Decimal: lambda: [Decimal(one) for one in _DECIMALS],
+    datetime: lambda: list(_MOMENTS),
+    date: lambda: list(_DAYS),
+    bytes: lambda: list(_BYTES),
+    UUID: lambda: list(_UUIDS),
+    list: lambda: [[], ["a"]],
+    dict: lambda: [{}, {"a": 1}],
+    set: lambda: [{"a"}],
+    type(None): lambda: [None],
+    Any: lambda: ["a", 1, None, ["a", {"b": True}]],
+    object: lambda: ["a", 1],
+}

@@ -1,0 +1,202 @@
+"""A process killed in the midst of writing loses nothing it has acknowledged, and leaves nothing half done."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, check_file
+from tests.crash.writer import KEYS, TABLE, THREADS, item, s
+
+ROUNDS = 6
+WRITES_A_ROUND = 1_700
+
+State = dict[tuple[str, str], dict[str, Any] | None]
+
+
+def create(path: str) -> None:
+    with Engine.open(path) as engine:
+        engine.call(
+            "CreateTable",
+            {
+                "TableName": TABLE,
+                "KeySchema": [
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
+                "AttributeDefinitions": [
+                    {"AttributeName": name, "AttributeType": kind}
+                    for name, kind in (("pk", "S"), ("sk", "S"), ("g", "S"), ("h", "N"))
+                ],
+                "GlobalSecondaryIndexes": [
+                    {
+                        "IndexName": name,
+                        "KeySchema": [
+                            {"AttributeName": "g", "KeyType": "HASH"},
+                            {"AttributeName": "h", "KeyType": "RANGE"},
+                        ],
+                        "Projection": {"ProjectionType": projection},
+                    }
+                    for name, projection in (("All", "ALL"), ("Keys", "KEYS_ONLY"))
+                ],
+                "BillingMode": "PAY_PER_REQUEST",
+            },
+        )
+
+
+def run_and_kill(path: str, seed: int, writes: int) -> list[str]:
+    """The lines of a writer that was killed at some moment after ``writes`` acknowledged writes."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.crash.writer", path, str(seed)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+        env=None,
+    )
+    assert child.stdout is not None
+    lines: list[str] = []
+    timer: threading.Timer | None = None
+    for raw in child.stdout:
+        if not raw.endswith(b"\n"):
+            break  # killed in the midst of telling; what it told of may or may not be there
+        lines.append(raw.decode().rstrip())
+        if len(lines) == writes:
+            # Somewhere within the next writes, not just after one of them.
+            timer = threading.Timer(random.Random(seed).uniform(0, 0.01), child.send_signal, [signal.SIGKILL])
+            timer.start()
+    if timer is not None:
+        timer.join()
+    child.wait()
+    child.stdout.close()
+    assert child.returncode == -signal.SIGKILL
+    return lines
+
+
+def expect(state: State, line: str) -> None:
+    """What an acknowledged write makes of the state."""
+    kind, name, sk, *rest = line.split()
+    if kind == "delete":
+        state[name, sk] = None
+    elif kind == "pair":
+        for part in range(3):
+            pk = f"{name}-pair{part}"
+            state[pk, sk] = item(pk, sk, int(rest[0]))
+    else:
+        state[name, sk] = item(name, sk, int(rest[0]))
+
+
+def stored(path: str) -> State:
+    with Engine.open(path, create=False) as engine:
+        found: State = {}
+        start = None
+        while True:
+            answer = engine.call("Scan", {"TableName": TABLE, "ExclusiveStartKey": start})
+            for each in answer["Items"]:
+                found[each["pk"]["S"], each["sk"]["S"]] = each
+            start = answer.get("LastEvaluatedKey")
+            if start is None:
+                return found
+
+
+def differing(state: State, found: State) -> set[tuple[str, str]]:
+    keys = {key for key, value in state.items() if value is not None} | found.keys()
+    return {key for key in keys if state.get(key) != found.get(key)}
+
+
+def test_a_killed_writer_loses_nothing(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    create(path)
+    state: State = {}
+    acknowledged = 0
+    for seed in range(ROUNDS):
+        lines = run_and_kill(path, seed, WRITES_A_ROUND)
+        acknowledged += len(lines)
+        for line in lines:
+            expect(state, line)
+        assert check_file(path) == []
+        found = stored(path)
+        # Each thread may have finished one write that it could not tell of any more.
+        unknown = differing(state, found)
+        by_writer: dict[str, set[tuple[str, str]]] = {}
+        for pk, sk in unknown:
+            by_writer.setdefault(pk.split("-")[0], set()).add((pk, sk))
+        assert len(by_writer) <= THREADS
+        for writer, keys in by_writer.items():
+            parts = [key for key in keys if "-pair" in key[0]]
+            assert len(keys) == (3 if parts else 1), f"{writer}: {sorted(keys)}"
+            assert len({found[key]["value"]["N"] for key in parts}) <= 1  # type: ignore[index]
+        assert_pairs_are_whole(found)
+        state = dict(found)
+    assert acknowledged >= ROUNDS * WRITES_A_ROUND
+
+
+def assert_pairs_are_whole(found: State) -> None:
+    for writer in range(THREADS):
+        for sk in map(str, range(KEYS)):
+            parts = [found.get((f"w{writer}-pair{part}", sk)) for part in range(3)]
+            seen = {part["value"]["N"] if part is not None else None for part in parts}
+            assert len(seen) == 1, f"half a transaction: {parts}"
+
+
+def test_a_killed_index_change_is_done_or_not(tmp_path: Path) -> None:
+    path = str(tmp_path / "store.db")
+    create(path)
+    with Engine.open(path) as engine:
+        for number in range(0, 2000, 25):
+            puts = [{"PutRequest": {"Item": item("a", str(each), each)}} for each in range(number, number + 25)]
+            engine.call("BatchWriteItem", {"RequestItems": {TABLE: puts}})
+    script = (
+        "import sys; from keyplan.engine import Engine; engine = Engine.open(sys.argv[1]); "
+        "print('go', flush=True); "
+        "engine.call('UpdateTable', {'TableName': 'orders', 'GlobalSecondaryIndexUpdates': [{'Create': "
+        "{'IndexName': 'New', 'KeySchema': [{'AttributeName': 'h', 'KeyType': 'HASH'}], "
+        "'Projection': {'ProjectionType': 'ALL'}}}]}); print('done', flush=True); sys.stdin.read()"
+    )
+    chance = random.Random(5)
+    for _ in range(4):
+        child = subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE, stdin=subprocess.PIPE)
+        assert child.stdout is not None
+        assert child.stdin is not None
+        assert child.stdout.readline() == b"go\n"
+        try:
+            child.wait(chance.uniform(0, 0.05))
+        except subprocess.TimeoutExpired:
+            child.kill()
+        told = child.stdout.read()
+        child.wait()
+        child.stdout.close()
+        child.stdin.close()
+        assert check_file(path) == []
+        with Engine.open(path) as engine:
+            described = engine.call("DescribeTable", {"TableName": TABLE})["Table"]
+            names = {each["IndexName"] for each in described["GlobalSecondaryIndexes"]}
+            assert "New" in names or told == b""
+            assert engine.call("GetItem", {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("7")}})["Item"]
+            if "New" in names:
+                engine.call(
+                    "UpdateTable",
+                    {"TableName": TABLE, "GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "New"}}]},
+                )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_lines_of_the_writer_are_what_it_did(tmp_path: Path, seed: int) -> None:
+    """The test of the test: without a kill nothing differs, and a write that is left out is noticed."""
+    path = str(tmp_path / "store.db")
+    create(path)
+    lines = run_and_kill(path, seed, 50)
+    state: State = {}
+    for line in lines:
+        expect(state, line)
+    found = stored(path)
+    assert len({key[0].split("-")[0] for key in differing(state, found)}) <= THREADS
+    if found:
+        forgotten = dict(found)
+        forgotten.popitem()
+        assert differing(state, forgotten) != differing(state, found)

@@ -1,0 +1,34 @@
+"""Engines and storages to test: each test that asks for one runs on every implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.storage.port import Storage
+from keyplan.engine.storage.sqlite import SqliteStorage
+
+
+@pytest.fixture(params=["memory", "file"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(path) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["memory", "file"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
+    if request.param == "memory":
+        opened = SqliteStorage.memory()
+    else:
+        opened = SqliteStorage.file(str(tmp_path / "store.db"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "store.db")

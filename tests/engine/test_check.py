@@ -1,0 +1,66 @@
+"""The check of a store finds what is wrong with it, and nothing where nothing is."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from keyplan.engine import Engine, check_file
+from keyplan.errors import StoreError
+from tests.engine.support import create, index, n, put, s
+
+SPOILED = {
+    "DELETE FROM index_1_1 WHERE sk = '1'": {("EntryMissing", "orders/ByG 'a' '1'")},
+    "DELETE FROM items_1_1 WHERE sk = '1'": {
+        ("EntryStray", "orders/ByG 'a' '1'"),
+        ("EntryStray", "orders/Keys 'a' '1'"),
+    },
+    "UPDATE index_1_1 SET item = 99 WHERE sk = '1'": {("EntryWrong", "orders/ByG 'a' '1'")},
+    "UPDATE index_1_2 SET size = 1 WHERE sk = '1'": {("EntryWrong", "orders/Keys 'a' '1'")},
+    "INSERT INTO index_1_1 VALUES ('g', 'other', 'a', '1', 1)": {("EntryStray", "orders/ByG 'a' '1'")},
+    "UPDATE items_1_1 SET size = 1 WHERE sk = '1'": {("ItemWrong", "orders 'a' '1'")},
+    "UPDATE items_1_1 SET sk = '9' WHERE sk = '0'": {
+        ("ItemWrong", "orders 'a' '9'"),
+        ("EntryMissing", "orders/ByG 'a' '9'"),
+        ("EntryMissing", "orders/Keys 'a' '9'"),
+        ("EntryStray", "orders/ByG 'a' '0'"),
+        ("EntryStray", "orders/Keys 'a' '0'"),
+    },
+    "UPDATE items_1_1 SET body = x'7b' WHERE sk = '2'": {("ItemUnreadable", "orders 'a' '2'")},
+    """UPDATE items_1_1 SET body = CAST('{"pk":{"S":"a"},"sk":{"S":"2"},"n":{"N":"1.0"}}' AS BLOB)
+       WHERE sk = '2'""": {("ItemWrong", "orders 'a' '2'")},
+}
+
+
+@pytest.fixture
+def filled(tmp_path: Path) -> str:
+    path = str(tmp_path / "store.db")
+    with Engine.open(path) as engine:
+        create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h"), index("Keys", "g", projection="KEYS_ONLY")])
+        put(engine, "a", "0", g=s("g"), h=s("h0"))
+        put(engine, "a", "1", g=s("g"), h=s("h1"), more=n(5))
+        put(engine, "a", "2", more={"NS": ["1", "2"]})
+    return path
+
+
+def test_a_sound_store(filled: str) -> None:
+    assert check_file(filled) == []
+
+
+@pytest.mark.parametrize("statement", SPOILED)
+def test_a_spoiled_store(filled: str, statement: str) -> None:
+    file = sqlite3.connect(filled)
+    file.execute(statement)
+    file.commit()
+    file.close()
+    findings = check_file(filled)
+    assert {(finding.code, finding.place) for finding in findings} == SPOILED[statement]
+    assert all(finding.code in str(finding) for finding in findings)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such file"):
+        check_file(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()

@@ -1,0 +1,252 @@
+"""Threads and processes at once: no write is lost, none starves, and a changed table is never written by its old form."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.storage.fairlock import FairLock
+from keyplan.wire.errors import ConditionalCheckFailedException, TransactionCanceledException
+from tests.engine.support import create, get, index, n, pages, put, s
+
+CONTEXT = multiprocessing.get_context("spawn")
+
+
+def together(works: list[Callable[[], None]]) -> None:
+    faults: list[BaseException] = []
+
+    def run(work: Callable[[], None]) -> None:
+        try:
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+def count_up(engine: Engine, times: int) -> None:
+    for _ in range(times):
+        engine.call(
+            "UpdateItem",
+            {
+                "TableName": "orders",
+                "Key": {"pk": s("counter"), "sk": s("0")},
+                "UpdateExpression": "ADD c :one SET g = :g",
+                "ExpressionAttributeValues": {":one": n(1), ":g": s("g")},
+            },
+        )
+
+
+def test_twenty_threads_count(engine: Engine) -> None:
+    create(engine)
+    together([lambda: count_up(engine, 20)] * 20)
+    item = get(engine, "counter", "0")
+    assert item is not None
+    assert item["c"] == n(400)
+
+
+def in_process(path: str, times: int) -> None:
+    with Engine.open(path) as engine:
+        together([lambda: count_up(engine, times)] * 5)
+
+
+def test_processes_and_threads_count(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        processes = [CONTEXT.Process(target=in_process, args=(path, 30)) for _ in range(4)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        assert [process.exitcode for process in processes] == [0] * 4
+        item = get(engine, "counter", "0")
+        assert item is not None
+        assert item["c"] == n(600)
+        assert engine.check() == []
+
+
+def open_at_once(path: str) -> None:
+    with Engine.open(path) as engine:
+        engine.call("ListTables", {})
+
+
+def test_processes_may_make_the_same_file_at_once(path: str) -> None:
+    processes = [CONTEXT.Process(target=open_at_once, args=(path,)) for _ in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
+
+
+def test_one_of_many_creators_wins(engine: Engine) -> None:
+    create(engine)
+    won: list[int] = []
+
+    def attempt(number: int) -> None:
+        try:
+            engine.call(
+                "PutItem",
+                {
+                    "TableName": "orders",
+                    "Item": {"pk": s("a"), "sk": s("1"), "by": n(number)},
+                    "ConditionExpression": "attribute_not_exists(pk)",
+                },
+            )
+        except ConditionalCheckFailedException:
+            return
+        won.append(number)
+
+    together([lambda number=number: attempt(number) for number in range(20)])  # type: ignore[misc]
+    assert len(won) == 1
+    item = get(engine, "a", "1")
+    assert item is not None
+    assert item["by"] == n(won[0])
+
+
+def test_transfers_keep_the_sum(engine: Engine) -> None:
+    create(engine)
+    for account in range(4):
+        put(engine, "account", str(account), balance=n(100))
+
+    def transfer(source: int, target: int) -> None:
+        for _ in range(10):
+            changes = [
+                {
+                    "Update": {
+                        "TableName": "orders",
+                        "Key": {"pk": s("account"), "sk": s(str(account))},
+                        "UpdateExpression": "SET balance = balance + :d",
+                        "ConditionExpression": "balance >= :least",
+                        "ExpressionAttributeValues": {":d": n(change), ":least": n(max(0, -change))},
+                    }
+                }
+                for account, change in ((source, -30), (target, 30))
+            ]
+            try:
+                engine.call("TransactWriteItems", {"TransactItems": changes})
+            except TransactionCanceledException:
+                pass
+
+    together([lambda source=source: transfer(source, (source + 1) % 4) for source in range(4)])  # type: ignore[misc]
+    answered = engine.call(
+        "TransactGetItems",
+        {
+            "TransactItems": [
+                {"Get": {"TableName": "orders", "Key": {"pk": s("account"), "sk": s(str(a))}}} for a in range(4)
+            ]
+        },
+    )
+    assert sum(int(response["Item"]["balance"]["N"]) for response in answered["Responses"]) == 400
+
+
+def test_a_stale_catalogue_never_misses_an_index(path: str) -> None:
+    with Engine.open(path) as first, Engine.open(path) as second:
+        create(first)
+        put(first, "a", "1", g=s("g"), h=s("h"), k=s("k"))
+        assert get(second, "a", "1") is not None
+        change_index(first, {"Create": index("ByK", "k")})
+        put(second, "a", "2", g=s("g"), h=s("h"), k=s("k"))
+        found = pages(
+            second,
+            "Query",
+            {
+                "TableName": "orders",
+                "IndexName": "ByK",
+                "KeyConditionExpression": "k = :k",
+                "ExpressionAttributeValues": {":k": s("k")},
+            },
+        )
+        assert [item["sk"] for item in found] == [s("1"), s("2")]
+        change_index(first, {"Delete": {"IndexName": "ByK"}})
+        put(second, "a", "3", k={"L": []})
+        second.call("DeleteTable", {"TableName": "orders"})
+        create(second)
+        put(first, "a", "1")
+        assert first.check() == second.check() == []
+
+
+def change_index(engine: Engine, change: dict[str, object]) -> None:
+    engine.call(
+        "UpdateTable",
+        {
+            "TableName": "orders",
+            "AttributeDefinitions": [{"AttributeName": "k", "AttributeType": "S"}],
+            "GlobalSecondaryIndexUpdates": [change],
+        },
+    )
+
+
+def test_writes_while_indexes_come_and_go(engine: Engine) -> None:
+    create(engine)
+
+    def write(number: int) -> None:
+        for turn in range(30):
+            put(engine, f"p{number}", f"{turn}", g=s("g"), h=s("h"), k=s("k"))
+
+    def change() -> None:
+        for _ in range(6):
+            change_index(engine, {"Create": index("ByK", "k")})
+            change_index(engine, {"Delete": {"IndexName": "ByK"}})
+        change_index(engine, {"Create": index("ByK", "k")})
+
+    together([change, *[lambda number=number: write(number) for number in range(4)]])  # type: ignore[misc]
+    assert engine.check() == []
+    assert engine.call("Scan", {"TableName": "orders", "IndexName": "ByK", "Select": "COUNT"})["Count"] == 120
+
+
+def test_the_lock_serves_in_order() -> None:
+    lock = FairLock()
+    assert lock.acquire(1)
+    served: list[int] = []
+    threads = []
+    for number in range(5):
+        waiting = threading.Event()
+
+        def wait(number: int = number, waiting: threading.Event = waiting) -> None:
+            waiting.set()
+            assert lock.acquire(20)
+            served.append(number)
+            lock.release()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        waiting.wait(20)
+        while len(lock._waiting) <= number:
+            threading.Event().wait(0.001)
+        threads.append(thread)
+    lock.release()
+    for thread in threads:
+        thread.join()
+    assert served == [0, 1, 2, 3, 4]
+
+
+def test_the_lock_gives_up_in_time() -> None:
+    lock = FairLock()
+    assert lock.acquire(0)
+    assert not lock.acquire(0.01)
+    lock.release()
+    assert lock.acquire(0)
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, SystemExit])
+def test_an_interrupted_write_leaves_nothing(engine: Engine, fault: type[BaseException]) -> None:
+    create(engine)
+
+    def work(writer: object) -> None:
+        raise fault
+
+    storage = engine._storage
+    with pytest.raises(fault):
+        storage.write(work)
+    put(engine, "a", "1")
+    assert get(engine, "a", "1") is not None

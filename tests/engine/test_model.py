@@ -1,0 +1,204 @@
+"""Any sequence of operations leaves what a dict of items would hold, and every index is what a filter over it gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from keyplan.engine import Engine
+from keyplan.values import item_size, key_text
+from keyplan.wire.errors import TransactionCanceledException
+from tests.engine.support import create, index, n, pages, s
+
+partitions = st.sampled_from(["a", "b", "é", "\U0001f600"])
+sorts = st.sampled_from(["", "x", "xy", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\x00"]).map("s".__add__)
+numbers = st.sampled_from(["0", "-1", "1", "2", "10", "1.5", "-100", "1E+20", "1E-20"])
+optional = {
+    "g": st.sampled_from(["g1", "g2"]).map(s),
+    "h": numbers.map(n),
+    "l": st.sampled_from(["l1", "l2", "l3"]).map(s),
+    "note": st.text(max_size=20).map(s),
+    "data": st.recursive(
+        st.one_of(
+            st.text(max_size=5).map(s),
+            numbers.map(n),
+            st.just({"NULL": True}),
+            st.booleans().map(lambda b: {"BOOL": b}),
+        ),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=3).map(lambda values: {"L": values}),
+            st.dictionaries(st.text(max_size=3), inner, max_size=3).map(lambda values: {"M": values}),
+        ),
+        max_leaves=5,
+    ),
+}
+items = st.builds(
+    lambda pk, sk, more: {"pk": s(pk), "sk": s(sk), **more},
+    partitions,
+    sorts,
+    st.fixed_dictionaries({}, optional=optional),
+)
+Items = dict[tuple[str, str], dict[str, Any]]
+
+
+def normal(item: dict[str, Any]) -> dict[str, Any]:
+    """An item as the store gives it back: numbers in one spelling."""
+    from keyplan.values import check_item
+
+    return check_item(item)
+
+
+class Store(RuleBasedStateMachine):
+    """The store beside a dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.engine = Engine.open(":memory:")
+        self.items: Items = {}
+
+    @initialize()
+    def tables(self) -> None:
+        create(
+            self.engine,
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "N" if name == "h" else "S"}
+                for name in ("pk", "sk", "g", "h", "l")
+            ],
+            GlobalSecondaryIndexes=[index("ByG", "g", "h"), index("Keys", "g", projection="KEYS_ONLY")],
+            LocalSecondaryIndexes=[index("ByL", "pk", "l")],
+        )
+
+    def teardown(self) -> None:
+        assert self.engine.check() == []
+        self.engine.close()
+
+    def remember(self, item: dict[str, Any]) -> None:
+        self.items[item["pk"]["S"], item["sk"]["S"]] = normal(item)
+
+    @rule(item=items)
+    def put(self, item: dict[str, Any]) -> None:
+        answer = self.engine.call("PutItem", {"TableName": "orders", "Item": item, "ReturnValues": "ALL_OLD"})
+        assert answer.get("Attributes") == self.items.get((item["pk"]["S"], item["sk"]["S"]))
+        self.remember(item)
+
+    @rule(pk=partitions, sk=sorts)
+    def delete(self, pk: str, sk: str) -> None:
+        self.engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s(pk), "sk": s(sk)}})
+        self.items.pop((pk, sk), None)
+
+    @rule(item=items, removed=st.sampled_from(["g", "h", "l", "note"]))
+    def update(self, item: dict[str, Any], removed: str) -> None:
+        key = {"pk": item["pk"], "sk": item["sk"]}
+        changes = {name: value for name, value in item.items() if name not in key and name != removed}
+        expression = f"REMOVE #{removed}"
+        names = {f"#{removed}": removed}
+        params: dict[str, Any] = {"TableName": "orders", "Key": key, "ReturnValues": "ALL_NEW"}
+        if changes:
+            expression += " SET " + ", ".join(f"#{name} = :{name}" for name in changes)
+            names |= {f"#{name}": name for name in changes}
+            params["ExpressionAttributeValues"] = {f":{name}": value for name, value in changes.items()}
+        answer = self.engine.call(
+            "UpdateItem", {**params, "UpdateExpression": expression, "ExpressionAttributeNames": names}
+        )
+        old = self.items.get((key["pk"]["S"], key["sk"]["S"]), key)
+        new = {name: value for name, value in {**old, **changes}.items() if name != removed}
+        assert answer["Attributes"] == normal(new)
+        self.remember(new)
+
+    @rule(several=st.lists(items, min_size=1, max_size=4, unique_by=lambda item: (item["pk"]["S"], item["sk"]["S"])))
+    def transact(self, several: list[dict[str, Any]]) -> None:
+        """Create all of these, or none if one of them is there."""
+        actions = [
+            {"Put": {"TableName": "orders", "Item": item, "ConditionExpression": "attribute_not_exists(pk)"}}
+            for item in several
+        ]
+        present = [(item["pk"]["S"], item["sk"]["S"]) in self.items for item in several]
+        try:
+            self.engine.call("TransactWriteItems", {"TransactItems": actions})
+        except TransactionCanceledException as error:
+            codes = [reason["Code"] for reason in error.fields["CancellationReasons"]]
+            assert codes == ["ConditionalCheckFailed" if there else "None" for there in present]
+            return
+        assert not any(present)
+        for item in several:
+            self.remember(item)
+
+    @rule(several=st.lists(items, min_size=1, max_size=5, unique_by=lambda item: (item["pk"]["S"], item["sk"]["S"])))
+    def batch(self, several: list[dict[str, Any]]) -> None:
+        requests = [{"PutRequest": {"Item": item}} for item in several]
+        self.engine.call("BatchWriteItem", {"RequestItems": {"orders": requests}})
+        for item in several:
+            self.remember(item)
+
+    @rule(pk=partitions, forward=st.booleans(), limit=st.integers(1, 4), low=sorts)
+    def query_table(self, pk: str, forward: bool, limit: int, low: str) -> None:
+        found = pages(
+            self.engine,
+            "Query",
+            {
+                "TableName": "orders",
+                "KeyConditionExpression": "pk = :p AND sk >= :s",
+                "ExpressionAttributeValues": {":p": s(pk), ":s": s(low)},
+                "ScanIndexForward": forward,
+                "Limit": limit,
+            },
+        )
+        expected = [
+            item for (partition, sk), item in self.items.items() if partition == pk and sk.encode() >= low.encode()
+        ]
+        expected.sort(key=lambda item: item["sk"]["S"].encode(), reverse=not forward)
+        assert found == expected
+
+    @rule(g=st.sampled_from(["g1", "g2"]), forward=st.booleans(), limit=st.integers(1, 4), low=numbers)
+    def query_index(self, g: str, forward: bool, limit: int, low: str) -> None:
+        found = pages(
+            self.engine,
+            "Query",
+            {
+                "TableName": "orders",
+                "IndexName": "ByG",
+                "KeyConditionExpression": "g = :g AND h > :h",
+                "ExpressionAttributeValues": {":g": s(g), ":h": n(low)},
+                "ScanIndexForward": forward,
+                "Limit": limit,
+            },
+        )
+        expected = [
+            item
+            for item in self.items.values()
+            if item.get("g") == s(g) and "h" in item and float(item["h"]["N"]) > float(low)
+        ]
+        assert {str(item) for item in found} == {str(item) for item in expected}
+        assert len(found) == len(expected)
+        order = [key_text(item["h"]) for item in found]
+        assert order == sorted(order, reverse=not forward)
+
+    @rule(segments=st.integers(1, 4))
+    def scan(self, segments: int) -> None:
+        found = [
+            item
+            for segment in range(segments)
+            for item in pages(
+                self.engine,
+                "Scan",
+                {"TableName": "orders", "Segment": segment, "TotalSegments": segments, "Limit": 3},
+            )
+        ]
+        assert sorted(map(str, found)) == sorted(map(str, self.items.values()))
+
+    @invariant()
+    def counts_agree(self) -> None:
+        if not self.engine.call("ListTables", {})["TableNames"]:
+            return
+        described = self.engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+        assert described["ItemCount"] == len(self.items)
+        assert described["TableSizeBytes"] == sum(map(item_size, self.items.values()))
+        by_name = {each["IndexName"]: each for each in described["GlobalSecondaryIndexes"]}
+        assert by_name["Keys"]["ItemCount"] == sum("g" in item for item in self.items.values())
+
+
+TestStore = Store.TestCase
+TestStore.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

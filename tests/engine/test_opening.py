@@ -1,0 +1,240 @@
+"""Opening and failing: every fault of the store is a ``StoreError`` that says where and what to do."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.errors import StoreError
+from tests.engine.support import create, get, put, s
+
+
+def refused(path: str, **options: object) -> StoreError:
+    with pytest.raises(StoreError) as caught:
+        Engine.open(path, **options)  # type: ignore[arg-type]  # options of several types
+    assert caught.value.code == "StoreError"
+    assert caught.value.place == path
+    assert caught.value.hint
+    return caught.value
+
+
+def test_a_store_keeps_what_was_written(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1", x=s("y"))
+    with Engine.open(path, create=False) as engine:
+        assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "x": s("y")}
+
+
+def test_the_file_says_what_it_is(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1", x=s("é"))
+    shell = sqlite3.connect(path)
+    assert shell.execute("PRAGMA application_id").fetchone() == (0x4B504C4E,)
+    assert shell.execute("PRAGMA user_version").fetchone() == (1,)
+    assert shell.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    row = shell.execute("SELECT pk, sk, CAST(body AS TEXT) FROM items_1_1").fetchone()
+    assert row == ("a", "1", '{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"S":"é"}}')
+    shell.close()
+
+
+def test_a_missing_file(path: str) -> None:
+    assert "no such file" in refused(path, create=False).message
+
+
+def test_a_missing_folder(tmp_path: Path) -> None:
+    assert "no such folder" in refused(str(tmp_path / "none" / "store.db")).message
+
+
+def test_a_folder_in_place_of_the_file(tmp_path: Path) -> None:
+    assert "can't be opened" in refused(str(tmp_path)).message
+
+
+def test_a_file_that_is_no_database(path: str) -> None:
+    Path(path).write_bytes(b"something else, and rather long " * 100)
+    before = Path(path).read_bytes()
+    assert "isn't a SQLite file" in refused(path).message
+    assert Path(path).read_bytes() == before
+
+
+def test_a_foreign_database_is_left_alone(path: str) -> None:
+    other = sqlite3.connect(path)
+    other.execute("CREATE TABLE notes (text)")
+    other.close()
+    before = Path(path).read_bytes()
+    assert "another program" in refused(path).message
+    assert Path(path).read_bytes() == before
+
+
+def test_a_file_of_a_later_version(path: str) -> None:
+    Engine.open(path).close()
+    file = sqlite3.connect(path)
+    file.execute("PRAGMA user_version = 99")
+    file.close()
+    assert "format 99" in refused(path).message
+
+
+def test_a_damaged_file(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        for number in range(300):
+            put(engine, "a", f"{number:04d}", x=s("y" * 500))
+    raw = bytearray(Path(path).read_bytes())
+    raw[4096 * 3 : 4096 * 30] = b"\x99" * (4096 * 27)
+    Path(path).write_bytes(raw)
+    with pytest.raises(StoreError) as caught, Engine.open(path) as engine:
+        engine.call("Scan", {"TableName": "orders"})
+    assert "damaged" in caught.value.message
+    with pytest.raises(StoreError), Engine.open(path) as engine:
+        findings = engine.check()
+        assert {finding.code for finding in findings} == {"FileDamaged"}
+        raise StoreError("the check told it")
+
+
+def test_a_full_disk_writes_nothing(path: str) -> None:
+    storage = SqliteStorage.file(path)
+    engine = Engine(storage)
+    create(engine)
+    put(engine, "a", "before", g=s("g"), h=s("h"))
+    connection = storage.pool.take()
+    pages = connection.pragma("page_count")
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    storage.pool.give(connection)
+    with pytest.raises(StoreError, match="disk is full"):
+        for number in range(100):
+            put(engine, "b", f"{number}", g=s("g"), h=s("h" * 900), x=s("x" * 20_000))
+    assert get(engine, "a", "before") is not None
+    assert engine.check() == []
+    connection = storage.pool.take()
+    connection.execute("PRAGMA max_page_count = 1000000")
+    storage.pool.give(connection)
+    put(engine, "b", "after", x=s("x" * 20_000))
+    engine.close()
+
+
+def test_a_lock_held_too_long(path: str) -> None:
+    with Engine.open(path, busy_timeout_s=0.2) as engine:
+        create(engine)
+        other = apsw.Connection(path)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match=r"held the store's write lock for 0\.2 s"):
+            put(engine, "a", "1")
+        other.execute("ROLLBACK")
+        other.close()
+        put(engine, "a", "1")
+
+
+def test_a_lock_held_by_another_thread(path: str) -> None:
+    storage = SqliteStorage.file(path, busy_timeout_s=0.2)
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold(_: object) -> None:
+        inside.set()
+        leave.wait(20)
+
+    thread = threading.Thread(target=storage.write, args=(hold,))
+    thread.start()
+    inside.wait(20)
+    with pytest.raises(StoreError, match="write lock"):
+        storage.write(lambda writer: writer.tables())
+    leave.set()
+    thread.join()
+    assert storage.write(lambda writer: writer.tables()) == []
+    storage.close()
+
+
+def opened_by_nobody(path: Path) -> str:
+    """What a user without rights is told; told through a pipe by a child that gave up its rights."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+            try:
+                Engine.open(str(path)).call("ListTables", {})
+                told = "opened"
+            except StoreError as error:
+                told = error.message if error.hint and error.place == str(path) else "no hint"
+            os.write(writing, told.encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return pipe.read()
+
+
+@pytest.fixture
+def open_folder(tmp_path: Path) -> Iterator[Path]:
+    for folder in (tmp_path, *tmp_path.parents):
+        if os.geteuid() == 0 and folder.stat().st_uid == 0 and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o755)
+    yield folder
+    folder.chmod(0o755)
+
+
+def test_a_file_that_may_only_be_read(open_folder: Path) -> None:
+    path = open_folder / "store.db"
+    Engine.open(path).close()
+    path.chmod(0o444)
+    assert "can't be written" in opened_by_nobody(path)
+
+
+def test_a_folder_that_may_only_be_read(open_folder: Path) -> None:
+    path = open_folder / "store.db"
+    open_folder.chmod(0o555)
+    assert "can't be opened" in opened_by_nobody(path)
+    open_folder.chmod(0o755)
+    Engine.open(path).close()
+    path.chmod(0o666)
+    open_folder.chmod(0o555)
+    assert "can't be" in opened_by_nobody(path)
+
+
+def test_a_closed_store(path: str) -> None:
+    engine = Engine.open(path)
+    create(engine)
+    engine.close()
+    engine.close()
+    for operation, params in (
+        ("ListTables", {}),
+        ("GetItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("b")}}),
+    ):
+        with pytest.raises(StoreError, match="closed"):
+            engine.call(operation, params)
+    memory = Engine.open(":memory:")
+    memory.close()
+    memory.close()
+    with pytest.raises(StoreError, match="closed"):
+        memory.call("ListTables", {})
+
+
+def test_a_fork_leaves_the_parents_connections_alone(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "parent")
+        child = os.fork()
+        if child == 0:
+            try:
+                assert get(engine, "a", "parent") is not None
+                put(engine, "a", "child")
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        put(engine, "a", "after")
+        assert get(engine, "a", "child") is not None
+        assert engine.check() == []

@@ -1,0 +1,72 @@
+"""Running one recorded case on our own expressions, in the shape of the recorded answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.expressions import (
+    ExpressionFault,
+    Placeholders,
+    bind_condition,
+    bind_key_condition,
+    bind_projection,
+    bind_update,
+)
+from keyplan.values import Item, check_item, less, same
+from tests.expressions.cases import ITEM, Case
+
+TYPES = {"pk": "S", "sk": "N"}
+
+
+def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
+    """``{"error": text}``, or what the expression gives for the item."""
+    try:
+        return _answer(kind, case, check_item(item))
+    except ExpressionFault as fault:
+        return {"error": fault.message}
+
+
+def _answer(kind: str, case: Case, item: Item) -> Any:
+    given = Placeholders(case["names"], case["values"])
+    text = case["text"]
+    if kind == "FilterExpression":
+        condition = bind_condition(text, given, kind)
+        given.check_unused()
+        return condition.matches(item)
+    if kind == "ProjectionExpression":
+        projection = bind_projection(text, given)
+        given.check_unused()
+        return projection.project(item)
+    if kind == "UpdateExpression":
+        update = bind_update(text, given, key_names=("pk", "sk"))
+        given.check_unused()
+        return update.apply(item)
+    key = bind_key_condition(text, given, partition=["pk"], sort=["sk"], types=TYPES)
+    given.check_unused()
+    return same(key.partition[0], item["pk"]) and all(_holds(term, item) for term in key.sort)
+
+
+def _holds(term: Any, item: Item) -> bool:
+    value = item[term.name]
+    first, last = term.values[0], term.values[-1]
+    before, after = bool(less(value, first)), bool(less(first, value))
+    match term.operator:
+        case "=":
+            return same(value, first)
+        case "<":
+            return before
+        case "<=":
+            return not after
+        case ">":
+            return after
+        case ">=":
+            return not before
+        case "BETWEEN":
+            return not before and less(last, value) is False
+        case _:
+            return bool(value["S"].startswith(first["S"]))
+
+
+def normal(answer: Any) -> Any:
+    """An answer of DynamoDB Local in our normal form."""
+    return check_item(answer) if isinstance(answer, dict) and "error" not in answer else answer

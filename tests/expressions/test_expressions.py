@@ -1,0 +1,104 @@
+"""The rest of the public surface: caching, attributes of bound expressions, ReturnValues, nesting of updates."""
+
+from __future__ import annotations
+
+import pytest
+
+import keyplan.expressions
+from keyplan.expressions import (
+    RESERVED_WORDS,
+    ExpressionFault,
+    Placeholders,
+    UpdateFault,
+    bind_condition,
+    bind_projection,
+    bind_update,
+    parse_condition,
+)
+from keyplan.values import AttributeValue, Item
+
+X: Item = {":x": {"S": "x"}}
+
+
+def test_a_text_is_parsed_once() -> None:
+    assert parse_condition("a = :once") is parse_condition("a = :once")
+
+
+def test_bound_expressions_tell_their_attributes() -> None:
+    given = Placeholders({"#n": "name"}, X)
+    condition = bind_condition("#n.a = :x AND (size(b[0]) > c OR NOT d IN (e, :x))", given)
+    assert condition.attributes == {"name", "b", "c", "d", "e"}
+    assert bind_projection("#n.a, b", given).attributes == {"name", "b"}
+    assert bind_update("SET #n.a = :x REMOVE b[1]", given).attributes == {"name", "b"}
+
+
+def test_unused_placeholders_are_judged_over_all_expressions() -> None:
+    given = Placeholders({"#a": "a", "#b": "b"}, {":x": {"S": "x"}, ":y": {"S": "y"}})
+    bind_condition("#a = :x", given)
+    with pytest.raises(ExpressionFault, match=r"ExpressionAttributeNames unused in expressions: keys: \{#b\}"):
+        given.check_unused()
+    bind_projection("#b", given)
+    with pytest.raises(ExpressionFault, match=r"ExpressionAttributeValues unused in expressions: keys: \{:y\}"):
+        given.check_unused()
+    bind_condition("b <> :y", given, "FilterExpression")
+    given.check_unused()
+
+
+def test_a_condition_expression_names_itself_in_faults() -> None:
+    with pytest.raises(ExpressionFault) as caught:
+        bind_condition("a", Placeholders())
+    assert caught.value.message == 'Invalid ConditionExpression: Syntax error; token: "<EOF>", near: "a"'
+
+
+ITEM: Item = {
+    "a": {"S": "old"},
+    "l": {"L": [{"N": "1"}, {"N": "2"}]},
+    "m": {"M": {"x": {"S": "y"}, "z": {"S": "z"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("SET a = :x", {"a": {"S": "old"}}, {"a": {"S": "x"}}),
+        ("SET b = :x", {}, {"b": {"S": "x"}}),
+        ("REMOVE a SET m.x = :x", {"a": {"S": "old"}, "m": {"M": {"x": {"S": "y"}}}}, {"m": {"M": {"x": {"S": "x"}}}}),
+        ("SET l[1] = :x", {"l": {"L": [{"N": "2"}]}}, {"l": {"L": [{"S": "x"}]}}),
+        ("SET m.q = :x", {}, {"m": {"M": {"q": {"S": "x"}}}}),
+    ],
+)  # fmt: skip
+def test_what_an_update_touched(text: str, old: Item, new: Item) -> None:
+    update = bind_update(text, Placeholders(None, X if ":x" in text else None))
+    assert update.touched(ITEM) == old
+    assert update.touched(update.apply(ITEM)) == new
+    assert update.touched(None) == {}
+
+
+def test_set_elements_count_by_value_not_by_order() -> None:
+    update = bind_update("DELETE s :x ADD t :x", Placeholders(None, {":x": {"NS": ["10", "9.0"]}}))
+    assert update.apply({"s": {"NS": ["9", "11"]}, "t": {"NS": ["9"]}}) == {
+        "s": {"NS": ["11"]},
+        "t": {"NS": ["9", "10"]},
+    }
+
+
+def test_an_update_may_not_nest_deeper_than_32_levels() -> None:
+    deep: AttributeValue = {"S": "bottom"}
+    for _ in range(31):
+        deep = {"L": [deep]}
+    assert bind_update("SET a = :x", Placeholders(None, {":x": deep})).apply({})
+    with pytest.raises(UpdateFault, match="Nesting Levels have exceeded supported limits"):
+        bind_update("SET m.a = :x", Placeholders(None, {":x": deep})).apply({"m": {"M": {}}})
+
+
+def test_there_are_573_reserved_words() -> None:
+    assert len(RESERVED_WORDS) == 573
+    assert RESERVED_WORDS >= {"NAME", "STATUS", "SIZE", "ZONE", "ABORT", "TTL", "DATA"}
+    assert all(word == word.upper() for word in RESERVED_WORDS)
+
+
+def test_public_names() -> None:
+    assert keyplan.expressions.__all__ == sorted(
+        keyplan.expressions.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
+    )
+    assert all(hasattr(keyplan.expressions, name) for name in keyplan.expressions.__all__)

@@ -1,0 +1,109 @@
+"""The examples of a page: its fenced blocks of Python and of console commands, and running them.
+
+A block ```` ```python ```` is a program of its own; ```` ```python continues ```` goes on where the block before it ended.
+A ```` ```text ```` block right behind it is what it prints. In a ```` ```console ```` block the lines with ``$ keyplan``
+are run, and the lines below one are its output; a line ``...`` stands for any lines. Other commands are only shown.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_RUN = {"serve"}
+"""Commands that go on until they are stopped."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block. ``follows`` tells whether only blank lines stand between it and the block before."""
+
+    language: str
+    words: tuple[str, ...]
+    text: str
+    line: int
+    follows: bool
+
+
+@dataclass
+class Program:
+    """Blocks of Python that run one after the other in one namespace."""
+
+    line: int
+    steps: list[tuple[int, str, str | None]] = field(default_factory=list[tuple[int, str, "str | None"]])
+    """The line, the code, and what it prints, where that is shown."""
+
+    def run(self, page: str) -> None:
+        """Run it, in the current folder. Raises AssertionError for other output than is shown."""
+        module = types.ModuleType(f"example_{self.line}")
+        sys.modules[module.__name__] = module
+        try:
+            for line, code, shown in self.steps:
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(compile("\n" * line + code, page, "exec"), vars(module))
+                if shown is not None:
+                    assert printed.getvalue().rstrip() == shown.rstrip(), f"{page}:{line}"
+        finally:
+            del sys.modules[module.__name__]
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a console block, and the output shown below it."""
+
+    line: int
+    arguments: list[str]
+    shown: str
+
+
+def blocks_of(path: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    text = path.read_text(encoding="utf-8")
+    found: list[Block] = []
+    end = 0
+    for match in FENCE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        follows = bool(found) and not text[end : match.start()].strip()
+        found.append(Block(match.group(1), tuple(match.group(2).split()), match.group(3), line, follows))
+        end = match.end()
+    return found
+
+
+def programs_of(path: Path) -> list[Program]:
+    """The Python programs of a page."""
+    programs: list[Program] = []
+    blocks = blocks_of(path)
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        if block.language != "python":
+            continue
+        if "continues" not in block.words:
+            programs.append(Program(block.line))
+        shown = after.text if after is not None and after.language == "text" and after.follows else None
+        programs[-1].steps.append((block.line, block.text, shown))
+    return programs
+
+
+def commands_of(path: Path) -> Iterator[Command]:
+    """The commands of ``keyplan`` on a page."""
+    for block in blocks_of(path):
+        if block.language != "console":
+            continue
+        for match in re.finditer(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
+            words = shlex.split(match.group(1), comments=True)
+            if words[0] == "keyplan" and words[1] not in NOT_RUN:
+                yield Command(block.line, words[1:], match.group(2))
+
+
+def as_shown(output: str, shown: str) -> bool:
+    """Whether an output is the one shown, in which a line ``...`` stands for any lines."""
+    parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
+    return re.fullmatch(r"(?:.*)".join(parts), output.strip("\n"), re.DOTALL) is not None

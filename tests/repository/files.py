@@ -1,0 +1,27 @@
+"""The repository's files, for the tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+SOURCE = ROOT / "src" / "keyplan"
+LEFT_OUT = {"__pycache__", "node_modules", "build", "dist"}
+"""Folders of things that are made, not written; as are all those whose name begins with a dot, but for .ci."""
+
+
+def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
+    """Every file that somebody wrote, in order."""
+    for path in sorted(below.iterdir()):
+        if path.is_dir():
+            hidden = path.name.startswith(".") and path.name != ".ci"
+            if not hidden and path.name not in LEFT_OUT and not path.name.endswith(".egg-info"):
+                yield from written_files(suffix, path)
+        elif path.name.endswith(suffix):
+            yield path
+
+
+def place(path: Path) -> str:
+    """The path below the repository, with slashes."""
+    return path.relative_to(ROOT).as_posix()

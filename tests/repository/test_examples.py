@@ -1,0 +1,65 @@
+"""The examples of the README and of docs/ run, and give what is shown."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.repository.examples import Program, as_shown, blocks_of, commands_of, programs_of
+from tests.repository.files import ROOT, SOURCE, place, written_files
+
+PAGES = [ROOT / "README.md", *written_files(".md", ROOT / "docs"), *written_files(".md", SOURCE)]
+PROGRAMS = [(path, program) for path in PAGES for program in programs_of(path)]
+WITH_COMMANDS = [path for path in PAGES if any(commands_of(path))]
+
+
+@pytest.mark.parametrize(("path", "program"), PROGRAMS, ids=[f"{place(path)}:{one.line}" for path, one in PROGRAMS])
+def test_python_runs(path: Path, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each program runs in an empty folder, and prints what is shown."""
+    monkeypatch.chdir(tmp_path)
+    program.run(place(path))
+
+
+@pytest.mark.parametrize("path", WITH_COMMANDS, ids=place)
+def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands of a page run one after the other, and give what is shown."""
+    if importlib.util.find_spec("keyplan.cli") is None:
+        pytest.skip("there is no command line yet")
+    main = importlib.import_module("keyplan.cli").main
+    monkeypatch.chdir(tmp_path)
+    for command in commands_of(path):
+        result = CliRunner().invoke(main, command.arguments)
+        asked = f"{place(path)}:{command.line}: keyplan {' '.join(command.arguments)}"
+        assert result.exit_code == 0, f"{asked}\n{result.output}"
+        if command.shown:
+            assert as_shown(result.output, command.shown), f"{asked}\n{result.output}"
+
+
+def test_the_quick_start_runs_as_a_file(tmp_path: Path) -> None:
+    """The README's first program, copied into an empty file."""
+    first = next(block for block in blocks_of(ROOT / "README.md") if block.language == "python")
+    program = tmp_path / "quick_start.py"
+    program.write_text(first.text, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-W", "error", program.name], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_example_that_prints_something_else_fails(tmp_path: Path) -> None:
+    """The examples are compared, not only run."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8")
+    (program,) = programs_of(page)
+    with pytest.raises(AssertionError):
+        program.run("page.md")
+
+
+def test_dots_stand_for_any_lines() -> None:
+    """A shown output may leave lines out."""
+    assert as_shown("a\nb\nc\nd\n", "a\n...\nd\n")
+    assert not as_shown("a\nb\nc\n", "a\n...\nd\n")

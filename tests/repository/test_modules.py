@@ -1,0 +1,53 @@
+"""Modules say what lives in them, and stay small enough to be read. Exceptions are listed, each with its reason."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.repository.files import ROOT, place, written_files
+
+FILE_LINES_MAX = 600
+FUNCTION_LINES_MAX = 70
+
+LONG_FILES = {
+    "tests/engine/scenarios.py": "a table of requests: data",
+    "tests/expressions/cases.py": "a table of expressions: data",
+}
+LONG_FUNCTIONS: dict[str, str] = {}
+
+MODULES = [path for folder in ("src", "tests", "benchmarks") for path in written_files(".py", ROOT / folder)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_a_module_says_what_lives_in_it(path: Path) -> None:
+    """Only the empty ``__init__`` of a folder of tests says nothing."""
+    text = path.read_text(encoding="utf-8")
+    if path.name == "__init__.py" and "tests" in path.parts and not text:
+        return
+    assert ast.get_docstring(ast.parse(text)), f"{place(path)} needs a docstring: what lives there, and what doesn't"
+
+
+def test_files_have_one_subject() -> None:
+    """A long file has several subjects, or is data."""
+    lengths = {place(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    long = {name: length for name, length in lengths.items() if length > FILE_LINES_MAX and name not in LONG_FILES}
+    assert not long, f"over {FILE_LINES_MAX} lines: split them, or list them with a reason"
+    unneeded = [name for name in LONG_FILES if lengths.get(name, 0) <= FILE_LINES_MAX]
+    assert not unneeded, "listed as long, and short, gone or renamed"
+
+
+def test_functions_fit_on_a_screen() -> None:
+    """A function that doesn't fit on a screen is several."""
+    lengths = {
+        f"{place(path)}:{node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    long = {name: lines for name, lines in lengths.items() if lines > FUNCTION_LINES_MAX and name not in LONG_FUNCTIONS}
+    assert not long, f"over {FUNCTION_LINES_MAX} lines: split them, or list them with a reason"
+    unneeded = [name for name in LONG_FUNCTIONS if lengths.get(name, 0) <= FUNCTION_LINES_MAX]
+    assert not unneeded, "listed as long, and short, gone or renamed"

@@ -1,0 +1,20 @@
+"""The public names: exporting one is a decision, and so is taking one back."""
+
+from __future__ import annotations
+
+import keyplan
+
+PUBLIC = """
+    Add Append Batch Binary Check Create Cursor Delete Design Discard Each Entity Field Include Index Key Number Page
+    Prefix Put Range Remove Table Through Ttl Unique Update Version Writes __version__ now read ulid write
+""".split()
+
+
+def test_the_public_names_are_these() -> None:
+    """Adding a name here means documenting it in docs/designing.md; taking one out, a line in CHANGELOG.md."""
+    assert sorted(keyplan.__all__) == sorted(PUBLIC)
+
+
+def test_every_public_name_is_there() -> None:
+    """``from keyplan import *`` works."""
+    assert [name for name in keyplan.__all__ if not hasattr(keyplan, name)] == []

@@ -1,0 +1,108 @@
+"""Python values to attribute values and back."""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import keyplan.values
+from keyplan.values import NumberError, check_value, decode, encode
+
+plain = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(10**37), 10**37),
+        st.decimals(-1000, 1000, places=3),
+        st.text(max_size=4),
+        st.binary(max_size=4),
+        st.frozensets(st.text(max_size=2), min_size=1, max_size=3).map(set),
+        st.frozensets(st.integers(-9, 9), min_size=1, max_size=3).map(set),
+        st.frozensets(st.binary(max_size=2), min_size=1, max_size=3).map(set),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+@given(plain)
+def test_there_and_back(value: Any) -> None:
+    encoded = encode(value)
+    assert decode(encoded) == value
+    assert check_value(encoded) is encoded
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Size(enum.IntEnum):
+    LARGE = 3
+
+
+class Point(NamedTuple):
+    x: int
+    y: int
+
+
+@pytest.mark.parametrize(
+    ("python", "expected"),
+    [
+        (0.1, {"N": "0.1"}),
+        (1e22, {"N": "1" + "0" * 22}),
+        (5.0, {"N": "5"}),
+        (True, {"BOOL": True}),
+        (1, {"N": "1"}),
+        (Decimal("1.50"), {"N": "1.5"}),
+        (Decimal("1E+3"), {"N": "1000"}),
+        ((1, "a"), {"L": [{"N": "1"}, {"S": "a"}]}),
+        ({10, 9, Decimal("0.5")}, {"NS": ["0.5", "9", "10"]}),
+        (frozenset({"b", "a"}), {"SS": ["a", "b"]}),
+        ({b"\xff", b"a"}, {"BS": ["YQ==", "/w=="]}),
+        (bytearray(b"a"), {"B": "YQ=="}),
+        (Colour.RED, {"S": "red"}),
+        (Size.LARGE, {"N": "3"}),
+        (Point(1, 2), {"L": [{"N": "1"}, {"N": "2"}]}),
+        (defaultdict(int, a=1), {"M": {"a": {"N": "1"}}}),
+    ],
+)
+def test_encoding(python: Any, expected: dict[str, Any]) -> None:
+    assert encode(python) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"N": "5"}, 5),
+        ({"N": "1" + "0" * 50}, 10**50),
+        ({"N": "1.5"}, Decimal("1.5")),
+        ({"NS": ["1", "1.5"]}, {1, Decimal("1.5")}),
+    ],
+)
+def test_decoding_gives_whole_numbers_as_int(value: dict[str, Any], expected: Any) -> None:
+    decoded = decode(value)
+    assert decoded == expected
+    assert type(decoded) is type(expected)
+
+
+@pytest.mark.parametrize("python", [object(), set(), {"a", 1}, {None}, {1: "a"}, {(1,)}, 1j])
+def test_what_dynamodb_has_no_type_for(python: Any) -> None:
+    with pytest.raises(TypeError):
+        encode(python)
+
+
+@pytest.mark.parametrize("python", [float("nan"), float("inf"), 10**126, Decimal("NaN"), 1e-200, 10**38 + 1])
+def test_numbers_that_dynamodb_cannot_store(python: Any) -> None:
+    with pytest.raises(NumberError):
+        encode(python)
+
+
+def test_public_names() -> None:
+    assert all(hasattr(keyplan.values, name) for name in keyplan.values.__all__)
+    assert len(set(keyplan.values.__all__)) == len(keyplan.values.__all__)

@@ -1,0 +1,93 @@
+"""Sizes: measured ones, and the sum rule against a plain oracle."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from keyplan.values import AttributeValue, check_item, item_size, value_size
+from tests.expressions.strategies import items
+
+# Measured on DynamoDB Local by the largest item that still fits beside the value.
+MEASURED: list[tuple[AttributeValue, int]] = [
+    ({"NULL": True}, 1),
+    ({"BOOL": False}, 1),
+    ({"S": ""}, 0),
+    ({"S": "abc"}, 3),
+    ({"S": "€😀"}, 7),
+    ({"B": "YWJj"}, 3),
+    ({"B": "YQ=="}, 1),
+    ({"B": ""}, 0),
+    ({"N": "0"}, 1),
+    ({"N": "1"}, 2),
+    ({"N": "-1"}, 3),
+    ({"N": "10"}, 2),
+    ({"N": "12"}, 2),
+    ({"N": "100"}, 2),
+    ({"N": "1000"}, 2),
+    ({"N": "123"}, 3),
+    ({"N": "1234"}, 3),
+    ({"N": "-123"}, 4),
+    ({"N": "12345"}, 4),
+    ({"N": "1.5"}, 3),
+    ({"N": "0.001"}, 2),
+    ({"N": "12345678901234567890123456789012345678"}, 20),
+    ({"N": "-12345678901234567890123456789012345678"}, 21),
+    ({"L": []}, 3),
+    ({"L": [{"S": "a"}]}, 5),
+    ({"L": [{"S": "a"}, {"S": "b"}]}, 7),
+    ({"L": [{"BOOL": True}]}, 5),
+    ({"L": [{"L": [{"S": "a"}]}]}, 9),
+    ({"M": {}}, 3),
+    ({"M": {"k": {"S": "a"}}}, 6),
+    ({"M": {"k": {"S": "a"}, "l": {"S": "a"}}}, 9),
+    ({"SS": ["a"]}, 1),
+    ({"SS": ["a", "b"]}, 2),
+    ({"NS": ["1", "2", "3"]}, 6),
+    ({"BS": ["YQ=="]}, 1),
+]
+
+
+@pytest.mark.parametrize(("value", "size"), MEASURED, ids=str)
+def test_measured_sizes(value: AttributeValue, size: int) -> None:
+    assert value_size(value) == size
+    assert item_size({"name": value}) == 4 + size
+    assert item_size({"näme": value}) == 5 + size
+
+
+def plain_size(value: dict[str, Any]) -> int:
+    ((tag, content),) = value.items()
+    if tag in {"BOOL", "NULL"}:
+        return 1
+    if tag == "S":
+        return len(content.encode())
+    if tag == "B":
+        return len(b64decode(content))
+    if tag == "N":
+        return number_size(content)
+    if tag == "L":
+        return 3 + sum(1 + plain_size(member) for member in content)
+    if tag == "M":
+        return 3 + sum(1 + len(name.encode()) + plain_size(member) for name, member in content.items())
+    return sum(plain_size({tag[0]: member}) for member in content)
+
+
+def number_size(text: str) -> int:
+    """Write the number with an even count of digits on both sides of the point, and count pairs between the zeros."""
+    whole, _, fraction = text.removeprefix("-").partition(".")
+    line = whole.zfill(len(whole) + len(whole) % 2) + fraction.ljust(len(fraction) + len(fraction) % 2, "0")
+    pairs = [line[start : start + 2] for start in range(0, len(line), 2)]
+    while pairs and pairs[0] == "00":
+        pairs.pop(0)
+    while pairs and pairs[-1] == "00":
+        pairs.pop()
+    return len(pairs) + 1 + text.startswith("-")
+
+
+@given(items)
+def test_an_item_is_the_sum_of_its_names_and_values(item: dict[str, Any]) -> None:
+    normal = check_item(item)
+    assert item_size(normal) == sum(len(name.encode()) + plain_size(value) for name, value in normal.items())
