@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
-import boto3
+import boto3  # type: ignore[import-untyped] # it has no types
 import orjson
 from moto import mock_aws
 from rich.console import Console
@@ -40,6 +40,8 @@ BEGIN, END = "<!-- typed_api: begin -->", "<!-- typed_api: end -->"
 ITEMS = 5000
 CUSTOMERS = 50
 START = datetime(2026, 1, 1, tzinfo=UTC)
+
+STATUSES = ("pending", "paid", "shipped")
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
@@ -77,12 +79,17 @@ class Orders(Design):
     def by_status(self, status: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Order]: ...
 
 
+def customer(number: int) -> str:
+    """The customer of an order."""
+    return f"c{number % CUSTOMERS:04d}"
+
+
 def order(number: int) -> Order:
     """Order number ``number``: always the same one."""
     return Order(
         order_id=f"{number:09d}",
-        customer_id=f"c{number % CUSTOMERS:04d}",
-        status=("pending", "paid", "shipped")[number % 3],
+        customer_id=customer(number),
+        status=STATUSES[number % 3],
         placed_at=START + timedelta(seconds=number),
         total_cents=1990 + number,
         currency="EUR",
@@ -127,6 +134,9 @@ class Bare:
         run("COMMIT")
 
 
+Contenders = dict[str, Callable[[int], object]]
+
+
 @dataclass
 class Contest:
     """One operation, and who carries it out: each function makes one call for a number, and never twice for one."""
@@ -135,7 +145,7 @@ class Contest:
     what: str
     target: float | None
     calls: int
-    contenders: dict[str, Callable[[int], object]]
+    contenders: Contenders
     prepare: Callable[[str, range], None] = lambda _name, _numbers: None
     seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     statements: float = 0
@@ -187,32 +197,31 @@ def row_of(number: int) -> tuple[Any, ...]:
     return (key["pk"], key["sk"], len(body), body, *entries)
 
 
-def contests(orders: Orders, bare: Bare, moto: Any) -> list[Contest]:
-    """The operations that are measured."""
-    run = bare.connection.execute
-    rows: dict[int, tuple[Any, ...]] = {}
-    instances: dict[int, Order] = {}
-    items: dict[int, dict[str, Any]] = {}
-
-    def customer(number: int) -> str:
-        return f"c{number % CUSTOMERS:04d}"
-
-    def prepare_put(name: str, numbers: range) -> None:
-        if name == "bare":
-            rows.update({number: row_of(number) for number in numbers})
-        elif name == "typed":
-            instances.update({number: order(number) for number in numbers})
-        else:
-            items.update({number: item_of(number) for number in numbers})
+def get_contest(orders: Orders, bare: Bare, moto: Any) -> Contest:
+    """One item by its key."""
 
     def key_of(number: int) -> tuple[str, str]:
         return f"CUSTOMER#{customer(number)}", f"ORDER#{number % ITEMS:09d}"
 
-    def moto_get(number: int) -> object:
+    def by_moto(number: int) -> object:
         pk, sk = key_of(number)
         return moto.get_item(TableName="orders", Key={"pk": {"S": pk}, "sk": {"S": sk}})
 
-    def moto_query(number: int) -> object:
+    contenders: Contenders = {
+        "bare": lambda number: bare.connection.execute(bare.get, key_of(number)).fetchone(),
+        "typed": lambda number: orders.order(customer(number), f"{number % ITEMS:09d}"),
+        "moto": by_moto,
+    }
+    return Contest("get", "one item by its key", 5, 400, contenders)
+
+
+def query_contest(orders: Orders, bare: Bare, moto: Any) -> Contest:
+    """A page of a partition of the table."""
+
+    def by_bare(number: int) -> object:
+        return bare.connection.execute(bare.page, (f"CUSTOMER#{customer(number)}", "ORDER#", "ORDER$", 10)).fetchall()
+
+    def by_moto(number: int) -> object:
         return moto.query(
             TableName="orders",
             KeyConditionExpression="pk = :pk AND begins_with(sk, :sk)",
@@ -220,66 +229,54 @@ def contests(orders: Orders, bare: Bare, moto: Any) -> list[Contest]:
             Limit=10,
         )
 
-    def moto_index(number: int) -> object:
+    contenders: Contenders = {
+        "bare": by_bare,
+        "typed": lambda number: orders.orders_of(customer(number)),
+        "moto": by_moto,
+    }
+    return Contest("query", "a page of 10, from the table", 10, 150, contenders)
+
+
+def index_contest(orders: Orders, bare: Bare, moto: Any) -> Contest:
+    """A page of a partition of an index."""
+
+    def by_bare(number: int) -> object:
+        return bare.connection.execute(bare.index_page, (f"STATUS#{STATUSES[number % 3]}", 10)).fetchall()
+
+    def by_moto(number: int) -> object:
         return moto.query(
             TableName="orders",
             IndexName="GSI2",
             KeyConditionExpression="gsi2pk = :pk",
-            ExpressionAttributeValues={":pk": {"S": f"STATUS#{('pending', 'paid', 'shipped')[number % 3]}"}},
+            ExpressionAttributeValues={":pk": {"S": f"STATUS#{STATUSES[number % 3]}"}},
             Limit=10,
         )
 
-    return [
-        Contest(
-            "get",
-            "one item by its key",
-            5,
-            400,
-            {
-                "bare": lambda number: run(bare.get, key_of(number)).fetchone(),
-                "typed": lambda number: orders.order(customer(number), f"{number % ITEMS:09d}"),
-                "moto": moto_get,
-            },
-        ),
-        Contest(
-            "query",
-            "a page of 10, from the table",
-            10,
-            150,
-            {
-                "bare": lambda number: run(
-                    bare.page, (f"CUSTOMER#{customer(number)}", "ORDER#", "ORDER$", 10)
-                ).fetchall(),
-                "typed": lambda number: orders.orders_of(customer(number)),
-                "moto": moto_query,
-            },
-        ),
-        Contest(
-            "index",
-            "a page of 10, from an index",
-            10,
-            150,
-            {
-                "bare": lambda number: run(
-                    bare.index_page, (f"STATUS#{('pending', 'paid', 'shipped')[number % 3]}", 10)
-                ).fetchall(),
-                "typed": lambda number: orders.by_status(("pending", "paid", "shipped")[number % 3]),
-                "moto": moto_index,
-            },
-        ),
-        Contest(
-            "put",
-            "a new item with two index entries",
-            2.5,
-            60,
-            {
-                "bare": lambda number: bare.put(rows[number]),
-                "typed": lambda number: orders.put(instances[number]),
-                "moto": lambda number: moto.put_item(TableName="orders", Item=items[number]),
-            },
-            prepare_put,
-        ),
-    ]
+    contenders: Contenders = {
+        "bare": by_bare,
+        "typed": lambda number: orders.by_status(STATUSES[number % 3]),
+        "moto": by_moto,
+    }
+    return Contest("index", "a page of 10, from an index", 10, 150, contenders)
+
+
+def put_contest(orders: Orders, bare: Bare, moto: Any) -> Contest:
+    """A new item; what is written is made before the clock runs."""
+    made: dict[int, Any] = {}
+    makers: dict[str, Callable[[int], Any]] = {"bare": row_of, "typed": order, "moto": item_of}
+
+    def prepare(name: str, numbers: range) -> None:
+        made.update({number: makers[name](number) for number in numbers})
+
+    contenders: Contenders = {
+        "bare": lambda number: bare.put(made[number]),
+        "typed": lambda number: orders.put(made[number]),
+        "moto": lambda number: moto.put_item(TableName="orders", Item=made[number]),
+    }
+    return Contest("put", "a new item with two index entries", 2.5, 60, contenders, prepare)
+
+
+CONTESTS = {"get": get_contest, "query": query_contest, "index": index_contest, "put": put_contest}
 
 
 def fill(orders: Orders, moto: Any, console: Console) -> None:
@@ -368,17 +365,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
-    parser.add_argument("--profile", choices=["get", "query", "index", "put"])
+    parser.add_argument("--profile", choices=list(CONTESTS))
     options = parser.parse_args()
-    console = Console()
+    console = Console(width=110)
     with tempfile.TemporaryDirectory() as folder, moto_table() as moto:
         path = Path(folder) / "orders.db"
         with Orders.open(path) as orders:
             fill(orders, moto, console)
-            found = contests(orders, Bare(path), moto)
+            bare = Bare(path)
             if options.profile:
-                profile(next(one for one in found if one.name == options.profile), 5000)
+                profile(CONTESTS[options.profile](orders, bare, moto), 5000)
                 return 0
+            found = [make(orders, bare, moto) for make in CONTESTS.values()]
             measure(found, orders, options.rounds, console)
     rows = rows_of(found)
     table = RichTable(*HEADINGS)

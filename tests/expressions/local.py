@@ -56,6 +56,9 @@ class Local:
         answer: dict[str, Any] = json.loads(self._connection.getresponse().read())
         return answer
 
+    def close(self) -> None:
+        self._connection.close()
+
     def reset(self, item: dict[str, Any] = ITEM) -> None:
         self.call("PutItem", {"TableName": TABLE, "Item": item})
 

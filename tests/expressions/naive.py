@@ -42,12 +42,11 @@ def operand(node: tree.Operand, item: dict[str, Any], values: dict[str, Any]) ->
         found = ("M", {name: plain(value) for name, value in item.items()})
         for part in node.parts:
             kind, content = found
-            if kind == "M" and isinstance(part, str) and part in content:
-                found = content[part]
-            elif kind == "L" and isinstance(part, int) and part < len(content):
-                found = content[part]
-            else:
+            in_map = kind == "M" and isinstance(part, str) and part in content
+            in_list = kind == "L" and isinstance(part, int) and part < len(content)
+            if not (in_map or in_list):
                 return MISSING
+            found = content[part]
         return found
     assert isinstance(node, tree.Call)
     kind, content = operand(node.arguments[0], item, values)

@@ -35,6 +35,7 @@ def main() -> None:
     for family, (kind, entries) in FAMILIES.items():
         lines = [json.dumps({**entry, "answer": local.answer(kind, entry)}, ensure_ascii=False) for entry in entries]
         (RECORDED / f"{family}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    local.close()
 
 
 if __name__ == "__main__":

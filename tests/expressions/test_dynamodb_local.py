@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from keyplan.expressions import to_text, tree
 from keyplan.values import check_item
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     address() is None, reason="KEYPLAN_DYNAMODB_LOCAL doesn't name a running DynamoDB Local"
 )
 LIVE = settings(
-    max_examples=400,
+    max_examples=4000,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
@@ -32,6 +32,7 @@ def local() -> Iterator[Local]:
     connection = Local(address() or "")
     yield connection
     connection.reset()
+    connection.close()
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -41,13 +42,14 @@ def test_the_recording_is_still_true(local: Local, family: str) -> None:
     assert answers == [normal(entry["answer"]) for entry in read(family)]
 
 
-def _same(kind: str, case: Case, item: dict[str, Any], local: Local) -> None:
+def _compare(kind: str, case: Case, item: dict[str, Any], local: Local) -> None:
+    item = check_item({**KEY, **item})
     local.reset(item)
-    theirs = normal(local.answer(kind, case))
-    # An unpredictable choice of Local's between two faults isn't ours to follow.
-    ours = our_answer(kind, case, item)
-    assume(not (isinstance(theirs, dict) and isinstance(ours, dict) and {"error"} == theirs.keys() & ours.keys()))
-    assert ours == theirs
+    theirs, ours = normal(local.answer(kind, case)), our_answer(kind, case, item)
+    assert set(ours) == set(theirs) if isinstance(theirs, dict) else ours == theirs
+    # Of two faults Local may tell another one; single faults are judged by the recorded cases.
+    if not (isinstance(theirs, dict) and "error" in theirs):
+        assert ours == theirs
 
 
 @LIVE
@@ -57,7 +59,7 @@ def test_random_conditions(
 ) -> None:
     text = to_text(condition)
     case = {"text": text, "names": None, "values": used(text, values)}
-    _same("FilterExpression", case, {**KEY, **item}, local)
+    _compare("FilterExpression", case, item, local)
 
 
 @LIVE
@@ -65,10 +67,4 @@ def test_random_conditions(
 def test_random_updates(local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]) -> None:
     text = to_text(update)
     case = {"text": text, "names": None, "values": used(text, values)}
-    item = check_item({**KEY, **item})
-    local.reset(item)
-    theirs, ours = normal(local.answer("UpdateExpression", case)), our_answer("UpdateExpression", case, item)
-    if "error" in theirs:
-        assert "error" in ours
-    else:
-        assert ours == theirs
+    _compare("UpdateExpression", case, item, local)

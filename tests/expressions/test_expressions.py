@@ -93,7 +93,7 @@ def test_an_update_may_not_nest_deeper_than_32_levels() -> None:
 
 def test_there_are_573_reserved_words() -> None:
     assert len(RESERVED_WORDS) == 573
-    assert RESERVED_WORDS >= {"NAME", "STATUS", "SIZE", "ZONE", "ABORT", "TTL", "DATA"}
+    assert {"NAME", "STATUS", "SIZE", "ZONE", "ABORT", "TTL", "DATA"} <= RESERVED_WORDS
     assert all(word == word.upper() for word in RESERVED_WORDS)
 
 

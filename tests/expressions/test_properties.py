@@ -37,8 +37,8 @@ def _parsed_or_fault(parse: Any, text: str) -> Any:
         return parse(text)
     except ExpressionFault as fault:
         # A generated tree may be against a rule of names and numbers, never against the grammar.
-        assert "Syntax error" not in fault.message
-        assert "redundant" not in fault.message
+        if "Syntax error" in fault.message or "redundant" in fault.message:
+            raise
         return None
 
 
@@ -150,4 +150,4 @@ def test_the_deepest_allowed_nesting_is_evaluated() -> None:
     assert not bound.matches({"a": {"S": "y"}})
     nots = "NOT (" * 298 + "a=:x" + ")" * 298
     assert bind_condition(nots, Placeholders(None, {":x": {"S": "x"}})).matches({"a": {"S": "x"}})
-    assert to_text(parse_condition(text)) == text
+    assert to_text(parse_condition(text)) == text.replace("=", " = ")

@@ -47,7 +47,7 @@ def test_the_recording_is_of_the_cases(family: str) -> None:
 
 @pytest.mark.parametrize("text", ["size = :x", "a.size = :x", "convert = :x"])
 def test_documented_reserved_words_that_local_lets_through_are_refused(text: str) -> None:
-    word = text.split(" ")[0].removeprefix("a.")
+    word = text.split(" ", maxsplit=1)[0].removeprefix("a.")
     answer = our_answer("FilterExpression", {"text": text, "names": None, "values": {":x": {"S": "x"}}})
     assert answer == {
         "error": f"Invalid FilterExpression: Attribute name is a reserved keyword; reserved keyword: {word}"

@@ -4,15 +4,47 @@ from __future__ import annotations
 
 import keyplan
 
-PUBLIC = """
-    Add Append Batch Binary Check Create Cursor Delete Design Discard Each Entity Field Include Index Key Number Page
-    Prefix Put Range Remove Table Through Ttl Unique Update Version Writes __version__ now read ulid write
-""".split()
+PUBLIC = [
+    "Add",
+    "Append",
+    "Batch",
+    "Binary",
+    "Check",
+    "Create",
+    "Cursor",
+    "Delete",
+    "Design",
+    "Discard",
+    "Each",
+    "Entity",
+    "Field",
+    "Include",
+    "Index",
+    "Key",
+    "Number",
+    "Page",
+    "Prefix",
+    "Put",
+    "Range",
+    "Remove",
+    "Table",
+    "Through",
+    "Ttl",
+    "Unique",
+    "Update",
+    "Version",
+    "Writes",
+    "__version__",
+    "now",
+    "read",
+    "ulid",
+    "write",
+]
 
 
 def test_the_public_names_are_these() -> None:
     """Adding a name here means documenting it in docs/designing.md; taking one out, a line in CHANGELOG.md."""
-    assert sorted(keyplan.__all__) == sorted(PUBLIC)
+    assert sorted(keyplan.__all__) == PUBLIC
 
 
 def test_every_public_name_is_there() -> None:

@@ -34,9 +34,12 @@ TOO_DEEP = (
         ({"NULL": False}, INVALID + "Null attribute value types must have the value of true"),
         ({"N": "x"}, "The parameter cannot be converted to a numeric value: x"),
         ({"NS": ["1", "x"]}, "The parameter cannot be converted to a numeric value: x"),
-        ({"L": [{"N": "1E126"}]}, "Number overflow. Attempting to store a number with magnitude larger than supported range"),
+        (
+            {"L": [{"N": "1E126"}]},
+            "Number overflow. Attempting to store a number with magnitude larger than supported range",
+        ),
     ],
-)  # fmt: skip
+)
 def test_texts_of_the_service(value: AttributeValue, message: str) -> None:
     with pytest.raises(ValueFault) as caught:
         check_value(value)
@@ -48,8 +51,10 @@ def test_texts_of_the_service(value: AttributeValue, message: str) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["x", None, [], {"S": 5}, {"S": None}, {"N": 5}, {"BOOL": "true"}, {"L": {}}, {"M": []}, {"SS": "a"}]
-    + [{"SS": [1]}, {"B": 5}, {"B": "%%%"}, {"B": "YQ"}, {"BS": ["YQ"]}, {"NS": [1]}, {"NULL": "true"}],
+    [
+        *("x", None, [], {"S": 5}, {"S": None}, {"N": 5}, {"BOOL": "true"}, {"L": {}}, {"M": []}, {"SS": "a"}),
+        *({"SS": [1]}, {"B": 5}, {"B": "%%%"}, {"B": "YQ"}, {"BS": ["YQ"]}, {"NS": [1]}, {"NULL": "true"}),
+    ],
 )
 def test_wrong_python_types_are_refused(value: Any) -> None:
     with pytest.raises(ValueFault):

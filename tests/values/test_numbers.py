@@ -15,7 +15,7 @@ UNDERFLOW = "Number underflow. Attempting to store a number with magnitude small
 TOO_PRECISE = "Attempting to store more than 38 significant digits in a Number"
 
 digits = st.integers(min_value=-(10**38) + 1, max_value=10**38 - 1)
-numbers = st.builds(lambda whole, exponent: f"{whole}E{exponent}", digits, st.integers(-130, 87))
+numbers = st.builds(lambda whole, exponent: f"{whole}E{exponent}", digits, st.integers(-130, 88))
 near = st.builds(lambda whole, exponent: f"{whole}E{exponent}", st.integers(-999, 999), st.integers(-9, 9))
 every = st.one_of(near, numbers)
 
@@ -39,7 +39,7 @@ every = st.one_of(near, numbers)
         ("1E+50", "1" + "0" * 50),
         ("1E-130", "0." + "0" * 129 + "1"),
         ("0.1E-129", "0." + "0" * 129 + "1"),
-        ("9" * 38 + "E87", "9" * 38 + "0" * 87),
+        ("9" * 38 + "E88", "9" * 38 + "0" * 88),
         ("12345678901234567890123456789012345678", "12345678901234567890123456789012345678"),
         ("1234567890123456789012345678901234567800000", "1234567890123456789012345678901234567800000"),
     ],
@@ -58,7 +58,7 @@ def test_one_text_for_each_number(text: str, expected: str) -> None:
         ],
         ("1E126", OVERFLOW),
         ("-1E126", OVERFLOW),
-        ("9" * 38 + "E88", OVERFLOW),
+        ("9" * 38 + "E89", OVERFLOW),
         ("1E99999999999999999999999999", OVERFLOW),
         ("1E-131", UNDERFLOW),
         ("-1E-131", UNDERFLOW),
@@ -106,11 +106,9 @@ def test_sums_and_differences_are_exact_or_refused(one: str, other: str) -> None
     for operation, value in expected.items():
         try:
             result = operation(left, right)
-        except NumberError as fault:
-            needed = len(str(abs(value).scaleb(400).to_integral_value()).rstrip("0").lstrip("0"))
+        except NumberError:
             with localcontext(prec=400):
                 needed = len(value.normalize().as_tuple().digits)
-            assert str(fault) in {TOO_PRECISE, OVERFLOW, UNDERFLOW}
             assert needed > 38 or value.adjusted() > 125 or value.adjusted() < -130
         else:
             assert Decimal(result) == value

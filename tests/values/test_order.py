@@ -14,7 +14,7 @@ from keyplan.values import AttributeValue, canonical, key_text, key_value, less,
 from tests.values.test_numbers import digits, near
 
 in_range = st.one_of(
-    near, st.builds(lambda whole, exponent: f"{whole}E{exponent}", digits, st.integers(-130, 87))
+    near, st.builds(lambda whole, exponent: f"{whole}E{exponent}", digits, st.integers(-130, 88))
 ).filter(lambda text: Decimal(text) == 0 or Decimal(text).adjusted() >= -130)
 number_values = in_range.map(lambda text: {"N": canonical(text)})
 string_values = st.text(st.characters(exclude_categories=["Cs"]), max_size=6).map(lambda text: {"S": text})

@@ -149,18 +149,28 @@ class QueryReader:
             if wanted is not None:
                 request["Limit"] = self._page_size(wanted - len(entries))
             response = yield Request("Query", request)
-            for item in response["Items"]:
-                instance = self.instance(item)
-                if instance is not None and (not ranges or in_ranges(instance, ranges)):
-                    entries.append(Entry(instance, item))
+            more = self._take(response["Items"], entries, size, ranges)
             last = response.get("LastEvaluatedKey")
-            if last is None or (wanted is not None and len(entries) >= wanted):
+            if last is None or more:
                 break
             request["ExclusiveStartKey"] = last
-        if size is None or len(entries) <= size:
-            return Chunk(entries, None)
-        del entries[size:]
-        return Chunk(entries, self.position(entries[-1].item))
+        return Chunk(entries, self.position(entries[-1].item) if more else None)
+
+    def _take(
+        self, items: list[Item], entries: list[Entry], size: int | None, ranges: list[tuple[str, Range[Any]]]
+    ) -> bool:
+        """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
+        for item in items:
+            if len(entries) == size and not ranges:
+                if any(entity.matches(item) for entity in self._entities):
+                    return True
+                continue
+            instance = self.instance(item)
+            if instance is not None and (not ranges or in_ranges(instance, ranges)):
+                if len(entries) == size:
+                    return True
+                entries.append(Entry(instance, item))
+        return False
 
     def _page_size(self, missing: int) -> int:
         return missing if self.plan.filter is None else max(missing * 2, FILTERED_PAGE)

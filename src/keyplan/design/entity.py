@@ -100,7 +100,8 @@ class CompiledEntity:
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._quick = quick_reader(cls, [one for one in self.fields.values() if not one.computed])
-        self._primary_attributes = frozenset(attribute.name for attribute, _ in primary.attributes)
+        self.matches = primary.matches
+        """Whether an item's primary key is one of this entity's."""
 
     @cached_property
     def keys(self) -> tuple[CompiledKey, ...]:
@@ -256,10 +257,6 @@ class CompiledEntity:
                 hint="something else wrote it, or the entity has changed since: mend the item, or default the field",
                 faults=faults_of(error, self.name),
             ) from None
-
-    def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether the item's primary key is one of this entity's."""
-        return self.primary.matches(item)
 
     def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
         """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""

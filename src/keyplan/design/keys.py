@@ -161,10 +161,12 @@ class CompiledKey:
 
     def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether an item's key attributes have this key's shape."""
-        try:
-            return all(fullmatch(item[name][kind]) for name, kind, fullmatch in self._shapes)
-        except KeyError:
-            return False
+        for name, kind, fullmatch in self._shapes:
+            value = item.get(name)
+            text = None if value is None else value.get(kind)
+            if text is None or fullmatch(text) is None:
+                return False
+        return True
 
     def __str__(self) -> str:
         parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)

@@ -101,7 +101,8 @@ class Article(CmsEntity):
 
 class ArticleVersion(CmsEntity):
     """One version of an article's body. The number is padded and turned in its key, so that version 10 doesn't stand
-    between 1 and 2, and the newest version stands right behind the metadata."""
+    between 1 and 2, and the newest version stands right behind the metadata.
+    """
 
     article_id: Id
     version: int = Field(ge=1)
@@ -114,7 +115,7 @@ class ArticleVersion(CmsEntity):
 
 
 class TagArticle(CmsEntity):
-    """An article carries a tag. The index turns the question around: which tags does an article carry?"""
+    """An article carries a tag. The index turns the question around, to the tags that an article carries."""
 
     tag: Tag
     article_id: Id
@@ -214,9 +215,7 @@ class Cms(Design):
         """Change an article's title, slug and excerpt: all three, so without an excerpt it then has none."""
         article = yield from self._editable(article_id)
         moment = now()
-        yield Update(article, title=title, slug=slug, excerpt=excerpt, updated_at=moment).only_if(
-            status=article.status, title=article.title, slug=article.slug, excerpt=article.excerpt
-        )
+        yield Update(article, title=title, slug=slug, excerpt=excerpt, updated_at=moment).only_if(status=article.status)
         return article.model_copy(update={"title": title, "slug": slug, "excerpt": excerpt, "updated_at": moment})
 
     @write("W4", attempts=10)

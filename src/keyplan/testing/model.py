@@ -1,0 +1,265 @@
+"""Carrying out steps on a store, beside a model of what they must lead to: a dictionary of instances.
+
+A verb's outcome is compared with the model's at once. What a write pattern does is its own affair: after one, the model is
+read anew from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.design.actions import Add, Append, Discard, Include
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.errors import (
+    ConditionFailed,
+    DynamoDBError,
+    ItemExists,
+    KeyplanError,
+    RequestError,
+    StoreError,
+    ValueTaken,
+)
+from keyplan.opening import Design
+from keyplan.testing.report import Tally
+from keyplan.testing.steps import Call, Change, Copy, Erase, Step, Write
+from keyplan.testing.world import World, identity_of, scan
+
+__all__ = ["Model"]
+
+Identity = tuple[Any, ...]
+
+
+class Model:
+    """What a store should hold, and the steps that led there, in words."""
+
+    def __init__(self, design: Design, tally: Tally) -> None:
+        self.design = design
+        self.tally = tally
+        self.items: dict[Identity, Entity] = {}
+        self.before: list[Entity] = []
+        self.log: list[str] = []
+
+    def carry_out(self, step: Step) -> None:
+        """Carry out one step. Raises AssertionError when it has another outcome than the model's."""
+        match step:
+            case Write():
+                self._write(step.instance, create=step.create)
+            case Copy():
+                pattern = self._pick(step.entity, step.pick, stale=False)
+                if pattern is not None:
+                    copied = self._changed(step.entity, pattern, step.changes)
+                    if copied is not None:
+                        self._write(copied, create=step.create)
+            case Change():
+                target = self._pick(step.entity, step.pick, stale=step.stale)
+                if target is not None:
+                    self._update(step.entity, target, step.changes)
+            case Erase():
+                target = self._pick(step.entity, step.pick, stale=step.stale)
+                if target is not None:
+                    self._delete(step.entity, target)
+            case Call():
+                self._call(step)
+
+    def check(self, world: World) -> None:
+        """Raises AssertionError unless the store holds exactly what the model does."""
+        stored = {identity_of(row.entity, row.values): row.instance for row in world.rows}
+        for identity, instance in self.items.items():
+            if identity not in stored:
+                raise AssertionError(f"an item is lost, or was overwritten by another: {instance!r}")
+            if stored[identity] != instance:
+                raise AssertionError(f"an item isn't as it was written\n  written: {instance!r}\n  stored:  {stored[identity]!r}")
+        for identity, instance in stored.items():
+            if identity not in self.items:
+                raise AssertionError(f"an item is there that should not be: {instance!r}")
+
+    # Verbs
+
+    def _write(self, instance: Entity, *, create: bool) -> None:
+        entity = self._compiled(instance)
+        verb = self.design.create if create else self.design.put
+        identity = identity_of(entity, entity.field_values(instance))
+        there = self.items.get(identity)
+        error, written = self._try(f"{verb.__name__}({instance!r})", lambda: verb(instance))
+        if error is None:
+            if create and there is not None:
+                raise AssertionError(f"create went over an item that is there: {there!r}")
+            self._check_taken(entity, identity, instance)
+            self._check_same(entity, instance, written)
+            self._keep(identity, written)
+            return
+        if isinstance(error, ItemExists) and create and there is not None:
+            return
+        if isinstance(error, ConditionFailed) and not create and entity.version is not None:
+            held = 0 if there is None else getattr(there, entity.version.name)
+            if held != getattr(instance, entity.version.name):
+                return
+        self._check_refusal(entity, identity, instance, error)
+
+    def _update(self, entity: CompiledEntity, target: Entity, changes: Mapping[str, Any]) -> None:
+        identity = identity_of(entity, entity.field_values(target))
+        there = self.items.get(identity)
+        error, result = self._try(
+            f"update({target!r}, {', '.join(f'{name}={value!r}' for name, value in changes.items())})",
+            lambda: self.design.update(target, **changes),
+        )
+        if error is None:
+            if there is None:
+                raise AssertionError("update changed an item that isn't there")
+            if entity.version is not None and there != target:
+                raise AssertionError("update went through with a version that is out of date")
+            after = self._changed(entity, there, changes)
+            if after is None or _plain(entity, after) != _plain(entity, result):
+                raise AssertionError(f"update gave {result!r}, and not {after!r}")
+            self._check_taken(entity, identity, result)
+            self._keep(identity, result)
+            return
+        if isinstance(error, ConditionFailed) and there != target:
+            return
+        after = self._changed(entity, target, changes)
+        if after is None and isinstance(error, RequestError):
+            return
+        self._check_refusal(entity, identity, after or target, error)
+
+    def _delete(self, entity: CompiledEntity, target: Entity) -> None:
+        identity = identity_of(entity, entity.field_values(target))
+        there = self.items.get(identity)
+        error, _ = self._try(f"delete({target!r})", lambda: self.design.delete(target))
+        if error is None:
+            if there is not None:
+                self.before.append(self.items.pop(identity))
+            return
+        if not isinstance(error, ConditionFailed) or there == target:
+            raise AssertionError(f"delete failed: {error}") from error
+
+    def _call(self, step: Call) -> None:
+        arguments = self._arguments(step)
+        text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        error, _ = self._try(
+            f"{step.pattern.name}({text})", lambda: self.design.run_write(step.pattern.name, (), arguments)
+        )
+        self.tally.count(step.pattern.name, answered=error is None)
+        world = scan(self.design)
+        now = {identity_of(row.entity, row.values): row.instance for row in world.rows}
+        if error is not None and now != self.items:
+            raise AssertionError(f"{step.pattern.place} failed ({error}), and something was written all the same") from error
+        self.before.extend(one for identity, one in self.items.items() if now.get(identity) != one)
+        self.items = now
+
+    def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
+        """A call's error, if it is one that a call may have, and its result."""
+        try:
+            result = call()
+        except (DynamoDBError, StoreError) as error:
+            self.log.append(f"{text}\n    → {type(error).__name__}: {error}")
+            raise AssertionError(f"{text} failed with an error of the store: {error}") from error
+        except KeyplanError as error:
+            self.log.append(f"{text}\n    → {type(error).__name__}: {error.message}")
+            return error, None
+        except Exception as error:
+            self.log.append(f"{text}\n    → {error!r}")
+            raise AssertionError(f"{text} failed with {error!r}, which is no error of Keyplan") from error
+        self.log.append(text)
+        return None, result
+
+    # What an outcome means
+
+    def _check_refusal(self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError) -> None:
+        """Raises AssertionError unless there is a reason for the refusal."""
+        if isinstance(error, RequestError):
+            return
+        if isinstance(error, ValueTaken) and self._taken(entity, identity, instance):
+            return
+        raise AssertionError(f"a write that nothing stands against was refused: {error}") from error
+
+    def _check_taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> None:
+        other = self._taken(entity, identity, instance)
+        if other is not None:
+            raise AssertionError(f"a unique value was given twice: {other!r} holds it")
+
+    def _taken(self, entity: CompiledEntity, identity: Identity, instance: Entity) -> Entity | None:
+        """Another item that holds a unique value of the instance."""
+        mine = entity.field_values(instance)
+        for claim in entity.claims:
+            names = [name for _, template in claim.attributes for name in template.fields]
+            if any(mine[name] is None for name in names):
+                continue
+            for other_identity, other in self.items.items():
+                if other_identity != identity and type(other) is entity.cls:
+                    theirs = entity.field_values(other)
+                    if all(theirs[name] == mine[name] for name in names):
+                        return other
+        return None
+
+    def _check_same(self, entity: CompiledEntity, given: Entity, written: Entity) -> None:
+        if _plain(entity, given) != _plain(entity, written):
+            raise AssertionError(f"{given!r} was given, and {written!r} came back")
+
+    # Parts
+
+    def _compiled(self, instance: Entity) -> CompiledEntity:
+        return self.design.compiled.entities[type(instance)]
+
+    def _keep(self, identity: Identity, instance: Entity) -> None:
+        old = self.items.get(identity)
+        if old is not None:
+            self.before.append(old)
+        self.items[identity] = instance
+
+    def _pick(self, entity: CompiledEntity, pick: int, *, stale: bool) -> Entity | None:
+        source = self.before if stale else self.items.values()
+        own = [one for one in source if type(one) is entity.cls]
+        return own[pick % len(own)] if own else None
+
+    def _changed(self, entity: CompiledEntity, instance: Entity, changes: Mapping[str, Any]) -> Entity | None:
+        values = {**instance.__dict__}
+        for name, change in changes.items():
+            values[name] = _applied(values[name], change)
+        try:
+            return entity.cls.model_validate(values, by_name=True)
+        except ValidationError:
+            return None
+
+    def _arguments(self, step: Call) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, fresh in step.fresh.items():
+            parameter = step.pattern.signature.by_name[name]
+            values = self._stored(name, parameter.annotation) if name in step.picks else []
+            found[name] = values[step.picks[name] % len(values)] if values else fresh
+        return found
+
+    def _stored(self, name: str, annotation: Any) -> list[Any]:
+        """The values of all fields of that name, and the items themselves, that fit a parameter."""
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        found: list[Any] = []
+        for instance in self.items.values():
+            for one in (instance, getattr(instance, name, None) if name in type(instance).model_fields else None):
+                try:
+                    if one is not None:
+                        found.append(adapter.validate_python(one, strict=True))
+                except ValidationError:
+                    continue
+        return found
+
+
+def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:
+    """The fields without the version, which a write counts by itself."""
+    version = entity.version.name if entity.version is not None else None
+    return {name: value for name, value in instance.__dict__.items() if name != version}
+
+
+def _applied(value: Any, change: Any) -> Any:
+    match change:
+        case Add():
+            return (value or 0) + change.amount
+        case Append():
+            return [*(value or ()), *change.items]
+        case Include():
+            return {*(value or ()), *change.elements}
+        case Discard():
+            return {*(value or ())} - set(change.elements)
+        case _:
+            return change

@@ -1,0 +1,178 @@
+"""What fills a store: steps, as data that hypothesis generates and shrinks.
+
+A step names an item by a number (which of those there are), so that it keeps a meaning while the steps before it shrink
+away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+from pydantic import ValidationError
+
+from keyplan.design.actions import Add, Append, Discard, Include
+from keyplan.design.entity import CompiledEntity, Entity, StoredField
+from keyplan.design.fields import is_optional, kind_of
+from keyplan.design.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.questions import Parameter
+from keyplan.testing.samples import strategy_for
+
+__all__ = ["Call", "Change", "Copy", "Erase", "Step", "Steps", "Write"]
+
+STEPS_MAX = 16
+PICK = st.integers(0, 40)
+
+Own = Mapping[Any, SearchStrategy[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Create or put a new instance."""
+
+    instance: Entity
+    create: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Create or put an instance like a stored one, with some fields changed: items that share keys in part."""
+
+    entity: CompiledEntity
+    pick: int
+    changes: Mapping[str, Any]
+    create: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Update some fields of a stored item. ``stale``: through an instance that was read before its last change."""
+
+    entity: CompiledEntity
+    pick: int
+    changes: Mapping[str, Any]
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Delete a stored item, or one that is gone already (``stale``)."""
+
+    entity: CompiledEntity
+    pick: int
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call a write pattern. Arguments come from what is stored (``picks``), or as they were made (``fresh``)."""
+
+    pattern: WritePattern
+    picks: Mapping[str, int]
+    fresh: Mapping[str, Any]
+
+
+Step = Write | Copy | Change | Erase | Call
+
+
+class Steps:
+    """Strategies for the steps of one design."""
+
+    def __init__(self, design: CompiledDesign, own: Own) -> None:
+        self.design = design
+        self.own = own
+        self._entities = {entity.cls: self._entity(entity) for entity in design.entities.values()}
+
+    def strategy(self) -> SearchStrategy[list[Step]]:
+        """Lists of steps."""
+        kinds: list[SearchStrategy[Any]] = []
+        for entity in self.design.entities.values():
+            kinds += [self._write(entity), self._copy(entity), self._copy(entity), self._change(entity)]
+        entities = st.sampled_from(list(self.design.entities.values()))
+        kinds.append(st.builds(Erase, entities, PICK, st.booleans()))
+        calls = [self._call(pattern) for pattern in self.design.writes.values()]
+        found = st.one_of(kinds)
+        if calls:
+            found = found | st.one_of(calls)
+        return st.lists(found, min_size=3, max_size=STEPS_MAX)
+
+    def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
+        found = self.own.get(entity.cls)
+        if found is not None:
+            return found
+        names = [one.name for one in _plain(entity)]
+        fields = st.fixed_dictionaries({name: self._field(entity, name) for name in names})
+        return fields.map(lambda chosen: _built(entity, chosen)).filter(lambda one: one is not None)  # type: ignore[arg-type,return-value]
+
+    def _field(self, entity: CompiledEntity, name: str) -> SearchStrategy[Any]:
+        return self.own.get(name) or strategy_for(entity.fields[name].annotation, self.own)
+
+    def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
+        return st.builds(Write, self._entities[entity.cls], st.booleans())
+
+    def _copy(self, entity: CompiledEntity) -> SearchStrategy[Step]:
+        return st.builds(Copy, st.just(entity), PICK, self._some(entity, _plain(entity), plain=True), st.booleans())
+
+    def _change(self, entity: CompiledEntity) -> SearchStrategy[Step]:
+        changeable = [one for one in _plain(entity) if one.name not in entity.key_fields]
+        if not changeable:
+            return st.builds(Erase, st.just(entity), PICK, st.booleans())
+        changes = self._some(entity, changeable, plain=False)
+        return st.builds(Change, st.just(entity), PICK, changes, st.booleans())
+
+    def _some(self, entity: CompiledEntity, fields: list[StoredField], *, plain: bool) -> SearchStrategy[dict[str, Any]]:
+        """One to three of the fields with new values, or with changes that depend on what is stored."""
+        pairs = [st.tuples(st.just(one.name), self._new(entity, one, plain=plain)) for one in fields]
+        return st.lists(st.one_of(pairs), min_size=1, max_size=3, unique_by=lambda pair: pair[0]).map(dict)
+
+    def _new(self, entity: CompiledEntity, field: StoredField, *, plain: bool) -> SearchStrategy[Any]:
+        value = self._field(entity, field.name)
+        kind = kind_of(field.annotation)
+        if plain or field.name in self.own or field.annotation in self.own:
+            return value
+        if kind is int and field.annotation in {int, int | None}:
+            return value | st.sampled_from([1, 2, 90]).map(Add)
+        if kind in {set, frozenset}:
+            some = value.filter(bool)
+            return value | some.map(Include) | some.map(Discard)
+        if kind is list:
+            return value | value.filter(bool).map(Append)
+        return value
+
+    def _call(self, pattern: WritePattern) -> SearchStrategy[Step]:
+        parameters = pattern.signature.parameters
+        fresh = st.fixed_dictionaries({one.name: self._argument(one) for one in parameters if one.required}, optional={
+            one.name: self._argument(one) for one in parameters if not one.required
+        })  # fmt: skip
+        # One number for all, half of the time: arguments of one stored item
+        together = PICK.map(lambda pick: {one.name: pick for one in parameters})
+        apart = st.fixed_dictionaries({}, optional={one.name: PICK for one in parameters})
+        return st.builds(Call, st.just(pattern), together | apart, fresh)
+
+    def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
+        named = self.own.get(parameter.name)
+        if named is not None:
+            return named
+        classes = [one for one in entities_in(parameter.annotation) if one in self._entities]
+        if classes:
+            found = st.one_of([self._entities[one] for one in classes])
+            kind = kind_of(parameter.annotation)
+            if kind in {list, tuple}:
+                return st.lists(found, max_size=3).map(kind)
+            return st.none() | found if is_optional(parameter.annotation) else found
+        return strategy_for(parameter.annotation, self.own)
+
+
+def _plain(entity: CompiledEntity) -> list[StoredField]:
+    """The fields that a caller gives: computed ones and the version aside."""
+    return [one for one in entity.fields.values() if not one.computed and one is not entity.version]
+
+
+def _built(entity: CompiledEntity, values: Mapping[str, Any]) -> Entity | None:
+    try:
+        return entity.cls.model_validate(dict(values), by_name=True)
+    except ValidationError:
+        return None
