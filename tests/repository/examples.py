@@ -1,8 +1,9 @@
 """The examples of a page: its fenced blocks of Python and of console commands, and running them.
 
-A block marked ``python`` is a program of its own; one marked ``python continues`` goes on where the block before it ended.
-A block marked ``text`` right behind it is what it prints. In a block marked ``console`` the lines with ``$ keyplan`` are
-run, and the lines below one are its output; a line ``...`` stands for any lines. Other commands are only shown.
+A block marked ``python`` is a program of its own; one marked ``python continues`` goes on where the block before it
+ended. A block marked ``text`` right behind it is what it prints. In a block marked ``console`` the lines with
+``$ keyplan`` are run, and the lines below one are its output; a line ``...`` stands for any lines. Other commands are
+only shown.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _cancelled(
         elif code == "ConditionalCheckFailed":
             fault = _why(operation, reason.get("Item"))
             failures.append(_FAILURES[operation.role](fault.message, hint=fault.hint))
-            faults.append(Fault(f"actions[{number}] {operation.description}", fault.message, fault.hint))
+            faults.append(Fault(f"actions[{number}]", fault.message, fault.hint))
         else:
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(Fault(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))

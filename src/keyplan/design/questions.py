@@ -17,7 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import Field, TypeAdapter, ValidationError
 
 from keyplan.design.entity import faults_of
-from keyplan.design.fields import kind_of
+from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.formats import Problem
 from keyplan.design.parameters import EACH, PREFIX, Cursor, Range
 from keyplan.errors import ArgumentError, Fault
@@ -85,8 +85,13 @@ class Signature:
     def _validator(self, name: str) -> Callable[..., Any]:
         found = self._adapters.get(name)
         if found is None:
-            adapter: TypeAdapter[Any] = TypeAdapter(adapted(self.by_name[name]))
-            found = self._adapters[name] = adapter.validator.validate_python
+            parameter = self.by_name[name]
+            if parameter.kind is ParameterKind.RANGE:
+                found = _range_validator(parameter)
+            else:
+                adapter: TypeAdapter[Any] = TypeAdapter(adapted(parameter))
+                found = adapter.validator.validate_python
+            self._adapters[name] = found
         return found
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], *, strict: bool = True) -> dict[str, Any]:
@@ -147,6 +152,32 @@ def adapted(parameter: Parameter) -> Any:
     if parameter.kind is ParameterKind.CURSOR:
         return str | None
     return parameter.annotation
+
+
+def _range_validator(parameter: Parameter) -> Callable[..., Any]:
+    """Validates a Range, or a mapping of its bounds (from a server or a command line), bound by bound."""
+    bound_adapter: TypeAdapter[Any] = TypeAdapter(parameter.value_type)
+    optional = is_optional(parameter.annotation)
+
+    def validate(value: Any, *, strict: bool) -> Any:
+        if value is None and optional:
+            return None
+        if isinstance(value, Range):
+            given = {name: getattr(value, name) for name in _BOUNDS}
+        elif isinstance(value, Mapping) and not strict:
+            given = dict(value)
+        else:
+            raise ArgumentError(f"takes a Range, not {value!r}", hint="give Range(ge=..., lt=...)")
+        unknown = [name for name in given if name not in _BOUNDS]
+        if unknown:
+            raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"its bounds are {', '.join(_BOUNDS)}")
+        bounds = {name: bound for name, bound in given.items() if bound is not None}
+        return Range(**{name: bound_adapter.validate_python(bound, strict=strict) for name, bound in bounds.items()})
+
+    return validate
+
+
+_BOUNDS = ("ge", "gt", "le", "lt")
 
 
 def _closest(name: str, names: Sequence[str]) -> str:

@@ -110,7 +110,7 @@ def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> t
     does more than hold validated fields (validators of the whole model, private attributes, a constructor of its
     own).
     """
-    schema = cls.__pydantic_core_schema__
+    schema: Any = cls.__pydantic_core_schema__
     if not isinstance(schema, dict) or schema.get("type") != "model":
         return None
     if schema.get("post_init") or schema.get("custom_init") or cls.__private_attributes__:

@@ -1,0 +1,234 @@
+"""The true answer of a read, by brute force: a filter and a sort over all stored rows, in plain Python.
+
+It knows what a question means and which fields order its answer, and nothing of how keys are written: no text of a key is
+read or compared here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from keyplan import expressions
+from keyplan.design.codec import encode_value
+from keyplan.design.compiler import Options
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.formats import NumberFormat
+from keyplan.design.keys import CompiledKey
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    GetPlan,
+    KeyMatch,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.questions import ParameterKind
+from keyplan.design.templates import Literal_, Variable
+from keyplan.testing.world import Row, World
+
+__all__ = ["Groups", "Oracle", "UndecidableError"]
+
+Groups = list[list[Entity]]
+"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is right."""
+
+
+class UndecidableError(Exception):
+    """The fields of two entities' items don't say which comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    value: Any
+    turned: bool
+
+
+class Oracle:
+    """The brute-force answers of one pattern."""
+
+    def __init__(self, pattern: ReadPattern, options: Options) -> None:
+        self.pattern = pattern
+        self.options = options
+        self.constants: Mapping[str, Any] = options.where if isinstance(options.where, Mapping) else {}
+        named = set(_filters(pattern)[0].parameters.values()) if _filters(pattern) else set[str]()
+        self.parameters = {
+            one.name: one.kind
+            for one in pattern.signature.parameters
+            if one.condition and one.name not in named
+        }
+
+    def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
+        """Everything that the question asks for, in order."""
+        match self.pattern.plan:
+            case GetPlan() | ClaimPlan():
+                entity = self.pattern.plan.entity
+                return [[row.instance for row in self._matching(world, entity, arguments)]]
+            case BatchGetPlan():
+                return self._batch(self.pattern.plan, world, arguments)
+            case ScanPlan():
+                rows = [row for entity in self.pattern.plan.entities for row in self._matching(world, entity, arguments)]
+                return [[row.instance for row in rows]]
+            case QueryPlan():
+                return [[row.instance for row in group] for group in self._query(self.pattern.plan, world, arguments)]
+            case ThroughPlan():
+                return self._through(self.pattern.plan, world, arguments)
+
+    # What belongs to the answer
+
+    def _matching(
+        self, world: World, entity: CompiledEntity, arguments: Mapping[str, Any], names: Iterable[str] | None = None
+    ) -> list[Row]:
+        """The entity's rows whose fields are as the arguments and constants say."""
+        asked = [name for name in (self.parameters if names is None else names) if name in arguments]
+        filters = _filters(self.pattern)
+        return [
+            row
+            for row in world.of(entity.cls)
+            if all(_holds(self.parameters[name], row.values[name], arguments[name]) for name in asked)
+            and all(row.values[name] == value for name, value in self.constants.items() if name in row.values)
+            and all(_passes(one, row, arguments) for one in filters)
+        ]
+
+    def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
+        found: Groups = []
+        for one in arguments[plan.each]:
+            rows = self._matching(world, plan.entity, {**arguments, plan.each: [one]})
+            found.extend([row.instance] for row in rows)
+        return found
+
+    def _query(
+        self, plan: QueryPlan, world: World, arguments: Mapping[str, Any], names: Iterable[str] | None = None
+    ) -> list[list[Row]]:
+        rows = [
+            (_place(match, row), row)
+            for match in plan.matches
+            for row in self._matching(world, match.entity, arguments, names)
+            if _member(match.key, row.values)
+        ]
+        return _grouped(rows, forward=plan.forward)
+
+    def _through(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
+        junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+        own = [name for name in self.parameters if name not in plan.arguments]
+        if isinstance(plan.junction, QueryPlan):
+            links = self._query(plan.junction, world, arguments, own)
+        else:
+            links = [self._matching(world, junction, arguments, own)]
+        if not self.pattern.shape.many:
+            links = links[:1]
+        if isinstance(plan.end, GetPlan):
+            ends = self._matching(world, plan.end.entity, arguments, plan.arguments)
+            groups = [[end.instance for link in group for end in ends if _leads(plan, link, end)] for group in links]
+            return [group for group in groups if group]
+        flat = [link for group in links for link in group]
+        query = self._query(plan.end, world, arguments, plan.arguments)
+        reached = [[end.instance for end in group if any(_leads(plan, link, end) for link in flat)] for group in query]
+        return [group for group in reached if group]
+
+
+def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
+    """Whether a field's value is as a parameter says. A field that is None is never asked for, except as None."""
+    if argument is None and kind in {ParameterKind.RANGE, ParameterKind.PREFIX}:
+        return True
+    if value is None:
+        return argument is None
+    match kind:
+        case ParameterKind.RANGE:
+            return bool(argument.holds(value))
+        case ParameterKind.PREFIX:
+            return str(value).startswith(argument)
+        case ParameterKind.EACH:
+            return value in argument
+        case _:
+            return bool(value == argument)
+
+
+def _member(key: CompiledKey, values: Mapping[str, Any]) -> bool:
+    """Whether an item with these fields stands under the key, by what the key declares."""
+    fields = [name for _, template in key.attributes for name in template.fields]
+    return all(values[name] is not None for name in fields) and all(
+        values[name] in allowed for name, allowed in key.when.items()
+    )
+
+
+def _leads(plan: ThroughPlan, link: Row, end: Row) -> bool:
+    return all(link.values[source] == end.values[name] for name, source in plan.fields.items())
+
+
+def _filters(pattern: ReadPattern) -> list[Filter]:
+    """The filters in DynamoDB's grammar that a pattern has (constants are compared as field values)."""
+    plans = [pattern.plan]
+    if isinstance(pattern.plan, ThroughPlan):
+        plans = [pattern.plan.junction, pattern.plan.end]
+    found = [one.filter for one in plans if isinstance(one, QueryPlan | ScanPlan)]
+    return [one for one in found if one is not None and not one.constants]
+
+
+def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
+    values = {placeholder: encode_value(arguments[name]) for placeholder, name in condition.parameters.items()}
+    given = expressions.Placeholders(dict(condition.names), values or None)
+    return expressions.bind_condition(condition.text, given, "FilterExpression").matches(dict(row.item))
+
+
+# In which order
+
+
+def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
+    """What orders an item under a key: the fixed texts and the fields of its sort key, as they follow each other."""
+    parts: list[_Fixed | _Value] = []
+    for _, template in match.key.sort:
+        for part in template.parts:
+            if isinstance(part, Literal_):
+                parts.append(_Fixed(part.text))
+            else:
+                parts.append(_Value(_coarse(part, row.values[part.field]), part.format.descending))
+    return parts
+
+
+def _coarse(variable: Variable, value: Any) -> Any:
+    """The value to the unit in which its key keeps it: moments in a Number are whole milliseconds or seconds."""
+    form = variable.format
+    if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
+        return value.timestamp() // (0.001 if form.unit == "ms" else 1)
+    return getattr(value, "value", value)
+
+
+def _compare(one: list[_Fixed | _Value], other: list[_Fixed | _Value]) -> int:
+    for left, right in zip(one, other, strict=False):
+        if isinstance(left, _Fixed) and isinstance(right, _Fixed):
+            if left.text == right.text:
+                continue
+            if left.text.startswith(right.text) or right.text.startswith(left.text):
+                raise UndecidableError
+            return -1 if left.text < right.text else 1
+        if not isinstance(left, _Value) or not isinstance(right, _Value) or left.turned != right.turned:
+            raise UndecidableError
+        if left.value != right.value:
+            return (-1 if left.value < right.value else 1) * (-1 if left.turned else 1)
+    if len(one) != len(other):
+        raise UndecidableError
+    return 0
+
+
+def _grouped(rows: list[tuple[list[_Fixed | _Value], Row]], *, forward: bool) -> list[list[Row]]:
+    compare: Callable[[Any, Any], int] = lambda a, b: _compare(a[0], b[0])  # noqa: E731
+    ordered = sorted(rows, key=functools.cmp_to_key(compare), reverse=not forward)
+    groups: list[list[Row]] = []
+    last: list[_Fixed | _Value] | None = None
+    for place, row in ordered:
+        if last is None or _compare(last, place) != 0:
+            groups.append([])
+        groups[-1].append(row)
+        last = place
+    return groups

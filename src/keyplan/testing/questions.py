@@ -1,0 +1,127 @@
+"""Arguments to ask a read pattern with: of stored items, of several at once, and of none.
+
+They are made from a number and the store's own rows, not drawn one by one: so a question stays the same while hypothesis
+takes away the steps that have nothing to do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from hypothesis.strategies import SearchStrategy
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.design.fields import is_optional
+from keyplan.design.parameters import Range
+from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.questions import Parameter, ParameterKind
+from keyplan.testing.samples import samples
+from keyplan.testing.world import Row, World
+
+__all__ = ["Asker", "entities_of_plan"]
+
+FROM_ITEMS = 4
+MIXED = 2
+BOUNDS = (("ge", "le"), ("gt", "lt"), ("ge", "lt"), ("gt", "le"), ("ge",), ("gt",), ("le",), ("lt",))
+
+
+def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
+    """The compiled entities whose items a plan's question is about, a junction's first."""
+    match plan:
+        case GetPlan() | ClaimPlan() | BatchGetPlan():
+            return (plan.entity,)
+        case QueryPlan():
+            return tuple(match.entity for match in plan.matches)
+        case ScanPlan():
+            return plan.entities
+        case ThroughPlan():
+            return (*entities_of_plan(plan.junction), *entities_of_plan(plan.end))
+
+
+class Asker:
+    """Makes arguments for one read pattern."""
+
+    def __init__(self, pattern: ReadPattern, own: dict[Any, SearchStrategy[Any]]) -> None:
+        self.pattern = pattern
+        self.parameters = [
+            one for one in pattern.signature.parameters if one.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR}
+        ]
+        self.entities = [entity.cls for entity in entities_of_plan(pattern.plan)]
+        self._adapters: dict[str, TypeAdapter[Any]] = {one.name: TypeAdapter(one.value_type) for one in self.parameters}
+        self._samples = {one.name: samples(one.value_type) for one in self.parameters}
+        self._plain = {one.name for one in self.parameters if not one.required}
+
+    def questions(self, world: World, number: int) -> Iterator[dict[str, Any]]:
+        """Arguments for each of a few calls, without limit and cursor."""
+        rows = world.of(*self.entities)
+        if not self.parameters:
+            yield {}
+            return
+        chooser = Random(f"{number}/{self.pattern.name}")  # noqa: S311 - a repeatable choice, not a secret
+        sources: list[Row | None] = [*chooser.sample(rows, min(FROM_ITEMS, len(rows))), *[None] * MIXED]
+        for position, source in enumerate(sources):
+            choice = Random(f"{number}/{self.pattern.name}/{position}")  # noqa: S311
+            arguments = self._arguments(world.rows, source, choice)
+            if arguments is not None:
+                yield arguments
+
+    def _arguments(self, rows: Sequence[Row], source: Row | None, choice: Random) -> dict[str, Any] | None:
+        found: dict[str, Any] = {}
+        for parameter in self.parameters:
+            if parameter.name in self._plain and choice.random() < 0.2:
+                continue
+            try:
+                found[parameter.name] = self._argument(parameter, rows, source, choice)
+            except LookupError:
+                if parameter.required:
+                    return None
+        return found
+
+    def _argument(self, parameter: Parameter, rows: Sequence[Row], source: Row | None, choice: Random) -> Any:
+        values = self._values(parameter, rows)
+        own = self._own(parameter, source)
+
+        def value() -> Any:
+            if own is not None and choice.random() < 0.8:
+                return own
+            stored = values if values and choice.random() < 0.75 else self._samples[parameter.name] or values
+            return choice.choice([one for one in stored if one is not None])
+
+        match parameter.kind:
+            case ParameterKind.RANGE:
+                return self._range(own, value, choice)
+            case ParameterKind.PREFIX:
+                text = str(value())
+                return text[: choice.randint(0, len(text))]
+            case ParameterKind.EACH:
+                few = [own] if own is not None else []
+                return choice.sample(few + [value() for _ in range(choice.randint(1, 4))], k=len(few) + 1)
+            case _:
+                if parameter.required and own is None and is_optional(parameter.annotation) and choice.random() < 0.1:
+                    return None
+                return value()
+
+    def _range(self, own: Any, value: Any, choice: Random) -> Range[Any]:
+        names = choice.choice(BOUNDS)
+        bounds = [value() for _ in names]
+        if len(names) == 2 and bounds[0] > bounds[1] and choice.random() < 0.9:
+            bounds.reverse()
+        return Range(**dict(zip(names, bounds, strict=True)))
+
+    def _values(self, parameter: Parameter, rows: Sequence[Row]) -> list[Any]:
+        """The stored values of every field of that name, whichever entity it is in."""
+        found = (self._own(parameter, row) for row in rows)
+        return [one for one in found if one is not None]
+
+    def _own(self, parameter: Parameter, row: Row | None) -> Any:
+        if row is None:
+            return None
+        value = row.values.get(parameter.name)
+        if value is None:
+            return None
+        try:
+            return self._adapters[parameter.name].validate_python(value, strict=True)
+        except ValidationError:
+            return None

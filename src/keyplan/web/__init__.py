@@ -1,0 +1,28 @@
+"""A REST API made from any design, with its OpenAPI document and a page to look at it. Needs the extra ``web``.
+
+``uvicorn``, or any ASGI server, runs what ``app`` gives. What a pattern asks is explained in ``keyplan.client.explain``;
+nothing here knows how a pattern is carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from keyplan.opening import Design
+
+__all__ = ["app"]
+
+
+def app(design: Design, *, hosts: Sequence[str] | None = None) -> Starlette:
+    """The ASGI application of an opened design: ``/api/<pattern>``, ``/openapi.json``, and the page at ``/``.
+
+    ``hosts`` are the host names that requests may name (without a port); None takes any. Shutting the application down
+    closes the design.
+    """
+    from keyplan.web.application import application
+
+    return application(design, hosts=hosts)

@@ -1,0 +1,97 @@
+"""Answers and errors as JSON data: what REST sends, and what the command line prints with ``--json``.
+
+Fields go by their names, as parameters do. Sets are sorted arrays, moments ISO 8601 in UTC with a ``Z``, decimals texts,
+bytes base64. How DynamoDB stores a value is another matter (``keyplan.design.codec``).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import to_jsonable_python
+
+from keyplan.design.entity import faults_of
+from keyplan.design.parameters import Page
+from keyplan.errors import ArgumentError, KeyplanError
+
+__all__ = ["answer_json", "error_json", "known_error", "plain", "pretty"]
+
+_WIDTH = 88
+
+
+def answer_json(answer: Any) -> Any:
+    """A pattern's answer: an entity as an object, a page as ``items`` and ``cursor``, a list as ``items``."""
+    if isinstance(answer, Page):
+        return {"items": [plain(one) for one in answer.items], "cursor": answer.cursor}
+    if isinstance(answer, list):
+        return {"items": [plain(one) for one in answer]}
+    return plain(answer)
+
+
+def plain(value: Any) -> Any:
+    """Any value that a design holds, as JSON data."""
+    match value:
+        case None | bool() | str() if type(value) in {type(None), bool, str}:
+            return value
+        case BaseModel():
+            return plain(value.model_dump(mode="python", by_alias=False))
+        case Mapping():
+            return {str(plain(name)): plain(one) for name, one in value.items()}
+        case tuple() if hasattr(value, "_fields"):
+            return {name: plain(one) for name, one in zip(value._fields, value, strict=True)}
+        case set() | frozenset():
+            return sorted((plain(one) for one in value), key=_order)
+        case list() | tuple():
+            return [plain(one) for one in value]
+        case Page():
+            return answer_json(value)
+        case datetime() if value.tzinfo is not None:
+            return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        case bytes():
+            return base64.b64encode(value).decode("ascii")
+        case _:
+            return to_jsonable_python(value, by_alias=False, inf_nan_mode="null", bytes_mode="base64")
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    if isinstance(value, int | float):
+        return ("", value)
+    return ("text", value if isinstance(value, str) else json.dumps(value, sort_keys=True))
+
+
+def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
+    """The error as one of Keyplan's: values that a write finds not to fit an entity are wrong arguments."""
+    if isinstance(error, KeyplanError):
+        return error
+    return ArgumentError(f"this {error.title} is not valid", place=error.title, faults=faults_of(error, error.title))
+
+
+def error_json(error: KeyplanError) -> dict[str, Any]:
+    """The body of an error: ``{"error": {"code": …, "message": …}}``."""
+    return {"error": error.as_json()}
+
+
+def pretty(value: Any, indent: int = 0) -> str:
+    """JSON data as text to be read: indented, but what fits on a line stays on one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, dict | list) or not value or (len(line) + indent <= _WIDTH and _flat(value)):
+        return line
+    inner = " " * (indent + 2)
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(name, ensure_ascii=False)}: {pretty(one, indent + 2)}" for name, one in value.items()]
+        opening, closing = "{}"
+    else:
+        parts = [pretty(one, indent + 2) for one in value]
+        opening, closing = "[]"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{' ' * indent}{closing}"
+
+
+def _flat(value: Any) -> bool:
+    """Whether a value has at most one level of others in it, as an attribute value has."""
+    parts = value.values() if isinstance(value, dict) else value
+    return not any(isinstance(one, dict | list) and one for one in parts)

@@ -1,0 +1,118 @@
+"""The endpoints of the patterns: reads by GET with a query string, writes by POST with a JSON object.
+
+An answer of one item is the entity (404 when there is none), a page ``{"items": […], "cursor": …}``, a list
+``{"items": […]}``. An iterator's items are streamed as NDJSON, one a line, as they are read; an error after the first line
+is the last line, ``{"error": …}``. A write that gives nothing answers 204.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from keyplan.design.model import WritePattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.shapes import ShapeKind
+from keyplan.errors import ItemNotFound, KeyplanError
+from keyplan.opening import Design
+from keyplan.web.answers import answer_json, error_json, known_error, plain
+from keyplan.web.arguments import arguments_of
+from keyplan.web.incoming import query_pairs, read_object
+from keyplan.web.statuses import status_of
+from keyplan.web.tracing import traced
+
+__all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response"]
+
+NDJSON = "application/x-ndjson"
+
+
+class JsonResponse(Response):
+    """JSON data, in UTF-8 as it is."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The data as bytes."""
+        return _line(content)
+
+
+def _line(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def error_response(error: KeyplanError | ValidationError) -> Response:
+    """The response for an error of Keyplan."""
+    known = known_error(error)
+    return JsonResponse(error_json(known), status_code=status_of(known))
+
+
+class Endpoint:
+    """One pattern over HTTP."""
+
+    def __init__(self, design: Design, pattern: ReadPattern | WritePattern) -> None:
+        self.design = design
+        self.pattern = pattern
+        self.method = "GET" if isinstance(pattern, ReadPattern) else "POST"
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request."""
+        try:
+            arguments = await self._arguments(request)
+            if isinstance(self.pattern, ReadPattern) and self.pattern.shape.kind is ShapeKind.ITERATOR:
+                return await self._stream(arguments)
+            answer = await self.design.call_async(self.pattern.name, arguments)
+            self._check(answer, arguments)
+        except (KeyplanError, ValidationError) as error:
+            return error_response(error)
+        return Response(status_code=204) if answer is None else JsonResponse(answer_json(answer))
+
+    async def trace(self, request: Request) -> Response:
+        """Answer a request of the page: the status and the answer, and the requests that were made for it."""
+        log: list[Any] = []
+        began = time.perf_counter()
+        shown: dict[str, Any]
+        try:
+            arguments = await self._arguments(request)
+            answer = await traced(self.design, self.pattern.name, arguments, log)
+            self._check(answer, arguments)
+            shown = {"status": 204 if answer is None else 200, "answer": answer_json(answer)}
+        except (KeyplanError, ValidationError) as error:
+            known = known_error(error)
+            shown = {"status": status_of(known), **error_json(known)}
+        shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
+        shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in log]
+        return JsonResponse(shown)
+
+    async def _arguments(self, request: Request) -> dict[str, Any]:
+        if isinstance(self.pattern, ReadPattern):
+            return arguments_of(self.pattern.signature, query_pairs(request))
+        return await read_object(request)
+
+    def _check(self, answer: Any, arguments: dict[str, Any]) -> None:
+        """A read of one item that finds none is a 404 here, also where the pattern answers None in Python."""
+        if answer is None and isinstance(self.pattern, ReadPattern):
+            asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+            names = self.pattern.shape.entities[0].__name__
+            raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
+
+    async def _stream(self, arguments: dict[str, Any]) -> Response:
+        bound = self.pattern.signature.bind((), arguments, strict=False)
+        items = self.design.stream_async(self.pattern.name, (), bound)
+        first = await anext(items, None)  # an error before the first item still has a status of its own
+        return StreamingResponse(self._lines(first, items), media_type=NDJSON)
+
+    async def _lines(self, first: Any, items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
+        if first is None:
+            return
+        yield _line(plain(first)) + b"\n"
+        try:
+            async for item in items:
+                yield _line(plain(item)) + b"\n"
+        except KeyplanError as error:
+            yield _line(error_json(error)) + b"\n"

@@ -1,0 +1,146 @@
+"""The application put together: routes, errors in one shape, headers, and what happens at its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from keyplan.errors import KeyplanError
+from keyplan.opening import Design, unknown_pattern
+from keyplan.web.api import Endpoint, JsonResponse, error_response
+from keyplan.web.openapi import openapi
+from keyplan.web.page import page
+from keyplan.web.tracing import examples
+
+__all__ = ["application"]
+
+_log = logging.getLogger("keyplan.web")
+
+_STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_CODES = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed", 413: "RequestTooLarge", 415: "UnsupportedMediaType"}
+_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+)
+
+
+def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
+    """The application of an opened design."""
+    endpoints = [Endpoint(design, pattern) for pattern in design.compiled.patterns.values()]
+    document = openapi(design.compiled)
+    html = page(design)
+
+    async def unknown(request: Request) -> Response:
+        raise unknown_pattern(design.compiled, request.path_params["pattern"])
+
+    async def describe(_request: Request) -> Response:
+        return JsonResponse(document)
+
+    async def look(_request: Request) -> Response:
+        return HTMLResponse(html)
+
+    async def stored(_request: Request) -> Response:
+        return JsonResponse(await examples(design))
+
+    @asynccontextmanager
+    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+        yield
+        design.close()
+
+    routes = [
+        *(Route(f"/api/{one.pattern.name}", one.__call__, methods=[one.method]) for one in endpoints),
+        Route("/api/{pattern}", unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
+        *(Route(f"/try/{one.pattern.name}", one.trace, methods=[one.method]) for one in endpoints),
+        Route("/openapi.json", describe),
+        Route("/examples.json", stored),
+        *(Route(path, look) for path in ("/", "/docs")),
+        *(_static(name, kind) for name, kind in _STATIC.items()),
+    ]
+    return Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(_Guard, hosts=hosts)],
+        exception_handlers={HTTPException: _http_error, KeyplanError: _keyplan_error, Exception: _unexpected},
+    )
+
+
+def _static(name: str, kind: str) -> Route:
+    content = files("keyplan.web").joinpath("static", name).read_bytes()
+
+    async def serve(_request: Request) -> Response:
+        return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
+
+    return Route(f"/static/{name}", serve)
+
+
+def _problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):  # pragma: no cover - registered for it alone
+        raise error
+    message = error.detail
+    if error.status_code == 404:
+        message = f"there is nothing at {request.url.path}; the patterns are below /api/, their description at /openapi.json"
+    elif error.status_code == 405:
+        message = f"{request.method} isn't answered at {request.url.path}"
+    headers = dict(error.headers) if error.headers else None
+    return _problem(error.status_code, _CODES.get(error.status_code, "HTTPError"), message, headers)
+
+
+async def _keyplan_error(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, KeyplanError):  # pragma: no cover - registered for it alone
+        raise error
+    return error_response(error)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    return _problem(500, "InternalError", "the server failed; its log says why")
+
+
+class _Guard:
+    """Refuses requests for other hosts (so that no page of another site reaches a local server by a name of its own),
+    and gives every response its headers."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else {host.lower() for host in hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        if self.hosts is not None and _host(scope) not in self.hosts:
+            refusal = _problem(421, "WrongHost", f"this server answers for {', '.join(sorted(self.hosts))}")
+            await refusal(scope, receive, with_headers)
+            return
+        await self.app(scope, receive, with_headers)
+
+
+def _host(scope: Scope) -> str:
+    """The host that a request names, without its port."""
+    text = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    return text.rpartition(":")[0].lower() if text.rpartition(":")[2].isdigit() else text.lower()

@@ -1,0 +1,65 @@
+"""Arguments given as names with texts, as in a query string or on a command line, brought into a pattern's form.
+
+Values stay texts: the pattern's own signature converts and checks them. The command line shares this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from keyplan.design.fields import kind_of
+from keyplan.design.questions import Parameter, ParameterKind, Signature
+from keyplan.errors import ArgumentError, Fault
+
+__all__ = ["BOUNDS", "arguments_of", "takes_many"]
+
+BOUNDS = ("ge", "gt", "le", "lt")
+"""How a range's bounds are named: ``created_at.ge``."""
+
+_MANY = (list, set, frozenset, tuple)
+
+
+def takes_many(parameter: Parameter) -> bool:
+    """Whether a parameter takes several values, given by repeating its name."""
+    return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
+
+
+def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat the name.
+
+    Values that aren't texts are taken as they are. Names that the pattern doesn't have are kept: binding tells of them.
+    Raises ArgumentError with every fault of the form.
+    """
+    found: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for name, value in pairs:
+        base, dot, bound = name.partition(".")
+        parameter = signature.by_name.get(base)
+        if parameter is None:
+            found[name] = value
+        elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
+            _add_bound(found.setdefault(base, {}), name, bound, value, faults)
+        elif dot:
+            faults.append(Fault(name, f"{base} is no range", f"give {base}=…"))
+        elif takes_many(parameter) and isinstance(value, str):
+            found.setdefault(base, []).append(value)
+        elif base in found:
+            faults.append(Fault(base, "given twice", "give it once"))
+        else:
+            found[base] = value
+    if faults:
+        raise ArgumentError(
+            "wrong arguments" if len(faults) > 1 else "wrong argument", place=signature.place, faults=faults
+        )
+    return found
+
+
+def _add_bound(bounds: dict[str, Any], name: str, bound: str, value: str, faults: list[Fault]) -> None:
+    base = name.partition(".")[0]
+    if bound not in BOUNDS:
+        faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{one}=…' for one in BOUNDS)}"))
+    elif bound in bounds:
+        faults.append(Fault(name, "given twice", "give it once"))
+    else:
+        bounds[bound] = value

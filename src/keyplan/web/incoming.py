@@ -1,0 +1,88 @@
+"""What comes in with a request: the query string, and a body of JSON; bounded, and refused where it isn't sound."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from keyplan.errors import Fault, RequestError
+
+__all__ = ["BODY_BYTES_MAX", "FIELDS_MAX", "query_pairs", "read_object"]
+
+BODY_BYTES_MAX = 2 * 1024 * 1024
+FIELDS_MAX = 2000
+"""How many ``name=value`` a query string may hold."""
+
+
+def query_pairs(request: Request) -> list[tuple[str, str]]:
+    """The names and values of the query string, in order. Raises RequestError where it isn't UTF-8 or too long."""
+    raw: bytes = request.scope["query_string"]
+    try:
+        text = raw.decode("utf-8")
+        return parse_qsl(
+            text, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except UnicodeDecodeError:
+        raise RequestError("the query string isn't UTF-8", hint="percent-encode texts as UTF-8") from None
+    except ValueError:
+        raise RequestError(f"the query string has more than {FIELDS_MAX} values", hint="ask in several requests") from None
+
+
+async def read_object(request: Request) -> dict[str, Any]:
+    """The JSON object in a request's body; an empty body is an empty object.
+
+    Raises RequestError for what isn't a JSON object, and HTTPException with status 413 or 415 for a body that is too
+    large, or says to be something else.
+    """
+    body = await _body(request)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not body and not kind:
+        return {}
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise HTTPException(415, f"the body is {kind or 'of no named type'}; this takes application/json")
+    if not body.strip():
+        return {}
+    try:
+        found = json.loads(body.decode("utf-8"), object_pairs_hook=_object, parse_constant=_not_json)
+    except UnicodeDecodeError:
+        raise RequestError("the body isn't UTF-8", hint="send JSON in UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise RequestError(
+            f"the body isn't JSON: {error.msg.lower()} at line {error.lineno}, column {error.colno}",
+            hint="send a JSON object with the parameters by name",
+        ) from None
+    except RecursionError:
+        raise RequestError("the body is nested too deeply", hint="DynamoDB allows 32 levels") from None
+    except ValueError as error:
+        raise RequestError(f"the body isn't JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise RequestError("the body isn't a JSON object", hint='send the parameters by name: {"article_id": "1"}')
+    return found
+
+
+async def _body(request: Request) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > BODY_BYTES_MAX:
+            raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        faults = [Fault(name, "given twice", "give it once") for name in found if names.count(name) > 1]
+        raise RequestError("an object of the body names a member twice", faults=faults)
+    return found
+
+
+def _not_json(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON value")

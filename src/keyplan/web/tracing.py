@@ -1,0 +1,101 @@
+"""Calls that tell which requests they made, for the page; and values to begin with, from what is stored.
+
+The API itself calls patterns by ``Design.call_async``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from keyplan.client.answers import Answer
+from keyplan.client.conversations import Conversation, Pause, Request, converse_async
+from keyplan.client.reads import Target
+from keyplan.design.shapes import ShapeKind
+from keyplan.errors import ItemNotReadable, KeyplanError
+from keyplan.opening import Design
+from keyplan.web.answers import plain
+
+__all__ = ["examples", "traced"]
+
+T = TypeVar("T")
+
+REQUESTS_MAX = 60
+"""How many requests of one call are shown."""
+_SEGMENTS = 8
+_SEGMENT_ITEMS = 12
+_EXAMPLES_MAX = 12
+
+
+async def traced(design: Design, pattern: str, arguments: Mapping[str, Any], log: list[Request]) -> Any:
+    """Call a pattern; ``log`` takes the requests as they are made. Of an iterator's items the first 100 are given."""
+    read = design.compiled.reads.get(pattern)
+    conversation: Conversation[Any]
+    if read is not None and read.shape.kind is ShapeKind.ITERATOR:
+        bound = read.signature.bind((), arguments, strict=False)
+        answer = Answer(read, Target(design.store.table_name, design.compiled.table), b"")
+        conversation = _first_part(answer, bound)
+    else:
+        conversation = design.conversation(pattern, arguments)
+    return await converse_async(_logged(conversation, log), design.store.async_transport)
+
+
+def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]]:
+    items, _ = yield from answer.part(bound, None, 0)
+    return items
+
+
+def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T]:
+    try:
+        step = next(conversation)
+        while True:
+            if not isinstance(step, Pause):
+                requests = [step] if isinstance(step, Request) else step
+                log.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests[:REQUESTS_MAX])
+            try:
+                answer = yield step
+            except KeyplanError as error:
+                step = conversation.throw(error)
+            else:
+                step = conversation.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+
+
+async def examples(design: Design) -> dict[str, list[str]]:
+    """Values that stored items hold, by parameter name: a few of each, from a small sample of the table."""
+    compiled = design.compiled
+    wanted = {one.name for pattern in compiled.patterns.values() for one in pattern.signature.parameters if one.condition}
+    found: dict[str, dict[str, None]] = {}
+    for item in await _sample(design):
+        entity = compiled.entity_of(item)
+        if entity is None:
+            continue
+        try:
+            instance = entity.from_item(item)
+        except ItemNotReadable:
+            continue
+        for name, value in entity.field_values(instance).items():
+            shown = plain(value)
+            if name in wanted and isinstance(shown, str | int) and 0 < len(str(shown)) <= 200:
+                found.setdefault(name, {})[str(shown)] = None
+    return {name: list(texts)[:_EXAMPLES_MAX] for name, texts in found.items()}
+
+
+async def _sample(design: Design) -> list[dict[str, Any]]:
+    """A few items of each segment of the table: so few that their price doesn't matter."""
+    scans = [
+        Request(
+            "Scan",
+            {
+                "TableName": design.store.table_name,
+                "Limit": _SEGMENT_ITEMS,
+                "Segment": segment,
+                "TotalSegments": _SEGMENTS,
+            },
+        )
+        for segment in range(_SEGMENTS)
+    ]
+    answers = await design.store.async_transport.call_all(scans)
+    return [item for answer in answers for item in answer["Items"]]
