@@ -137,7 +137,7 @@ class Design:
                     place=f"{cls.__name__}.open",
                     hint="create it first: keyplan create",
                 ) from None
-            found = _create_table(store, wanted)
+            found = _create_table(store, wanted, cls.compiled.ttl_attribute)
         differences = list(_differences(wanted, found))
         if differences:
             raise StoreError(
@@ -342,7 +342,7 @@ def unknown_pattern(design: CompiledDesign, name: str) -> UnknownPattern:
     return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
 
 
-def _create_table(store: Store, request: dict[str, Any]) -> dict[str, Any]:
+def _create_table(store: Store, request: dict[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
     """Create the table; another process may do so at the same moment, which is as good."""
     try:
         description: dict[str, Any] = store.transport.call("CreateTable", request)["TableDescription"]
@@ -350,6 +350,11 @@ def _create_table(store: Store, request: dict[str, Any]) -> dict[str, Any]:
         if error.type != "ResourceInUseException":
             raise
         description = store.transport.call("DescribeTable", {"TableName": request["TableName"]})["Table"]
+    else:
+        if ttl_attribute is not None:
+            setting = {"Enabled": True, "AttributeName": ttl_attribute}
+            request = {"TableName": request["TableName"], "TimeToLiveSpecification": setting}
+            store.transport.call("UpdateTimeToLive", request)
     return description
 
 

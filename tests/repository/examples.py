@@ -42,8 +42,8 @@ class Program:
     steps: list[tuple[int, str, str | None]] = field(default_factory=list[tuple[int, str, "str | None"]])
     """The line, the code, and what it prints, where that is shown."""
 
-    def run(self, page: str) -> None:
-        """Run it, in the current folder. Raises AssertionError for other output than is shown."""
+    def run(self, page: str) -> Iterator[tuple[int, str, str]]:
+        """Run it, in the current folder: for each step with an output its line, what it printed, and what is shown."""
         module = types.ModuleType(f"example_{self.line}")
         sys.modules[module.__name__] = module
         try:
@@ -52,7 +52,7 @@ class Program:
                 with contextlib.redirect_stdout(printed):
                     exec(compile("\n" * line + code, page, "exec"), vars(module))
                 if shown is not None:
-                    assert printed.getvalue().rstrip() == shown.rstrip(), f"{page}:{line}"
+                    yield line, printed.getvalue(), shown
         finally:
             del sys.modules[module.__name__]
 

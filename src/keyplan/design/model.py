@@ -61,6 +61,11 @@ class CompiledDesign:
         """Reads and writes by name, in the order of the class."""
         return {**self.reads, **self.writes}
 
+    @property
+    def ttl_attribute(self) -> str | None:
+        """The attribute that items expire by, where an entity has one."""
+        return next((entity.ttl.attribute for entity in self.entities.values() if entity.ttl is not None), None)
+
     def entity_of(self, item: Mapping[str, Mapping[str, Any]]) -> CompiledEntity | None:
         """The entity whose key an item has, or None for an item that something else wrote."""
         return next((entity for entity in self.entities.values() if entity.matches(item)), None)
@@ -94,6 +99,7 @@ class _Compiler:
         signatures = self._signatures(patterns)
         entities = self._entities(table, patterns, signatures)
         self._raise()
+        self._check_ttl(entities)
         self._check_collisions(entities)
         reads, writes = self._compile_patterns(patterns, signatures, entities)
         self._raise()
@@ -189,6 +195,20 @@ class _Compiler:
             if compiled is not None:
                 found[cls] = compiled
         return found
+
+    def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
+        """A table has one attribute that items expire by."""
+        found = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
+        first, *others = found or [""]
+        for attribute in others:
+            entity = found[attribute]
+            self.fault(
+                entity.name,
+                Problem(
+                    f"it expires by {attribute}, and {found[first].name} by {first}: a table has one such attribute",
+                    "give the Ttl fields the same name, or alias",
+                ),
+            )
 
     def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
         keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]

@@ -113,19 +113,7 @@ def read_front_matter(text: str) -> FrontMatter:
             hint="begin the file with a line of ---, fields such as title: …, and another line of ---",
         )
     fields, lines = _READERS[parts.kind](parts)
-    for name, value in fields.items():
-        if not _encodes(value):
-            raise FrontMatterError(f"{name} holds half a character (a lone surrogate)", line=lines.get(name))
     return FrontMatter(fields, lines, parts.body)
-
-
-def _encodes(value: Any) -> bool:
-    """Whether all texts in a value can be written as UTF-8: escapes can name surrogates."""
-    if isinstance(value, str):
-        return not any("\ud800" <= letter <= "\udfff" for letter in value)
-    if isinstance(value, Mapping):
-        return all(_encodes(one) for pair in value.items() for one in pair)
-    return all(_encodes(one) for one in value) if isinstance(value, list) else True
 
 
 def _mapping(found: Any, kind: str, line: int) -> dict[str, Any]:
@@ -199,9 +187,7 @@ def _read_toml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
         text, _, place = str(error).rpartition(" (at ")
         found = re.search(r"line (\d+)", place)
         line = int(found[1]) if found else parts.header.count("\n")
-        raise FrontMatterError(
-            f"the TOML can't be read: {text or error}", line=line + parts.first_line - 1
-        ) from None
+        raise FrontMatterError(f"the TOML can't be read: {text or error}", line=line + parts.first_line - 1) from None
     return fields, _lines(parts, fields, r"^[ \t]*\[*[\"']?{name}[\"']?[ \t]*[\]=.]")
 
 

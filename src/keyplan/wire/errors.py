@@ -54,9 +54,7 @@ class ConditionalCheckFailedException(DynamoDBError):  # noqa: N818
     type = "ConditionalCheckFailedException"
 
     def __init__(self, item: Mapping[str, Any] | None = None) -> None:
-        super().__init__(
-            "The conditional request failed", fields={"Item": item} if item is not None else None
-        )
+        super().__init__("The conditional request failed", fields={"Item": item} if item is not None else None)
 
 
 class TransactionCanceledException(DynamoDBError):  # noqa: N818

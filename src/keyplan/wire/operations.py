@@ -195,9 +195,7 @@ _ALL = (
     Operation(
         "UpdateTimeToLive",
         "table",
-        structure(
-            {**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}
-        ),
+        structure({**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}),
     ),
     Operation("DescribeTimeToLive", "table", structure(_TABLE)),
     Operation(
@@ -244,9 +242,7 @@ _ALL = (
     Operation(
         "Scan",
         "read",
-        structure(
-            _TABLE, TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX), Segment=Whole(0, 999_999), **_PAGE
-        ),
+        structure(_TABLE, TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX), Segment=Whole(0, 999_999), **_PAGE),
         ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
         ("ProjectionExpression", "FilterExpression"),
     ),

@@ -160,9 +160,7 @@ def _map_check(shape: MapOf) -> Check:
     low, high = shape.min or 0, shape.max
     if isinstance(shape.of, Value) and shape.key is None:
         # The members are looked at by keyplan.values anyway, one by one.
-        return lambda value: (
-            type(value) is dict and len(value) >= low and (high is None or len(value) <= high)
-        )
+        return lambda value: type(value) is dict and len(value) >= low and (high is None or len(value) <= high)
     of = compile_check(shape.of)
     key = compile_check(shape.key) if shape.key is not None else None
 
@@ -200,6 +198,8 @@ def explain(shape: Structure, request: Any) -> None:
         SerializationException: a member has the wrong JSON type.
         ValidationException: members break their constraints; the message lists them (ten at most).
     """
+    if request is None:
+        raise SerializationException("Unexpected value type in payload")
     _check_types(shape, request)
     faults: list[str] = []
     for fault in _faults(shape, request, ""):
@@ -283,17 +283,24 @@ def _faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
         case ListOf():
             yield from _length_faults(shape, value, place)
             for number, member in enumerate(value, 1):
-                yield from _faults(shape.of, member, f"{place}.{number}.member")
+                yield from _member_faults(shape.of, member, f"{place}.{number}.member")
         case MapOf():
             yield from _map_faults(shape, value, place)
         case Structure():
             for name, member in shape.members.items():
                 inner = f"{place}.{_lower_first(name)}" if place else _lower_first(name)
-                if value.get(name) is None:
-                    if name in shape.required:
-                        yield f"Value null at '{inner}' failed to satisfy constraint: Member must not be null"
+                if name in shape.required:
+                    yield from _member_faults(member, value.get(name), inner)
                 else:
-                    yield from _faults(member, value[name], inner)
+                    yield from _faults(member, value.get(name), inner)
+
+
+def _member_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
+    """The faults of a value that must be there."""
+    if value is None:
+        yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
+    else:
+        yield from _faults(shape, value, place)
 
 
 def _map_faults(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
@@ -304,7 +311,7 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str
             if rules:
                 yield _fault(value, place, f"Map keys must satisfy constraint: [{', '.join(rules)}]")
     if isinstance(shape.of, ListOf) and any(
-        any(_length_faults(shape.of, each, "")) for each in value.values()
+        each is not None and any(_length_faults(shape.of, each, "")) for each in value.values()
     ):
         rules = [
             f"Member must have length less than or equal to {shape.of.max}",
@@ -313,7 +320,7 @@ def _map_faults(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str
         yield _fault(value, place, f"Map value must satisfy constraint: [{', '.join(rules)}]")
         return
     for name, member in value.items():
-        yield from _faults(shape.of, member, f"{place}.{name}.member")
+        yield from _member_faults(shape.of, member, f"{place}.{name}.member")
 
 
 def _length_faults(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
