@@ -289,19 +289,20 @@ b = :y AND a = a
 """
 )
 
+_SAMPLES: list[dict[str, Any]] = [
+    {"N": "5"},
+    {"S": "5"},
+    {"S": "SS"},
+    {"B": "5w=="},
+    {"BOOL": True},
+    {"NULL": True},
+    {"L": []},
+    {"M": {}},
+    {"SS": ["a"]},
+]
 VALUES = [
     _case(text, {":a": value})
-    for value in (
-        {"N": "5"},
-        {"S": "5"},
-        {"S": "SS"},
-        {"B": "5w=="},
-        {"BOOL": True},
-        {"NULL": True},
-        {"L": []},
-        {"M": {}},
-        {"SS": ["a"]},
-    )
+    for value in _SAMPLES
     for text in (
         "n < :a",
         "n = :a",

@@ -39,14 +39,13 @@ def operand(node: tree.Operand, item: dict[str, Any], values: dict[str, Any]) ->
     if isinstance(node, tree.Value):
         return plain(values[node.name])
     if isinstance(node, tree.Path):
-        found = ("M", {name: plain(value) for name, value in item.items()})
+        found: tuple[str, Any] = ("M", {name: plain(value) for name, value in item.items()})
         for part in node.parts:
             kind, content = found
-            in_map = kind == "M" and isinstance(part, str) and part in content
-            in_list = kind == "L" and isinstance(part, int) and part < len(content)
-            if not (in_map or in_list):
-                return MISSING
-            found = content[part]
+            if isinstance(part, str):
+                found = content.get(part, MISSING) if kind == "M" else MISSING
+            else:
+                found = content[part] if kind == "L" and part < len(content) else MISSING
         return found
     assert isinstance(node, tree.Call)
     kind, content = operand(node.arguments[0], item, values)

@@ -98,4 +98,81 @@ updates: st.SearchStrategy[tree.Update] = (
     .map(_sections)
     .filter(lambda update: bool(update.actions))
 )
+# Updates that mostly fit: of an item of this shape, at paths that don't overlap.
+fitting_items = st.fixed_dictionaries(
+    {
+        "a": st.sampled_from(NUMBERS).map(lambda text: {"N": text}),
+        "b": st.lists(scalars, max_size=4).map(lambda content: {"L": content}),
+        "c": st.fixed_dictionaries(
+            {"l": st.just({"L": [{"N": "1"}, {"N": "2"}]}), "s": _sets("SS", STRINGS[1:])},
+            optional={"a": st.just({"N": "7"})},
+        ).map(lambda content: {"M": content}),
+        "d": _sets("NS", NUMBERS),
+    }
+)
+_FREE_PATHS: list[tuple[str | int, ...]] = [
+    ("a",),
+    ("e",),
+    ("b", 0),
+    ("b", 1),
+    ("b", 2),
+    ("b", 9),
+    ("b", 7),
+    ("c", "a"),
+    ("c", "l", 0),
+    ("c", "l", 1),
+    ("c", "l", 5),
+    ("c", "s"),
+    ("c", "z"),
+    ("d",),
+]
+_NUMBER_PATHS = [tree.Path(("a",)), tree.Path(("c", "l", 0)), tree.Path(("c", "l", 1))]
+_LIST_PATHS = [tree.Path(("b",)), tree.Path(("c", "l"))]
+_number_operands: st.SearchStrategy[tree.Operand] = st.one_of(
+    st.sampled_from(_NUMBER_PATHS),
+    st.just(tree.Value(":n")),
+    st.sampled_from([("c", "a"), ("e",)]).map(
+        lambda parts: tree.Call("if_not_exists", (tree.Path(parts), tree.Value(":n")))
+    ),
+)
+_fitting_values: st.SearchStrategy[tree.Operand] = st.one_of(
+    st.sampled_from([tree.Value(":n"), tree.Value(":l"), tree.Path(("b",)), tree.Path(("c",))]),
+    _number_operands,
+    st.builds(tree.Arithmetic, st.sampled_from(["+", "-"]), _number_operands, _number_operands),
+    st.builds(
+        lambda one, two: tree.Call("list_append", (one, two)),
+        st.sampled_from(_LIST_PATHS),
+        st.sampled_from([*_LIST_PATHS, tree.Value(":l")]),
+    ),
+)
+
+
+@st.composite
+def fitting_updates(draw: st.DrawFn) -> tree.Update:
+    """An update whose actions suit the attributes of ``fitting_items``."""
+    actions: list[tree.Action] = []
+    for parts in draw(st.lists(st.sampled_from(_FREE_PATHS), min_size=1, max_size=5, unique=True)):
+        path = tree.Path(parts)
+        choices: list[st.SearchStrategy[tree.Action]] = [
+            st.builds(tree.Set, st.just(path), _fitting_values),
+            st.just(tree.Remove(path)),
+        ]
+        if parts in {("a",), ("e",), ("c", "a"), ("c", "z"), ("c", "l", 0), ("c", "l", 5)}:
+            choices.append(st.just(tree.Add(path, tree.Value(":n"))))
+        if parts in {("d",), ("c", "s")}:
+            value = tree.Value(":ns" if parts == ("d",) else ":ss")
+            choices += [st.just(tree.Add(path, value)), st.just(tree.Delete(path, value))] * 2
+        actions.append(draw(st.one_of(choices)))
+    order = [tree.Set, tree.Remove, tree.Add, tree.Delete]
+    return tree.Update(tuple(sorted(actions, key=lambda action: order.index(type(action)))))
+
+
+fitting_given_values = st.fixed_dictionaries(
+    {
+        ":n": st.sampled_from(NUMBERS).map(lambda text: {"N": text}),
+        ":l": st.lists(scalars, max_size=2).map(lambda content: {"L": content}),
+        ":ns": _sets("NS", NUMBERS),
+        ":ss": _sets("SS", STRINGS[1:]),
+    }
+)
 given_values = st.fixed_dictionaries({":v0": values, ":v1": values, ":v2": scalars})

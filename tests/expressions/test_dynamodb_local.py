@@ -14,14 +14,22 @@ from tests.expressions.cases import Case
 from tests.expressions.local import KEY, Local, address
 from tests.expressions.record import FAMILIES, read
 from tests.expressions.running import normal, our_answer
-from tests.expressions.strategies import conditions, given_values, items, updates
+from tests.expressions.strategies import (
+    conditions,
+    fitting_given_values,
+    fitting_items,
+    fitting_updates,
+    given_values,
+    items,
+    updates,
+)
 from tests.expressions.test_properties import used
 
 pytestmark = pytest.mark.skipif(
     address() is None, reason="KEYPLAN_DYNAMODB_LOCAL doesn't name a running DynamoDB Local"
 )
 LIVE = settings(
-    max_examples=400,
+    max_examples=2500,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )
@@ -60,6 +68,16 @@ def test_random_conditions(
     text = to_text(condition)
     case = {"text": text, "names": None, "values": used(text, values)}
     _compare("FilterExpression", case, item, local)
+
+
+@LIVE
+@given(fitting_updates(), fitting_items, fitting_given_values)
+def test_random_updates_that_fit(
+    local: Local, update: tree.Update, item: dict[str, Any], values: dict[str, Any]
+) -> None:
+    text = to_text(update)
+    case = {"text": text, "names": None, "values": used(text, values)}
+    _compare("UpdateExpression", case, item, local)
 
 
 @LIVE

@@ -23,7 +23,16 @@ from keyplan.expressions import (
 )
 from keyplan.values import check_item, check_value
 from tests.expressions import naive
-from tests.expressions.strategies import conditions, given_values, items, paths, updates
+from tests.expressions.strategies import (
+    conditions,
+    fitting_given_values,
+    fitting_items,
+    fitting_updates,
+    given_values,
+    items,
+    paths,
+    updates,
+)
 
 
 def used(text: str, values: dict[str, Any]) -> dict[str, Any] | None:
@@ -80,7 +89,7 @@ def test_equality_is_the_same_through_every_road(item: dict[str, Any], values: d
                 assert bound.matches(check_item(item)) is equal, text
 
 
-@given(updates, items, given_values)
+@given(fitting_updates(), fitting_items, fitting_given_values)
 def test_an_update_changes_nothing_but_its_paths(
     update: tree.Update, item: dict[str, Any], values: dict[str, Any]
 ) -> None:
@@ -99,7 +108,7 @@ def test_an_update_changes_nothing_but_its_paths(
     assert check_item(after) == after
 
 
-@given(updates, items, given_values)
+@given(fitting_updates(), fitting_items, fitting_given_values)
 def test_what_was_set_at_a_top_level_path_is_there(
     update: tree.Update, item: dict[str, Any], values: dict[str, Any]
 ) -> None:

@@ -55,7 +55,7 @@ def send(operations: Sequence[Operation], place: str, *, return_new: bool = Fals
             place=place,
             hint="claims count too; split the write, or put what needs no condition into a Batch",
         )
-    no_repeats(operations)
+    no_repeats(operations, "transaction")
     return (yield from _send_transaction(operations, place))
 
 

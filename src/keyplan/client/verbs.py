@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
+from pydantic import ValidationError
+
 from keyplan.client.answers import Answer
 from keyplan.client.batches import batch_write
 from keyplan.client.conversations import Conversation
@@ -16,8 +18,8 @@ from keyplan.client.reads import Target, batch_entities, get_item
 from keyplan.client.transactions import pause_before_retry, send
 from keyplan.client.writes import Compiled, Operation, WriteCompiler, primary_key
 from keyplan.design.actions import Action, Ask, Batch, Create, Delete, Put, Update
-from keyplan.design.entity import Entity
-from keyplan.errors import RequestError, WriteFailed
+from keyplan.design.entity import Entity, faults_of
+from keyplan.errors import ArgumentError, RequestError, WriteFailed
 
 __all__ = ["Verbs"]
 
@@ -115,6 +117,8 @@ class Verbs:
                     answer = compiled.result
         except StopIteration as end:
             result = end.value
+        except ValidationError as error:
+            raise ArgumentError("the write makes no valid item", place=place, faults=faults_of(error, "")) from error
         finally:
             actions.close()
         yield from send(operations, place)

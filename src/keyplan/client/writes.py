@@ -18,7 +18,7 @@ from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
 from keyplan.design.filters import translate, translate_mapping
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
-from keyplan.errors import ArgumentError, RequestError, UpdateRefused
+from keyplan.errors import ArgumentError, RequestError
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
 
@@ -139,9 +139,11 @@ class WriteCompiler:
 
     def batch(self, batch: Batch) -> list[dict[str, Any]]:
         """The write requests of a batch. Raises RequestError for actions that need a condition or a transaction."""
-        return [self._batched(action) for action in batch.actions]
+        compiled = [self._batched(action) for action in batch.actions]
+        no_repeats([operation for operation, _ in compiled], "batch")
+        return [request for _, request in compiled]
 
-    def _batched(self, action: Any) -> dict[str, Any]:
+    def _batched(self, action: Any) -> tuple[Operation, dict[str, Any]]:
         if not isinstance(action, Put | Delete) or action.conditions or action.equals:
             raise RequestError("a batch takes plain Put and Delete", hint="conditions and updates need a transaction")
         compiled = self.compile(action)
@@ -150,10 +152,10 @@ class WriteCompiler:
                 f"a {compiled.operations[0].entity.name} has claims or a version, which a batch can't keep",
                 hint="write it on its own or in a transaction",
             )
-        parameters = compiled.operations[0].parameters
+        operation = compiled.operations[0]
         if isinstance(action, Delete):
-            return {"DeleteRequest": {"Key": parameters["Key"]}}
-        return {"PutRequest": {"Item": parameters["Item"]}}
+            return operation, {"DeleteRequest": {"Key": operation.parameters["Key"]}}
+        return operation, {"PutRequest": {"Item": operation.parameters["Item"]}}
 
     # Actions
 
@@ -330,8 +332,8 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     return entity.item_key(entity.primary, given)
 
 
-def no_repeats(operations: Sequence[Operation]) -> None:
-    """Raises UpdateRefused when two operations are for the same item: DynamoDB takes one an item in a transaction."""
+def no_repeats(operations: Sequence[Operation], request: str) -> None:
+    """Raises RequestError when two operations are for the same item: DynamoDB takes one an item in a request."""
     seen: dict[Any, str] = {}
     for operation in operations:
         key = operation.parameters.get("Key")
@@ -340,8 +342,8 @@ def no_repeats(operations: Sequence[Operation]) -> None:
             key = {name: item[name] for name in (one.name for one, _ in operation.entity.primary.attributes)}
         identity = tuple(sorted((name, next(iter(value.values()))) for name, value in key.items()))
         if identity in seen:
-            raise UpdateRefused(
-                f"two actions of one transaction are for the same item: {seen[identity]}, {operation.description}",
+            raise RequestError(
+                f"two actions of one {request} are for the same item: {seen[identity]}, {operation.description}",
                 hint="put them into one action, or into two writes",
             )
         seen[identity] = operation.description

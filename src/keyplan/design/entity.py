@@ -188,7 +188,10 @@ class CompiledEntity:
         for key in self.keys:
             if key is self.primary or key.member(found):
                 item.update(self.item_key(key, found))
-        size = values.item_size(item)
+        try:
+            size = values.item_size(item)
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=self.name) from None
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
             raise ItemTooLarge(

@@ -176,13 +176,18 @@ class CompiledKey:
 
 def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
     """The key text, if it keeps to DynamoDB's limit for its place. Raises KeyFieldError."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it holds half a surrogate pair") from None
     if len(text) * 4 > bytes_max and attribute.type != "N":
-        size = len(text.encode("utf-8", "surrogatepass"))
+        size = len(text.encode())
         if attribute.type == "B":
             size = len(text) * 3 // 4
         if size > bytes_max:
             raise KeyFieldError(
-                f"makes the key attribute {attribute.name} {size} bytes long; DynamoDB allows {bytes_max}",
+                f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
                 hint="keep the fields of a key short",
             )
     return text

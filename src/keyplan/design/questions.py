@@ -103,26 +103,27 @@ class Signature:
         given = dict(zip(self._names, args, strict=False))
         if kwargs:
             given.update(kwargs)
-        if len(given) != len(args) + len(kwargs) or not (self._required <= given.keys() <= self.by_name.keys()):
-            raise self._misfit(args, kwargs)
         faults: list[Fault] = []
+        if len(given) != len(args) + len(kwargs) or not (self._required <= given.keys() <= self.by_name.keys()):
+            faults = self._misfits(args, kwargs)
         bound = dict(self._defaults)
         for name, value in given.items():
-            if value.__class__ is str and name in self._texts:
+            if name in self._texts and value.__class__ is str and value.isascii():
                 bound[name] = value
                 continue
             try:
-                bound[name] = self._validator(name)(value, strict=strict)
+                if name in self.by_name:
+                    bound[name] = self._validator(name)(value, strict=strict)
             except ValidationError as error:
                 faults.extend(faults_of(error, name))
             except ArgumentError as error:
                 faults.append(Fault(name, error.message, error.hint))
         if faults:
             what = "wrong arguments" if len(faults) > 1 else "wrong argument"
-            raise ArgumentError(what, place=self.place, faults=faults)
+            raise ArgumentError(what, place=self.place, faults=faults, hint=f"call it as {self}")
         return bound
 
-    def _misfit(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> ArgumentError:
+    def _misfits(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Fault]:
         given = dict(zip(self._names, args, strict=False))
         faults = [
             Fault(name, "no such parameter", _closest(name, self._names)) for name in kwargs if name not in self.by_name
@@ -130,12 +131,11 @@ class Signature:
         faults += [Fault(name, "given twice") for name in given if name in kwargs]
         if len(args) > len(self._names):
             faults.append(Fault("", f"takes {len(self._names)} arguments, {len(args)} given"))
-        faults += [
+        return faults + [
             Fault(one.name, "missing", f"its type is {type_name(one.annotation)}")
             for one in self.parameters
             if one.required and one.name not in given and one.name not in kwargs
         ]
-        return ArgumentError("the arguments don't fit", place=self.place, faults=faults, hint=f"call it as {self}")
 
     def __str__(self) -> str:
         texts = [

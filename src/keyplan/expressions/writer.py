@@ -1,7 +1,7 @@
 """Writing values at document paths: a new item from an old one, sharing what didn't change.
 
 All writes of one update are applied together: list indexes mean the list as it was before the update, an
-index past its end appends, and removals take effect last.
+index past its end appends to what the removals left.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ def write_all(writes: Iterable[Write], item: Item) -> Item:
     for write in reversed(ordered):
         if write.value is REMOVED:
             copy.remove(write.steps)
+    copy.append()
     return copy.item
 
 
@@ -58,6 +59,7 @@ class _Copy:
     def __init__(self, item: Item) -> None:
         self.item: Item = dict(item)
         self._copied: dict[Steps, Any] = {}
+        self._appends: list[tuple[list[AttributeValue], AttributeValue]] = []
 
     def _container(self, steps: Steps) -> Any:
         """The dict or list that holds the last step of a path, our own copy of it."""
@@ -82,9 +84,14 @@ class _Copy:
         holder = self._container(steps)
         last = steps[-1]
         if isinstance(last, int) and last >= len(holder):
-            holder.append(value)
+            # Only after the removals, which mean the list as it was.
+            self._appends.append((holder, value))
         else:
             holder[last] = value
+
+    def append(self) -> None:
+        for elements, value in self._appends:
+            elements.append(value)
 
     def remove(self, steps: Steps) -> None:
         holder = self._container(steps)

@@ -133,7 +133,7 @@ def _mapping(found: Any, kind: str, line: int) -> dict[str, Any]:
 def _yaml() -> tuple[Any, type[Any]]:
     """PyYAML, and its safe loader with dates that aren't any left as texts."""
     try:
-        import yaml
+        import yaml  # noqa: PLC0415 - an extra, which only YAML needs
     except ImportError:
         raise RequestError(
             "YAML front matter needs PyYAML, which isn't installed", hint="pip install 'keyplan[systems]'"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keyplan import expressions
 from keyplan.design.codec import encode_value
 from keyplan.design.compiler import Options
 from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.formats import NumberFormat
+from keyplan.design.formats import NumberFormat, TimeFormat
 from keyplan.design.keys import CompiledKey
 from keyplan.design.plans import (
     BatchGetPlan,
@@ -37,6 +37,11 @@ __all__ = ["Groups", "Oracle", "UndecidableError"]
 
 Groups = list[list[Entity]]
 """An answer in order. Items within one group are equal in every field that orders the answer: any order of them is right."""
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNITS = {"ms": timedelta(milliseconds=1), "s": timedelta(seconds=1)}
+_PARTS = {"Y": "year", "m": "month", "d": "day", "H": "hour", "M": "minute", "S": "second", "f": "microsecond"}
 
 
 class UndecidableError(Exception):
@@ -83,6 +88,12 @@ class Oracle:
                 return [[row.instance for row in group] for group in self._query(self.pattern.plan, world, arguments)]
             case ThroughPlan():
                 return self._through(self.pattern.plan, world, arguments)
+
+    def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
+        """The same where the fields of several entities' items don't say which comes first."""
+        plan = self.pattern.plan
+        entities = [match.entity for match in plan.matches] if isinstance(plan, QueryPlan) else []
+        return [[row.instance for entity in entities for row in self._matching(world, entity, arguments)]]
 
     # What belongs to the answer
 
@@ -200,7 +211,10 @@ def _coarse(variable: Variable, value: Any) -> Any:
     """The value to the unit in which its key keeps it: moments in a Number are whole milliseconds or seconds."""
     form = variable.format
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
-        return value.timestamp() // (0.001 if form.unit == "ms" else 1)
+        return (value - _EPOCH) // _UNITS[form.unit]
+    if isinstance(form, TimeFormat) and not form.exact:
+        moment = value.astimezone(UTC)
+        return tuple(getattr(moment, name) for letter, name in _PARTS.items() if f"%{letter}" in form.layout)
     return getattr(value, "value", value)
 
 

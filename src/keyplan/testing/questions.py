@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-from hypothesis.strategies import SearchStrategy
 from pydantic import TypeAdapter, ValidationError
 
 from keyplan.design.fields import is_optional
@@ -43,7 +42,7 @@ def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
 class Asker:
     """Makes arguments for one read pattern."""
 
-    def __init__(self, pattern: ReadPattern, own: dict[Any, SearchStrategy[Any]]) -> None:
+    def __init__(self, pattern: ReadPattern) -> None:
         self.pattern = pattern
         self.parameters = [
             one for one in pattern.signature.parameters if one.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR}

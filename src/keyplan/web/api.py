@@ -22,7 +22,7 @@ from keyplan.design.shapes import ShapeKind
 from keyplan.errors import ItemNotFound, KeyplanError
 from keyplan.opening import Design
 from keyplan.web.answers import answer_json, error_json, known_error, plain
-from keyplan.web.arguments import arguments_of
+from keyplan.web.arguments import arguments_of, check_arguments
 from keyplan.web.incoming import query_pairs, read_object
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
@@ -92,7 +92,9 @@ class Endpoint:
     async def _arguments(self, request: Request) -> dict[str, Any]:
         if isinstance(self.pattern, ReadPattern):
             return arguments_of(self.pattern.signature, query_pairs(request))
-        return await read_object(request)
+        arguments = await read_object(request)
+        check_arguments(self.pattern.signature, arguments)
+        return arguments
 
     def _check(self, answer: Any, arguments: dict[str, Any]) -> None:
         """A read of one item that finds none is a 404 here, also where the pattern answers None in Python."""

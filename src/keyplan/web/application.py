@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -24,10 +23,9 @@ from keyplan.web.tracing import examples
 
 __all__ = ["application"]
 
-_log = logging.getLogger("keyplan.web")
-
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _CODES = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed", 413: "RequestTooLarge", 415: "UnsupportedMediaType"}
+_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -46,7 +44,11 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
     html = page(design)
 
     async def unknown(request: Request) -> Response:
-        raise unknown_pattern(design.compiled, request.path_params["pattern"])
+        name = request.path_params["pattern"]
+        known = next((one for one in endpoints if one.pattern.name == name), None)
+        if known is None:
+            raise unknown_pattern(design.compiled, name)
+        raise HTTPException(405, headers={"Allow": known.method})
 
     async def describe(_request: Request) -> Response:
         return JsonResponse(document)
@@ -64,8 +66,8 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
 
     routes = [
         *(Route(f"/api/{one.pattern.name}", one.__call__, methods=[one.method]) for one in endpoints),
-        Route("/api/{pattern}", unknown, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
         *(Route(f"/try/{one.pattern.name}", one.trace, methods=[one.method]) for one in endpoints),
+        *(Route(f"/{base}/{{pattern}}", unknown, methods=_METHODS) for base in ("api", "try")),
         Route("/openapi.json", describe),
         Route("/examples.json", stored),
         *(Route(path, look) for path in ("/", "/docs")),
@@ -110,8 +112,8 @@ async def _keyplan_error(_request: Request, error: Exception) -> Response:
     return error_response(error)
 
 
-async def _unexpected(request: Request, error: Exception) -> Response:
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+async def _unexpected(_request: Request, _error: Exception) -> Response:
+    # The error itself goes on to the server that runs the application, which logs it.
     return _problem(500, "InternalError", "the server failed; its log says why")
 
 

@@ -5,14 +5,17 @@ Values stay texts: the pattern's own signature converts and checks them. The com
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.design.entity import faults_of
 from keyplan.design.fields import kind_of
-from keyplan.design.questions import Parameter, ParameterKind, Signature
+from keyplan.design.questions import Parameter, ParameterKind, Signature, adapted
 from keyplan.errors import ArgumentError, Fault
 
-__all__ = ["BOUNDS", "arguments_of", "takes_many"]
+__all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]
 
 BOUNDS = ("ge", "gt", "le", "lt")
 """How a range's bounds are named: ``created_at.ge``."""
@@ -28,8 +31,8 @@ def takes_many(parameter: Parameter) -> bool:
 def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat the name.
 
-    Values that aren't texts are taken as they are. Names that the pattern doesn't have are kept: binding tells of them.
-    Raises ArgumentError with every fault of the form.
+    Values that aren't texts are taken as they are. Raises ArgumentError with every fault: of the form, the names and the
+    values.
     """
     found: dict[str, Any] = {}
     faults: list[Fault] = []
@@ -48,11 +51,37 @@ def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]]) -> dict
             faults.append(Fault(base, "given twice", "give it once"))
         else:
             found[base] = value
-    if faults:
-        raise ArgumentError(
-            "wrong arguments" if len(faults) > 1 else "wrong argument", place=signature.place, faults=faults
-        )
+    check_arguments(signature, found, faults)
     return found
+
+
+def check_arguments(signature: Signature, arguments: Mapping[str, Any], faults: Iterable[Fault] = ()) -> None:
+    """Raises ArgumentError with every fault of a call's arguments: ``faults``, and those of the names and the values."""
+    found = list(faults)
+    message, hint = "", None
+    try:
+        signature.bind((), arguments, strict=False)
+    except ArgumentError as error:
+        message, hint = error.message, error.hint
+        told = [fault.place for fault in found]
+        found += [fault for fault in error.faults if fault.place not in told or fault.message != "missing"]
+        if hint is not None:  # the names don't fit, so the values weren't looked at
+            found += _value_faults(signature, arguments)
+    if found:
+        wrong = "wrong arguments" if len(found) > 1 else "wrong argument"
+        raise ArgumentError(message or wrong, place=signature.place, hint=hint, faults=found)
+
+
+def _value_faults(signature: Signature, arguments: Mapping[str, Any]) -> Iterable[Fault]:
+    for name, value in arguments.items():
+        parameter = signature.by_name.get(name)
+        if parameter is None:
+            continue
+        adapter: TypeAdapter[Any] = TypeAdapter(adapted(parameter))
+        try:
+            adapter.validate_python(value)
+        except ValidationError as error:
+            yield from faults_of(error, name)
 
 
 def _add_bound(bounds: dict[str, Any], name: str, bound: str, value: str, faults: list[Fault]) -> None:

@@ -7,6 +7,7 @@ shell, without the repository's hooks or filters, and within a bounded time. How
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import threading
@@ -85,6 +86,8 @@ class History:
             return None
         except subprocess.TimeoutExpired:
             raise HistoryError(f"git took more than {LOG_SECONDS_MAX} s") from None
+        except (ValueError, OverflowError) as error:
+            raise HistoryError(f"git's log can't be read: {error}") from None
 
     def revisions(self, path: str) -> list[Revision]:
         """The texts of a file, oldest first, each without its front matter. Raises HistoryError.
@@ -106,13 +109,14 @@ class History:
         if self._reader is not None:
             for pipe in (self._reader.stdin, self._reader.stdout):
                 if pipe is not None:
-                    pipe.close()
+                    with contextlib.suppress(OSError):  # what wasn't sent needn't be
+                        pipe.close()
             self._reader.wait()
             self._reader = None
 
     def _blob(self, name: str) -> bytes | None:
         if self._reader is None:
-            self._reader = subprocess.Popen(
+            self._reader = subprocess.Popen(  # noqa: S603 - no shell; the arguments are ours and a folder
                 _command(self._folder, "cat-file", "--batch"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

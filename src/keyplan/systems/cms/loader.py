@@ -1,0 +1,264 @@
+"""Loading a folder of Markdown posts into the CMS: Jekyll's, Hugo's, or any with front matter.
+
+A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The same
+folder can be loaded again: what is there already is updated, and nothing doubles. What a post's file says is read by
+``keyplan.systems.posts``, git by ``history.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyplan import Create, Delete, Put, Update
+from keyplan.errors import Fault, ItemExists, KeyplanError, Refused, RequestError, StoreError
+from keyplan.systems import LoadReport, Progress
+from keyplan.systems.cms.design import (
+    EXCERPT_MAX,
+    TAGS_MAX,
+    Article,
+    ArticleVersion,
+    Cms,
+    TagArticle,
+    check_body,
+    word_count,
+)
+from keyplan.systems.cms.history import History, HistoryError, Revision
+from keyplan.systems.frontmatter import FrontMatterError
+from keyplan.systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
+
+__all__ = ["load"]
+
+NOBODY = "unknown"
+"""The author of a post that names none."""
+STEP_VERSIONS = 50
+"""Versions written in one transaction: with 40 tags and the metadata within DynamoDB's 100 actions."""
+STEP_BYTES = 3_000_000
+"""Bytes of bodies in one transaction, within DynamoDB's 4 MB."""
+
+
+def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
+    """Load every post below a folder. A post that can't be loaded is a fault with its file and line.
+
+    ``loaded`` counts the articles that now stand as their files say, those that already did included. Raises
+    RequestError for a folder that isn't there, StoreError when the store can't be written.
+    """
+    paths, faults = find_posts(folder)
+    report = LoadReport(faults=faults)
+    history: History | None = None
+    try:
+        history = History.of(folder)
+    except HistoryError as error:
+        report.faults.append(_left_out(shown(str(folder)), error))
+    progress(0, len(paths))
+    try:
+        for number, path in enumerate(paths, 1):
+            history = _load_one(design, folder, path, history, report)
+            progress(number, len(paths))
+    finally:
+        if history is not None:
+            history.close()
+    return report
+
+
+def _left_out(place: str, error: HistoryError) -> Fault:
+    return Fault(place, f"git's history is left out: {error}", "the posts are loaded, each with one version")
+
+
+def _load_one(design: Cms, folder: Path, path: Path, history: History | None, report: LoadReport) -> History | None:
+    """Load one file, and give the history to go on with: none after it failed."""
+    place = shown(path.relative_to(folder).as_posix())
+    try:
+        post = read_post(folder, path)
+        revisions: list[Revision] = []
+        try:
+            revisions = [] if history is None else history.revisions(post.path)
+        except HistoryError as error:
+            report.faults.append(_left_out(place, error))
+            history, failed = None, history
+            if failed is not None:
+                failed.close()
+        _take_in(design, post, _complete(post, revisions, report))
+    except FrontMatterError as error:
+        report.faults.append(fault_of(place, error))
+    except StoreError:
+        raise
+    except KeyplanError as error:
+        report.faults.append(Fault(place, error.message, error.hint, error.code))
+    else:
+        report.loaded += 1
+    return history
+
+
+def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
+    """The versions that a post is to have, the last one being what the file holds now."""
+    check_body(post.body, post.path)
+    found: list[Revision] = []
+    for revision in revisions:
+        try:
+            check_body(revision.body, post.path)
+            found.append(revision)
+        except RequestError as error:
+            message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
+            report.faults.append(Fault(post.path, message, error.hint, error.code))
+    if not found or found[-1].body != post.body:
+        moment = post.modified if found else post.date or post.modified
+        found.append(Revision(post.body, None, moment))
+    return found
+
+
+def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
+    """The article that a post describes, before it has a version. Raises FrontMatterError for what it can't hold."""
+    tags = dict.fromkeys((*post.tags, *post.categories))
+    if len(tags) > TAGS_MAX:
+        raise FrontMatterError(
+            f"{len(tags)} tags and categories; an article may have {TAGS_MAX}", line=post.lines.get("tags")
+        )
+    created = post.date or revisions[0].moment
+    excerpt = post.excerpt
+    if excerpt is not None and len(excerpt) > EXCERPT_MAX:
+        excerpt = f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
+    author = next((one for one in (*post.authors, revisions[0].author) if one), NOBODY)
+    try:
+        return Article(
+            article_id=stable_id(post.path, post.date),
+            title=post.title,
+            slug=post.slug,
+            excerpt=excerpt,
+            status="draft" if post.draft else "published",
+            author_id=author,
+            published_at=None if post.draft else created,
+            tags=set(tags),
+            created_at=created,
+            updated_at=max(created, revisions[-1].moment),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise FrontMatterError(message, line=post.lines.get(name)) from None
+
+
+def _take_in(design: Cms, post: Post, revisions: Sequence[Revision]) -> None:
+    """Bring the article of a post, its tags and its versions to what the file says."""
+    wanted = _article_of(post, revisions)
+    before = design.get(Article, article_id=wanted.article_id, consistent=True)
+    if before is None:
+        before, revisions = _create(design, wanted, revisions)
+    else:
+        revisions = _unknown(design, before, revisions)
+        changes = _changes(before, wanted)
+        if (changes or revisions) and before.status == "archived":
+            raise Refused(
+                f"article {before.article_id} is archived and stays as it is, though its file has changed",
+                hint="delete the article to load it anew, or take the file away",
+            )
+        if changes:
+            before = _update(design, before, changes, wanted.updated_at)
+    for step in _steps(revisions):
+        before = _append(design, before, step)
+
+
+def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tuple[Article, Sequence[Revision]]:
+    """Write a new article with its tags and its first versions, all or nothing; gives the versions that are left."""
+    first = next(_steps(revisions))
+    article = wanted.model_copy(
+        update={"current_version": len(first), "updated_at": max(wanted.created_at, first[-1].moment)}
+    )
+    tags = [TagArticle(tag=tag, article_id=article.article_id, tagged_at=article.created_at) for tag in article.tags]
+    versions = [Create(version) for version in _versions(article, first, after=0)]
+    actions = [Create(article), *(Put(tag) for tag in tags), *versions]
+    try:
+        design.transact(actions)
+    except ItemExists:
+        if design.get(Article, article_id=article.article_id, consistent=True) is not None:
+            raise  # somebody else loads the same folder
+        design.delete_article(article.article_id)  # versions that a delete which failed half-way has left
+        design.transact(actions)
+    return article, revisions[len(first) :]
+
+
+def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Sequence[Revision]:
+    """The versions that came after what was loaded before.
+
+    The newest stored version that is one of the file's tells how far that was; what was published in the CMS since then
+    stays the newest, as long as the file doesn't change again.
+    """
+    cursor = None
+    while True:
+        page = design.article_versions(before.article_id, limit=10, cursor=cursor)
+        for stored in page:
+            same = [number for number, one in enumerate(revisions) if one.body == stored.body]
+            exact = [number for number in same if revisions[number].moment == stored.created_at]
+            if same:
+                return revisions[(exact or same)[-1] + 1 :]
+        cursor = page.cursor
+        if cursor is None:
+            return revisions[-1:]
+
+
+def _changes(before: Article, wanted: Article) -> dict[str, Any]:
+    """What of an article differs from its file. The file wins, but what was published once isn't taken back."""
+    names = ("title", "slug", "excerpt", "author_id", "tags")
+    changes = {name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)}
+    if before.status == "draft" and wanted.status == "published":
+        changes |= {"status": "published", "published_at": wanted.published_at}
+    return changes
+
+
+def _update(design: Cms, before: Article, changes: Mapping[str, Any], moment: datetime) -> Article:
+    """Write an article's changed metadata and tags, all or nothing."""
+    after = before.model_copy(update={**changes, "updated_at": max(before.updated_at, moment)})
+    actions: list[Update | Put | Delete] = [
+        Update(before, **changes, updated_at=after.updated_at).only_if(tags=before.tags, status=before.status)
+    ]
+    for tag in sorted(after.tags - before.tags):
+        actions.append(Put(TagArticle(tag=tag, article_id=before.article_id, tagged_at=after.updated_at)))
+    for tag in sorted(before.tags - after.tags):
+        actions.append(Delete(TagArticle, tag=tag, article_id=before.article_id))
+    design.transact(actions)
+    return after
+
+
+def _append(design: Cms, before: Article, step: Sequence[Revision]) -> Article:
+    """Write the next versions, and let the article point to the last of them, all or nothing."""
+    newest = before.current_version + len(step)
+    moment = max(before.updated_at, step[-1].moment)
+    design.transact(
+        [
+            Update(before, current_version=newest, updated_at=moment).only_if(
+                current_version=before.current_version, status=before.status
+            ),
+            *(Create(version) for version in _versions(before, step, after=before.current_version)),
+        ]
+    )
+    return before.model_copy(update={"current_version": newest, "updated_at": moment})
+
+
+def _versions(article: Article, revisions: Sequence[Revision], *, after: int) -> Iterator[ArticleVersion]:
+    for number, revision in enumerate(revisions, after + 1):
+        yield ArticleVersion(
+            article_id=article.article_id,
+            version=number,
+            body=revision.body,
+            word_count=word_count(revision.body),
+            created_by=revision.author or article.author_id,
+            created_at=revision.moment,
+        )
+
+
+def _steps(revisions: Sequence[Revision]) -> Iterator[Sequence[Revision]]:
+    """The versions in parts that one transaction can hold."""
+    start, size = 0, 0
+    for number, revision in enumerate(revisions):
+        more = len(revision.body.encode("utf-8"))
+        if number > start and (number - start == STEP_VERSIONS or size + more > STEP_BYTES):
+            yield revisions[start:number]
+            start, size = number, 0
+        size += more
+    if start < len(revisions):
+        yield revisions[start:]

@@ -1,0 +1,191 @@
+"""``verify``: hypothesis generates stores, every read of the design is compared with brute force on each.
+
+Here the parts meet: steps fill a store (``steps.py``, ``model.py``), what must hold of it is checked (``invariants.py``), and
+every pattern is asked (``questions.py``, ``checking.py``, ``oracle.py``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from keyplan.design.parameters import Page
+from keyplan.design.patterns import ReadMethod
+from keyplan.design.shapes import ShapeKind
+from keyplan.opening import Design
+from keyplan.testing.checking import Checker
+from keyplan.testing.invariants import check_invariants
+from keyplan.testing.model import Model
+from keyplan.testing.oracle import Oracle
+from keyplan.testing.questions import Asker
+from keyplan.testing.report import PatternReport, Report, Tally
+from keyplan.testing.steps import Step, Steps
+from keyplan.testing.world import record, scan
+
+__all__ = ["verify"]
+
+SHRINK_SECONDS = 20.0
+"""How long a failure is made smaller before it is told."""
+
+
+def verify(
+    design: type[Design],
+    *,
+    stores: int = 200,
+    seed: int | None = None,
+    open: Callable[[], Design] | None = None,  # noqa: A002 - it is the design's own verb
+    strategies: Mapping[Any, SearchStrategy[Any]] | None = None,
+) -> Report:
+    """Check a design: every answer of every read equals a brute-force filter over all stored items, and no write leaves
+    anything stale.
+
+    ``stores``: how many stores to generate. ``seed`` makes them the same ones each time; without it they are new in every
+    run, and a failure names the seed that repeats it. ``open`` opens the design on an empty store, ``":memory:"`` by default.
+    ``strategies`` are hypothesis strategies that replace the built-in ones: for an entity (``{Article: ...}``), for another
+    type, or for all fields and parameters of a name (``{"email": ...}``).
+
+    Each store is filled by the plain verbs and the design's own write patterns, with values that collide and lie where
+    keys go wrong. Then, for each read pattern: answers for stored and for absent values, in order, over pages of random
+    size, synchronous and asynchronous. And for the store: every item belongs to one entity, its key attributes are those
+    of its fields, and claims have their owners.
+
+    Raises AssertionError with the smallest failing example found: the steps that filled the store, the question, the
+    answer expected, the answer given, and its requests; or with the names of reads that never had an answer.
+    """
+    number = random.SystemRandom().randrange(1 << 32) if seed is None else seed
+    return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, number)
+
+
+class _EnoughError(BaseException):
+    """Ends the search for a smaller example. No Exception, so that hypothesis doesn't take it for another failure."""
+
+
+class _Verifier:
+    def __init__(
+        self, design: type[Design], open_design: Callable[[], Design], own: dict[Any, SearchStrategy[Any]]
+    ) -> None:
+        self.design = design
+        self.open = open_design
+        self.tally = Tally()
+        self.steps = Steps(design.compiled, own)
+        self.askers = {name: Asker(read) for name, read in design.compiled.reads.items()}
+        self.oracles: dict[str, Oracle] = {}
+        for name, read in design.compiled.reads.items():
+            method = getattr(design, name)
+            if isinstance(method, ReadMethod):
+                self.oracles[name] = Oracle(read, method.options)
+        self.smallest: tuple[int, AssertionError] | None = None
+        self.deadline = float("inf")
+
+    def run(self, stores: int, seed: int) -> Report:
+        settings = hypothesis.settings(
+            max_examples=stores,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            verbosity=Verbosity.quiet,
+            print_blob=False,
+        )
+        with asyncio.Runner() as runner:
+
+            @hypothesis.seed(seed)
+            @settings
+            @hypothesis.given(self.steps.strategy(), st.integers(0, 1 << 16))
+            def one_store(steps: list[Step], number: int) -> None:
+                if time.monotonic() > self.deadline:
+                    raise _EnoughError
+                self._store(steps, number, runner)
+
+            try:
+                one_store()
+            except _EnoughError:
+                pass
+            except AssertionError:
+                if self.smallest is None:
+                    raise
+            except hypothesis.errors.HypothesisException:
+                if self.smallest is None:
+                    raise
+        if self.smallest is not None:
+            raise AssertionError(f"{self.smallest[1]}\n\nrepeat it with seed={seed}") from self.smallest[1].__cause__
+        return self._report(seed)
+
+    def _store(self, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
+        """One store: fill it, check it, ask it."""
+        model: Model | None = None
+        try:
+            with self.open() as design:
+                recorder = record(design.store)
+                model = Model(design, self.tally)
+                if scan(design).size:
+                    raise AssertionError(f"{design!r} isn't empty: open= must give an empty store each time")
+                for step in steps:
+                    model.carry_out(step)
+                world = scan(design)
+                check_invariants(world)
+                model.check(world)
+                self.tally.store(world.size)
+                calls: list[tuple[str, dict[str, Any], Any]] = []
+                for name, oracle in self.oracles.items():
+                    checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
+                    for position, arguments in enumerate(self.askers[name].questions(world, number)):
+                        choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
+                        calls.extend((name, *call) for call in checker.check(world, arguments, choice))
+                runner.run(_compare_async(design, calls))
+        except AssertionError as error:
+            self._failed(error, model)
+
+    def _failed(self, error: AssertionError, model: Model | None) -> None:
+        """Keep the smallest failure, with the steps that led to it, and go on to smaller ones for a while."""
+        log = model.log if model is not None else []
+        filled = "\n".join(f"  {position}. {line}" for position, line in enumerate(log, 1)) or "  (nothing was written)"
+        told = AssertionError(f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}")
+        told.__cause__ = error.__cause__
+        size = len(log) * 10_000 + len(str(told))
+        if self.smallest is None:
+            self.deadline = time.monotonic() + SHRINK_SECONDS
+        if self.smallest is None or size < self.smallest[0]:
+            self.smallest = (size, told)
+        raise told
+
+    def _report(self, seed: int) -> Report:
+        compiled = self.design.compiled
+        patterns = tuple(
+            PatternReport(one.id, name, "read" if name in compiled.reads else "write", *self.tally.of(name))
+            for name, one in compiled.patterns.items()
+        )
+        report = Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
+        if report.unanswered:
+            raise AssertionError(
+                f"{compiled.name}: no generated store had an answer for {', '.join(report.unanswered)}, so nothing is proved "
+                f"of them; give more stores, or strategies= whose values meet\n{report}"
+            )
+        return report
+
+
+async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], Any]]) -> None:
+    """Raises AssertionError where the asynchronous form of a call gives another answer."""
+    for name, arguments, answer in calls:
+        pattern = design.compiled.reads[name]
+        got: Any
+        try:
+            if pattern.shape.kind is ShapeKind.ITERATOR:
+                got = [one async for one in design.stream_async(name, (), arguments)]
+            else:
+                got = await design.run_read_async(name, (), arguments)
+        except LookupError:
+            got = None
+        if got != answer or (isinstance(got, Page) and got.cursor != answer.cursor):
+            raise AssertionError(
+                f"{pattern.place}({arguments}) gives, awaited:\n    {got!r}\n  and as a plain call:\n    {answer!r}"
+            )

@@ -1,0 +1,177 @@
+"""The OpenAPI 3.1 document of a design, made from its signatures.
+
+Each operation carries ``x-keyplan``: the access pattern's id, DynamoDB's operation, the index and the key condition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan._version import __version__
+from keyplan.client.explain import Explanation, explain
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.questions import Parameter, ParameterKind
+from keyplan.design.shapes import ShapeKind
+from keyplan.web.arguments import BOUNDS, takes_many
+from keyplan.web.schemas import Schema, Schemas
+
+__all__ = ["openapi"]
+
+ERROR = "KeyplanError"
+_BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
+_RESPONSES = {
+    400: ("BadRequest", "The request can't be made: every fault of it is named. Nothing was sent to the store."),
+    404: ("NotFound", "There is no such item."),
+    409: ("Conflict", "A condition of the write didn't hold, or the design doesn't allow it. Nothing was written."),
+    413: ("TooLarge", "The body, or an item that it makes, is too large."),
+    415: ("UnsupportedMediaType", "The body isn't application/json."),
+    503: ("Unavailable", "The store can't answer."),
+}
+_READ_ERRORS = (400, 503)
+_WRITE_ERRORS = (400, 404, 409, 413, 415, 503)
+
+
+def openapi(design: CompiledDesign) -> dict[str, Any]:
+    """The document, as JSON data."""
+    schemas = Schemas(design)
+    paths: dict[str, Any] = {}
+    for pattern in design.patterns.values():
+        method = "get" if isinstance(pattern, ReadPattern) else "post"
+        paths[f"/api/{pattern.name}"] = {method: _operation(design, pattern, schemas)}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": design.name,
+            "version": __version__,
+            "description": design.doc or f"The access patterns of {design.name}.",
+        },
+        "servers": [{"url": "/"}],
+        "tags": [
+            {"name": "reads", "description": "Questions, each answered without a scan."},
+            {"name": "writes", "description": "Changes, each one conditional request or one transaction."},
+        ],
+        "paths": paths,
+        "components": {
+            "schemas": {**schemas.definitions, ERROR: _error_schema()},
+            "responses": {name: _error_response(text) for name, text in _RESPONSES.values()},
+        },
+    }
+
+
+def _operation(design: CompiledDesign, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
+    summary, _, rest = pattern.signature.doc.partition("\n\n")
+    operation: dict[str, Any] = {
+        "operationId": pattern.name,
+        "summary": " ".join(summary.split()) or pattern.name,
+        "tags": ["reads" if isinstance(pattern, ReadPattern) else "writes"],
+        "x-keyplan": _facts(explain(design, pattern.name)),
+    }
+    if rest.strip():
+        operation["description"] = rest.strip()
+    if isinstance(pattern, ReadPattern):
+        operation["parameters"] = [
+            one for parameter in pattern.signature.parameters for one in _parameters(pattern, parameter, schemas)
+        ]
+    else:
+        operation["requestBody"] = _body(pattern, schemas)
+    operation["responses"] = _responses(pattern, schemas)
+    return operation
+
+
+def _facts(explanation: Explanation) -> dict[str, Any]:
+    facts = {
+        "id": explanation.id,
+        "operation": explanation.operation,
+        "index": explanation.index,
+        "key_condition": explanation.key_condition or None,
+    }
+    return {name: value for name, value in facts.items() if value is not None or name == "index"}
+
+
+def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) -> list[dict[str, Any]]:
+    schema = _in_query(schemas.parameter(pattern, parameter))
+    if parameter.kind is ParameterKind.RANGE:
+        return [
+            {"name": f"{parameter.name}.{bound}", "in": "query", "description": _BOUND_WORDS[bound], "schema": schema}
+            for bound in BOUNDS
+        ]
+    found: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
+    words = {
+        ParameterKind.PREFIX: "The beginning of the text.",
+        ParameterKind.LIMIT: "How many items at most.",
+        ParameterKind.CURSOR: "Where the page before ended: the cursor that it gave, with the same other parameters.",
+    }
+    if parameter.kind in words:
+        found["description"] = words[parameter.kind]
+    if takes_many(parameter):
+        found |= {"style": "form", "explode": True}
+    return [found]
+
+
+def _in_query(schema: Schema) -> Schema:
+    """The schema without null among its values, which a query string has no form for."""
+    kinds = [one for one in schema.get("anyOf", []) if one != {"type": "null"}]
+    if len(kinds) == 1:
+        return {**kinds[0], **{name: value for name, value in schema.items() if name != "anyOf"}}
+    return schema
+
+
+def _body(pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
+    parameters = pattern.signature.parameters
+    schema: Schema = {
+        "type": "object",
+        "properties": {one.name: schemas.parameter(pattern, one) for one in parameters},
+        "additionalProperties": False,
+    }
+    required = [one.name for one in parameters if one.required]
+    if required:
+        schema["required"] = required
+    return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+
+
+def _responses(pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
+    result = schemas.result(pattern)
+    found: dict[str, Any] = {}
+    errors = _WRITE_ERRORS
+    if isinstance(pattern, ReadPattern):
+        kind = pattern.shape.kind
+        media = "application/x-ndjson" if kind is ShapeKind.ITERATOR else "application/json"
+        text = "The items, one JSON object a line." if kind is ShapeKind.ITERATOR else "The answer."
+        found["200"] = {"description": text, "content": {media: {"schema": result}}}
+        errors = (400, 404, 503) if kind in {ShapeKind.ONE, ShapeKind.COLLECTION} else _READ_ERRORS
+    elif result is None:
+        found["204"] = {"description": "Done."}
+    else:
+        found["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
+    for status in errors:
+        found[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
+    return found
+
+
+def _error_response(text: str) -> dict[str, Any]:
+    reference = {"$ref": f"#/components/schemas/{ERROR}"}
+    return {"description": text, "content": {"application/json": {"schema": reference}}}
+
+
+def _error_schema() -> Schema:
+    text = {"type": "string"}
+    fault = {
+        "type": "object",
+        "required": ["message"],
+        "properties": {"place": text, "message": text, "hint": text, "code": text},
+    }
+    error = {
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {**text, "description": "Stable: it stays when the words change."},
+            "message": {**text, "description": "What went wrong."},
+            "place": {**text, "description": "Where."},
+            "hint": {**text, "description": "What to do."},
+            "faults": {"type": "array", "items": fault, "description": "Each thing that is wrong, with its place."},
+        },
+    }
+    return {"type": "object", "required": ["error"], "properties": {"error": error}}
+
+

@@ -1,0 +1,1 @@
+def page(design): return "<p>soon"

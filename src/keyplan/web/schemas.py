@@ -1,0 +1,159 @@
+"""JSON schemas of what goes into a pattern and what comes out, made by pydantic from the annotations.
+
+How they are put together to a document is in ``openapi.py``; the page makes its forms of them.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from keyplan.client.explain import result_type
+from keyplan.design.entity import Entity
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.parameters import Page
+from keyplan.design.plans import ReadPattern
+from keyplan.design.questions import Parameter, ParameterKind, adapted
+from keyplan.design.shapes import Shape, ShapeKind
+
+__all__ = ["Schemas", "without_none"]
+
+Schema = dict[str, Any]
+Mode = Literal["validation", "serialization"]
+
+_REFERENCE = "#/components/schemas/{model}"
+
+
+class _Lenient(GenerateJsonSchema):
+    """A type that has no JSON schema of its own is described as any value."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:  # noqa: ARG002
+        return {}
+
+
+@dataclass
+class Schemas:
+    """The schemas of all parameters and results of a design. ``definitions`` are those that others refer to."""
+
+    design: CompiledDesign
+    definitions: dict[str, Schema] = field(init=False)
+
+    def __post_init__(self) -> None:
+        wanted: dict[tuple[str, Mode], TypeAdapter[Any]] = {}
+        for pattern in self.design.patterns.values():
+            for parameter in pattern.signature.parameters:
+                wanted[_parameter_key(pattern, parameter), "validation"] = TypeAdapter(_validated(parameter))
+            for name, annotation in _results(pattern):
+                wanted[f"{pattern.name}->{name}", "serialization"] = TypeAdapter(annotation)
+        found, shared = TypeAdapter.json_schemas(
+            [(key, mode, adapter) for (key, mode), adapter in wanted.items()],
+            by_alias=False,
+            ref_template=_REFERENCE,
+            schema_generator=_Lenient,
+        )
+        self._found: Mapping[Any, Schema] = found
+        self.definitions = shared.get("$defs", {})
+
+    def parameter(self, pattern: ReadPattern | WritePattern, parameter: Parameter) -> Schema:
+        """The schema of one parameter: of a range its bounds', of ``Each`` the array's. None isn't among the values."""
+        schema = dict(self._found[_parameter_key(pattern, parameter), "validation"])
+        schema.pop("title", None)
+        default = parameter.default
+        if not parameter.required and isinstance(default, str | int | float | bool):
+            schema["default"] = default
+        return schema
+
+    def result(self, pattern: ReadPattern | WritePattern) -> Schema | None:
+        """The schema of the answer; None where there is none."""
+        if isinstance(pattern, ReadPattern):
+            return self._shape(pattern, pattern.shape)
+        result = result_type(pattern)
+        if result is None:
+            return None
+        if get_origin(result) in {list, Page}:
+            return _items(self._result(pattern, "item"), cursor=get_origin(result) is Page)
+        if hasattr(result, "_fields"):
+            return _object({name: self._result(pattern, name) for name, _ in _results(pattern)})
+        return self._result(pattern, "result")
+
+    def _shape(self, pattern: ReadPattern, shape: Shape) -> Schema:
+        if shape.kind is ShapeKind.COLLECTION:
+            properties: dict[str, Schema] = {}
+            for member in shape.members:
+                one = self._result(pattern, member.entity.__name__)
+                if member.many:
+                    properties[member.name] = {"type": "array", "items": one}
+                else:
+                    properties[member.name] = {"anyOf": [one, {"type": "null"}]} if member.optional else one
+            return _object(properties)
+        kinds = [self._result(pattern, entity.__name__) for entity in shape.entities]
+        item = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        if shape.kind in {ShapeKind.ONE, ShapeKind.ITERATOR}:
+            return item
+        return _items(item, cursor=shape.kind is ShapeKind.PAGE)
+
+    def _result(self, pattern: ReadPattern | WritePattern, name: str) -> Schema:
+        return dict(self._found[f"{pattern.name}->{name}", "serialization"])
+
+    def resolved(self, schema: Schema) -> Schema:
+        """The schema that a reference leads to."""
+        reference = schema.get("$ref")
+        return schema if reference is None else self.definitions[reference.rpartition("/")[2]]
+
+
+def without_none(annotation: Any) -> Any:
+    """The annotation without None among its values: what a query string can hold."""
+    if get_origin(annotation) in {Union, types.UnionType}:
+        kinds = [one for one in get_args(annotation) if one is not type(None)]
+        return Union[tuple(kinds)]  # noqa: UP007 - the parts are known at run time only
+    return annotation
+
+
+def _parameter_key(pattern: ReadPattern | WritePattern, parameter: Parameter) -> str:
+    return f"{pattern.name}.{parameter.name}"
+
+
+def _validated(parameter: Parameter) -> Any:
+    if parameter.kind is ParameterKind.RANGE:
+        return parameter.value_type
+    if parameter.kind is ParameterKind.CURSOR:
+        return str
+    if parameter.kind in {ParameterKind.LIMIT, ParameterKind.EACH}:
+        return without_none(adapted(parameter))
+    return parameter.annotation
+
+
+def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
+    """The types that an answer is made of, each with a name."""
+    if isinstance(pattern, ReadPattern):
+        entities: Sequence[type[Entity]] = pattern.shape.entities
+        return [(entity.__name__, entity) for entity in entities]
+    result = result_type(pattern)
+    if result is None:
+        return []
+    if get_origin(result) in {list, Page}:
+        return [("item", get_args(result)[0])]
+    if hasattr(result, "_fields"):
+        from typing import get_type_hints
+
+        return list(get_type_hints(result, include_extras=True).items())
+    return [("result", result)]
+
+
+def _items(item: Schema, *, cursor: bool) -> Schema:
+    properties: dict[str, Schema] = {"items": {"type": "array", "items": item}}
+    if cursor:
+        properties["cursor"] = {
+            "type": ["string", "null"],
+            "description": "Where the next page begins; null when nothing follows.",
+        }
+    return _object(properties)
+
+
+def _object(properties: dict[str, Schema]) -> Schema:
+    return {"type": "object", "required": list(properties), "properties": properties}

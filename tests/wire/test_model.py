@@ -1,0 +1,76 @@
+"""The table of operations agrees with the service model that botocore brings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
+
+session = pytest.importorskip("botocore.session")
+SERVICE = session.get_session().get_service_model("dynamodb")
+
+LATER = {
+    "GlobalTableSettingsReplicationMode",
+    "GlobalTableSourceArn",
+    "GlobalTableWitnessUpdates",
+    "MultiRegionConsistency",
+    "ReplicaUpdates",
+    "ResourcePolicy",
+    "VectorIndexes",
+    "VectorIndexUpdates",
+    "DisassociationProtectionEnabled",
+}
+"""Members of features that the engine doesn't have: ignored in requests."""
+
+NARROWER = {"TableName", "KeySchema"}
+"""Members whose limits are those the service has, where the model says less."""
+
+
+def kinds(shape: Shape) -> set[str]:
+    match shape:
+        case Text():
+            return {"string"}
+        case Whole():
+            return {"integer", "long"}
+        case Flag():
+            return {"boolean"}
+        case Value() | Structure():
+            return {"structure"}
+        case ListOf():
+            return {"list"}
+        case MapOf():
+            return {"map"}
+
+
+def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
+    assert theirs.type_name in kinds(ours), place
+    limits = theirs.metadata
+    name = place.rsplit(".", 1)[-1]
+    if isinstance(ours, Text | Whole | ListOf) and name not in NARROWER and "TableName" not in name:
+        # Lengths of lists that only the service's prose limits may be narrower with us.
+        assert ours.min == limits.get("min") or (ours.min is None and not limits.get("min")), place
+        if "max" in limits and limits["max"] < 65535:
+            assert ours.max == limits["max"], place
+    if isinstance(ours, Text) and ours.enum:
+        assert set(ours.enum) == set(limits["enum"]), place
+    if isinstance(ours, ListOf):
+        compare(ours.of, theirs.member, place + "[]", legacy)
+    if isinstance(ours, MapOf):
+        compare(ours.of, theirs.value, place + "{}", legacy)
+    if isinstance(ours, Structure):
+        assert set(ours.members) == set(theirs.members) - LATER - legacy, place
+        assert ours.required - set(theirs.required_members) <= {"AttributeDefinitions", "KeySchema"}, place
+        assert set(theirs.required_members) <= ours.required, place
+        for member, shape in ours.members.items():
+            compare(shape, theirs.members[member], f"{place}.{member}", legacy)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_members_types_and_limits(operation: str) -> None:
+    ours = OPERATIONS[operation]
+    legacy = {*ours.legacy, "AttributesToGet"}
+    compare(ours.request, SERVICE.operation_model(operation).input_shape, operation, legacy)
+    assert set(ours.legacy) <= set(SERVICE.operation_model(operation).input_shape.members)
