@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(
     address() is None, reason="KEYPLAN_DYNAMODB_LOCAL doesn't name a running DynamoDB Local"
 )
 LIVE = settings(
-    max_examples=2500,
+    max_examples=400,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much],
 )

@@ -27,6 +27,8 @@ Decoder = Callable[[str, Any], Any]
 
 
 def _text(value: str) -> dict[str, Any]:
+    if not value.isascii():
+        value.encode()  # half a surrogate pair has no UTF-8
     return {"S": value}
 
 

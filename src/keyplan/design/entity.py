@@ -188,10 +188,7 @@ class CompiledEntity:
         for key in self.keys:
             if key is self.primary or key.member(found):
                 item.update(self.item_key(key, found))
-        try:
-            size = values.item_size(item)
-        except UnicodeEncodeError as error:
-            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=self.name) from None
+        size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
             raise ItemTooLarge(
@@ -221,6 +218,8 @@ class CompiledEntity:
         """One field's attribute value. Raises ArgumentError for a value that DynamoDB has no form for."""
         try:
             return encode(value)
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
         except (values.ValueFault, values.NumberError, KeyFieldError) as error:
             text = error.message if isinstance(error, KeyFieldError) else str(error)
             raise ArgumentError(text, place=f"{self.name}.{name}") from None

@@ -240,9 +240,10 @@ class _Fields:
 
 # Dates
 
-_SPACED = re.compile(
-    r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(?: *(Z|UTC|[+-]\d{2}:?\d{2}))?"
-)
+_DATED = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(.*)")
+_ZONED = re.compile(r"Z|[+-]\d{2}(?::?\d{2})?")
+_ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+"""Names of zones that RFC 822 knows, in hours from UTC."""
 _WORDED = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
 
 
@@ -263,24 +264,39 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _moment_in(text: str) -> datetime | None:
-    match = _SPACED.fullmatch(text)
+    match = _DATED.fullmatch(text)
     if match:
-        year, month, day, clock, zone = match.groups()
-        hours = "" if clock is None else f"T{clock.zfill(5) if clock.count(':') == 1 else clock.rjust(8, '0')}"
-        return datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{hours}{_zone(zone) if clock else ''}")
+        year, month, day, clock, rest = match.groups()
+        zone = _zone(rest, year)
+        if zone is None or (zone and not clock):
+            return None
+        hours = f"T{clock.rjust(5, '0') if clock.count(':') == 1 else clock.zfill(8)}{zone}" if clock else ""
+        return datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{hours}")
     for layout in _WORDED:
         try:
             return datetime.strptime(text, layout)  # noqa: DTZ007 - the caller gives it the zone
         except ValueError:
             continue
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return parsedate_to_datetime(text)
+    return parsedate_to_datetime(text)
 
 
-def _zone(zone: str | None) -> str:
-    return "+00:00" if zone in {"Z", "UTC"} else zone or ""
+def _zone(rest: str, year: str) -> str | None:
+    """The zone in what follows a clock, "" without one; None for anything else than a zone or the year again, which
+    some write (and Ruby, so Jekyll, reads).
+    """
+    found = ""
+    for word in rest.split():
+        if word == year:
+            continue
+        if found:
+            return None
+        if word in _ZONES:
+            found = f"{_ZONES[word]:+03d}:00"
+        elif _ZONED.fullmatch(word):
+            found = word
+        else:
+            return None
+    return found
 
 
 def _moment_named(text: str) -> datetime:

@@ -1,8 +1,8 @@
 """Loading a folder of Markdown posts into the CMS: Jekyll's, Hugo's, or any with front matter.
 
-A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The same
-folder can be loaded again: what is there already is updated, and nothing doubles. What a post's file says is read by
-``keyplan.systems.posts``, git by ``history.py``.
+A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The
+same folder can be loaded again: what is there already is updated, and nothing doubles. What a post's file says is read
+by ``keyplan.systems.posts``, git by ``history.py``.
 """
 
 from __future__ import annotations
@@ -49,40 +49,55 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     """
     paths, faults = find_posts(folder)
     report = LoadReport(faults=faults)
-    history: History | None = None
-    try:
-        history = History.of(folder)
-    except HistoryError as error:
-        report.faults.append(_left_out(shown(str(folder)), error))
+    histories = _Histories(folder, report)
     progress(0, len(paths))
     try:
         for number, path in enumerate(paths, 1):
-            history = _load_one(design, folder, path, history, report)
+            _load_one(design, folder, path, histories, report)
             progress(number, len(paths))
     finally:
-        if history is not None:
-            history.close()
+        histories.close()
     return report
 
 
-def _left_out(place: str, error: HistoryError) -> Fault:
-    return Fault(place, f"git's history is left out: {error}", "the posts are loaded, each with one version")
+class _Histories:
+    """The folder's history in git, as long as git gives it: when it fails, that is told once, and it is left out."""
+
+    def __init__(self, folder: Path, report: LoadReport) -> None:
+        self._report = report
+        self._place = shown(str(folder))
+        self._history: History | None = None
+        try:
+            self._history = History.of(folder)
+        except HistoryError as error:
+            self._failed(error)
+
+    def revisions(self, path: str) -> list[Revision]:
+        """The texts that a file had, oldest first."""
+        try:
+            return [] if self._history is None else self._history.revisions(path)
+        except HistoryError as error:
+            self._failed(error)
+            return []
+
+    def _failed(self, error: HistoryError) -> None:
+        message = f"git's history is left out from here on: {error}"
+        self._report.faults.append(Fault(self._place, message, "such posts are loaded with one version each"))
+        self.close()
+
+    def close(self) -> None:
+        """End git."""
+        if self._history is not None:
+            self._history.close()
+            self._history = None
 
 
-def _load_one(design: Cms, folder: Path, path: Path, history: History | None, report: LoadReport) -> History | None:
-    """Load one file, and give the history to go on with: none after it failed."""
+def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> None:
     place = shown(path.relative_to(folder).as_posix())
     try:
         post = read_post(folder, path)
-        revisions: list[Revision] = []
-        try:
-            revisions = [] if history is None else history.revisions(post.path)
-        except HistoryError as error:
-            report.faults.append(_left_out(place, error))
-            history, failed = None, history
-            if failed is not None:
-                failed.close()
-        _take_in(design, post, _complete(post, revisions, report))
+        check_body(post.body, place)
+        _take_in(design, post, _complete(post, histories.revisions(post.path), report))
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
     except StoreError:
@@ -91,12 +106,10 @@ def _load_one(design: Cms, folder: Path, path: Path, history: History | None, re
         report.faults.append(Fault(place, error.message, error.hint, error.code))
     else:
         report.loaded += 1
-    return history
 
 
 def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
     """The versions that a post is to have, the last one being what the file holds now."""
-    check_body(post.body, post.path)
     found: list[Revision] = []
     for revision in revisions:
         try:
@@ -169,9 +182,11 @@ def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tupl
     article = wanted.model_copy(
         update={"current_version": len(first), "updated_at": max(wanted.created_at, first[-1].moment)}
     )
-    tags = [TagArticle(tag=tag, article_id=article.article_id, tagged_at=article.created_at) for tag in article.tags]
-    versions = [Create(version) for version in _versions(article, first, after=0)]
-    actions = [Create(article), *(Put(tag) for tag in tags), *versions]
+    actions: list[Put | Create] = [Create(article)]
+    actions.extend(
+        Put(TagArticle(tag=tag, article_id=article.article_id, tagged_at=article.created_at)) for tag in article.tags
+    )
+    actions.extend(Create(version) for version in _versions(article, first, after=0))
     try:
         design.transact(actions)
     except ItemExists:
@@ -213,14 +228,11 @@ def _changes(before: Article, wanted: Article) -> dict[str, Any]:
 def _update(design: Cms, before: Article, changes: Mapping[str, Any], moment: datetime) -> Article:
     """Write an article's changed metadata and tags, all or nothing."""
     after = before.model_copy(update={**changes, "updated_at": max(before.updated_at, moment)})
-    actions: list[Update | Put | Delete] = [
-        Update(before, **changes, updated_at=after.updated_at).only_if(tags=before.tags, status=before.status)
-    ]
-    for tag in sorted(after.tags - before.tags):
-        actions.append(Put(TagArticle(tag=tag, article_id=before.article_id, tagged_at=after.updated_at)))
-    for tag in sorted(before.tags - after.tags):
-        actions.append(Delete(TagArticle, tag=tag, article_id=before.article_id))
-    design.transact(actions)
+    stamp, article_id = after.updated_at, before.article_id
+    tagged = [Put(TagArticle(tag=tag, article_id=article_id, tagged_at=stamp)) for tag in after.tags - before.tags]
+    untagged = [Delete(TagArticle, tag=tag, article_id=article_id) for tag in before.tags - after.tags]
+    update = Update(before, **changes, updated_at=stamp).only_if(tags=before.tags, status=before.status)
+    design.transact([update, *tagged, *untagged])
     return after
 
 
