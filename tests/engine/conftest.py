@@ -21,10 +21,8 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture(params=["memory", "file"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
-    if request.param == "memory":
-        opened = SqliteStorage.memory()
-    else:
-        opened = SqliteStorage.file(str(tmp_path / "store.db"))
+    in_memory = request.param == "memory"
+    opened = SqliteStorage.memory() if in_memory else SqliteStorage.file(str(tmp_path / "store.db"))
     yield opened
     opened.close()
 

@@ -25,12 +25,17 @@ def call(url: str, operation: str, params: dict[str, Any]) -> dict[str, Any]:
     )
     try:
         with urllib.request.urlopen(request) as answer:
-            return normal(json.load(answer))
+            return comparable(json.load(answer))
     except urllib.error.HTTPError as error:
         body = json.loads(error.read())
         type_ = body.pop("__type").split("#")[-1]
         message = body.pop("Message", None) or body.pop("message", "")
-        return normal({"error": type_, "message": message, **body})
+        return comparable({"error": type_, "message": message, **body})
+
+
+def comparable(answer: dict[str, Any]) -> dict[str, Any]:
+    """``normal`` of a whole answer."""
+    return {name: normal(member) for name, member in answer.items()}
 
 
 def normal(answer: Any) -> Any:

@@ -6,15 +6,15 @@ from typing import Any
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
-from tests.engine.local import normal
+from tests.engine.local import comparable
 
 
 def answer(engine: Engine, operation: str, params: dict[str, Any]) -> dict[str, Any]:
     """The engine's answer in the comparable form: an error is ``{"error": type, "message": ...}``."""
     try:
-        return normal(engine.call(operation, params))
+        return comparable(engine.call(operation, params))
     except DynamoDBError as error:
-        return normal({"error": error.type, "message": error.message, **error.fields})
+        return comparable({"error": error.type, "message": error.message, **error.fields})
 
 
 def s(value: str) -> dict[str, str]:

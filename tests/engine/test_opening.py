@@ -51,6 +51,11 @@ def test_a_missing_file(path: str) -> None:
     assert "no such file" in refused(path, create=False).message
 
 
+def test_no_path_at_all() -> None:
+    with pytest.raises(StoreError, match="no such file"):
+        Engine.open("")
+
+
 def test_a_missing_folder(tmp_path: Path) -> None:
     assert "no such folder" in refused(str(tmp_path / "none" / "store.db")).message
 
@@ -91,13 +96,15 @@ def test_a_damaged_file(path: str) -> None:
     raw = bytearray(Path(path).read_bytes())
     raw[4096 * 3 : 4096 * 30] = b"\x99" * (4096 * 27)
     Path(path).write_bytes(raw)
-    with pytest.raises(StoreError) as caught, Engine.open(path) as engine:
+    with Engine.open(path) as engine, pytest.raises(StoreError, match="damaged"):
         engine.call("Scan", {"TableName": "orders"})
-    assert "damaged" in caught.value.message
-    with pytest.raises(StoreError), Engine.open(path) as engine:
-        findings = engine.check()
-        assert {finding.code for finding in findings} == {"FileDamaged"}
-        raise StoreError("the check told it")
+    with Engine.open(path) as engine:
+        assert {finding.code for finding in engine.check()} == {"FileDamaged"}
+
+
+def fill(engine: Engine) -> None:
+    for number in range(100):
+        put(engine, "b", f"{number}", g=s("g"), h=s("h" * 900), x=s("x" * 20_000))
 
 
 def test_a_full_disk_writes_nothing(path: str) -> None:
@@ -110,8 +117,7 @@ def test_a_full_disk_writes_nothing(path: str) -> None:
     connection.execute(f"PRAGMA max_page_count = {pages}")
     storage.pool.give(connection)
     with pytest.raises(StoreError, match="disk is full"):
-        for number in range(100):
-            put(engine, "b", f"{number}", g=s("g"), h=s("h" * 900), x=s("x" * 20_000))
+        fill(engine)
     assert get(engine, "a", "before") is not None
     assert engine.check() == []
     connection = storage.pool.take()

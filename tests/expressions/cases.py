@@ -914,6 +914,9 @@ SET le[0] = :x
 SET me.q = :x
 REMOVE l[0] SET l[1] = :x
 REMOVE l[0] SET l[7] = :x
+SET l[9] = :x REMOVE l[3]
+SET l[9] = :x, l[8] = n REMOVE l[3], l[0]
+SET lm[1][7] = :x REMOVE lm[0]
 REMOVE l[1] SET l[0] = :x ADD l[2] :n
 REMOVE lm[0] SET lm[1][0] = :x
 SET m.l[0] = :x REMOVE m.l[1]

@@ -62,7 +62,7 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
             return None
 
 
-def query_reader(plan: QueryPlan, target: Target) -> ChunkReader:
+def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader:
     """The reader of one query, or of several merged."""
     return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
 
@@ -77,15 +77,21 @@ class ThroughReader:
         self._junction = query_reader(junction, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next ends, in the junction's order; a junction whose end is gone is passed over."""
+        """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked
+        for is looked up, since a further link alone doesn't say that anything follows.
+        """
         found: list[Entry] = []
         while True:
-            wanted = None if size is None else size - len(found)
+            wanted = None if size is None else size + 1 - len(found)
             links = yield from self._junction.chunk(values, wanted, position)
             found.extend((yield from self._ends(links, values)))
             position = links.position
-            if position is None or (size is not None and len(found) >= size):
-                return Chunk(found, position)
+            if position is None or (size is not None and len(found) > size):
+                break
+        if size is None or len(found) <= size:
+            return Chunk(found, None)
+        del found[size:]
+        return Chunk(found, self._junction.position(found[-1].item))
 
     def _ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
         entity = self.end.entity

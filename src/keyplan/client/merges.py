@@ -82,7 +82,11 @@ class MergeReader:
         if size is None or len(out) <= size:
             return Chunk(out, None)
         del out[size:]
-        return Chunk(out, [out[-1].item[one.name][one.type] for one in self._order])
+        return Chunk(out, self.position(out[-1].item))
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the merged order."""
+        return [item[one.name][one.type] for one in self._order]
 
     def _streams(self, value_sets: Iterable[Mapping[str, Any]], position: Position | None) -> list[_Stream]:
         streams: dict[tuple[str, ...], _Stream] = {}
@@ -130,7 +134,7 @@ class MergeReader:
 
     def _take(self, stream: _Stream, response: dict[str, Any], after: Place | None) -> None:
         for item in response["Items"]:
-            place = self._place_of([item[one.name][one.type] for one in self._order])
+            place = self._place_of(self.position(item))
             if after is not None and not self._before(after, place):
                 continue
             instance = self._reader.instance(item)

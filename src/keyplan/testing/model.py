@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from keyplan.client.conversations import Conversation, Pause, converse
 from keyplan.design.actions import Add, Append, Discard, Include
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.errors import (
@@ -24,7 +25,7 @@ from keyplan.errors import (
 )
 from keyplan.opening import Design
 from keyplan.testing.report import Tally
-from keyplan.testing.steps import Call, Change, Copy, Erase, Step, Write
+from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
 from keyplan.testing.world import World, identity_of, scan
 
 __all__ = ["Model"]
@@ -47,6 +48,12 @@ class Model:
         match step:
             case Write():
                 self._write(step.instance, create=step.create)
+            case Family():
+                self._write(step.instance, create=bool(step.entity.claims))
+                for changes in step.changes:
+                    member = self._changed(step.entity, step.instance, changes)
+                    if member is not None:
+                        self._write(member, create=bool(step.entity.claims))
             case Copy():
                 pattern = self._pick(step.entity, step.pick, stale=False)
                 if pattern is not None:
@@ -139,7 +146,8 @@ class Model:
         arguments = self._arguments(step)
         text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         error, _ = self._try(
-            f"{step.pattern.name}({text})", lambda: self.design.run_write(step.pattern.name, (), arguments)
+            f"{step.pattern.name}({text})",
+            lambda: converse(_impatient(self.design.conversation(step.pattern.name, arguments)), self.design.store.transport),
         )
         self.tally.count(step.pattern.name, answered=error is None)
         world = scan(self.design)
@@ -243,6 +251,23 @@ class Model:
                 except ValidationError:
                     continue
         return found
+
+
+def _impatient(conversation: Conversation[Any]) -> Conversation[Any]:
+    """The conversation without its pauses: nobody else writes here, so that waiting changes nothing."""
+    answer: Any = None
+    error: KeyplanError | None = None
+    while True:
+        try:
+            step = conversation.send(answer) if error is None else conversation.throw(error)
+        except StopIteration as end:
+            return end.value
+        answer, error = None, None
+        try:
+            if not isinstance(step, Pause):
+                answer = yield step
+        except KeyplanError as raised:
+            error = raised
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:

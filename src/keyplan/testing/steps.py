@@ -6,7 +6,7 @@ away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,11 @@ from keyplan.design.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.questions import Parameter
 from keyplan.testing.samples import strategy_for
 
-__all__ = ["Call", "Change", "Copy", "Erase", "Step", "Steps", "Write"]
+__all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"]
 
-STEPS_MAX = 16
+RUNS = 6
+RUN_MAX = 12
+FAMILY_MAX = 6
 PICK = st.integers(0, 40)
 
 Own = Mapping[Any, SearchStrategy[Any]]
@@ -35,6 +37,15 @@ class Write:
 
     instance: Entity
     create: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Put an instance, and others like it in all but one to three fields: items that share partitions."""
+
+    entity: CompiledEntity
+    instance: Entity
+    changes: Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +86,7 @@ class Call:
     fresh: Mapping[str, Any]
 
 
-Step = Write | Copy | Change | Erase | Call
+Step = Write | Family | Copy | Change | Erase | Call
 
 
 class Steps:
@@ -90,14 +101,16 @@ class Steps:
         """Lists of steps."""
         kinds: list[SearchStrategy[Any]] = []
         for entity in self.design.entities.values():
-            kinds += [self._write(entity), self._copy(entity), self._copy(entity), self._change(entity)]
+            kinds += [self._write(entity), self._family(entity), self._copy(entity), self._change(entity)]
         entities = st.sampled_from(list(self.design.entities.values()))
         kinds.append(st.builds(Erase, entities, PICK, st.booleans()))
         calls = [self._call(pattern) for pattern in self.design.writes.values()]
         found = st.one_of(kinds)
         if calls:
             found = found | st.one_of(calls)
-        return st.lists(found, min_size=3, max_size=STEPS_MAX)
+        # Several lists, since one list is short on average, however long it may be
+        runs = st.tuples(*[st.lists(found, max_size=RUN_MAX)] * RUNS)
+        return runs.map(lambda lists: [step for one in lists for step in one])
 
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
         found = self.own.get(entity.cls)
@@ -112,6 +125,12 @@ class Steps:
 
     def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Write, self._entities[entity.cls], st.booleans())
+
+    def _family(self, entity: CompiledEntity) -> SearchStrategy[Step]:
+        named = [one for one in _plain(entity) if one.name in entity.key_fields]
+        changes = self._some(entity, [*named, *named, *_plain(entity)], plain=True)
+        several = st.lists(changes, min_size=1, max_size=FAMILY_MAX)
+        return st.builds(Family, st.just(entity), self._entities[entity.cls], several)
 
     def _copy(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Copy, st.just(entity), PICK, self._some(entity, _plain(entity), plain=True), st.booleans())

@@ -1,1 +1,184 @@
-def page(design): return "<p>soon"
+"""The page of a design, as one HTML text: what it is, its access patterns, and a form to try each.
+
+It needs nothing but itself and ``static/``. The forms' fields are made in ``forms.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from keyplan._version import __version__
+from keyplan.client.explain import Explanation, explain
+from keyplan.opening import Design
+from keyplan.web.answers import pretty
+from keyplan.web.forms import fields
+from keyplan.web.schemas import Schemas
+
+__all__ = ["page"]
+
+
+def page(design: Design) -> str:
+    """The whole page."""
+    compiled = design.compiled
+    explanations = [explain(type(design), name) for name in compiled.patterns]
+    schemas = Schemas(compiled)
+    title = escape(compiled.name)
+    rows = "".join(_row(one) for one in explanations)
+    tries = "".join(_pattern(one, fields(compiled.patterns[one.pattern], schemas)) for one in explanations)
+    lede, _, more = compiled.doc.partition("\n\n")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title} · Keyplan</title>
+<link rel="icon" href="static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="static/page.css">
+<script src="static/page.js" defer></script>
+</head>
+<body>
+<a class="skip" href="#plan">Skip to the access patterns</a>
+<header class="masthead">
+<div class="wide">
+<p class="eyebrow"><svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>Key plan</p>
+<h1>{title}</h1>
+<p class="lede">{escape(" ".join(lede.split()))}</p>
+{_more(more)}
+<dl class="facts">{_facts(design)}</dl>
+</div>
+</header>
+<main class="wide">
+<section aria-labelledby="plan">
+<h2 id="plan">Access patterns</h2>
+<div class="plan" role="region" aria-labelledby="plan" tabindex="0">
+<table role="table">
+<thead role="rowgroup"><tr role="row">
+<th role="columnheader" scope="col">Id</th><th role="columnheader" scope="col">Question</th>
+<th role="columnheader" scope="col">Operation</th><th role="columnheader" scope="col">Key condition</th>
+</tr></thead>
+<tbody role="rowgroup">{rows}</tbody>
+</table>
+</div>
+</section>
+<section aria-labelledby="try">
+<h2 id="try">Try them</h2>
+<p class="note">Each form is made from its pattern's signature. The answer is the REST API's; beside it stands what was
+asked of DynamoDB.</p>
+{tries}
+</section>
+</main>
+<footer class="wide"><p>Made from the design's signatures by Keyplan {escape(__version__)} ·
+<a href="openapi.json">OpenAPI 3.1</a></p></footer>
+</body>
+</html>
+"""
+
+
+def _more(text: str) -> str:
+    paragraphs = (" ".join(one.split()) for one in text.split("\n\n"))
+    return "".join(f'<p class="more">{escape(one)}</p>' for one in paragraphs if one)
+
+
+def _facts(design: Design) -> str:
+    compiled = design.compiled
+    indexes = ", ".join(index.name for index in compiled.table.indexes) or "none"
+    entities = ", ".join(entity.name for entity in compiled.entities.values())
+    facts = (
+        ("Table", design.store.table_name),
+        ("Indexes", indexes),
+        ("Entities", entities),
+        ("Patterns", f"{len(compiled.reads)} reads, {len(compiled.writes)} writes"),
+        ("Store", design.store.url),
+    )
+    return "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
+
+
+def _row(one: Explanation) -> str:
+    where = f'<span class="index">{escape(one.index)}</span>' if one.index else ""
+    condition = _condition(one.key_condition) if one.kind == "read" else _asks(one)
+    return (
+        f'<tr role="row" class="{one.kind}">'
+        f'<td role="cell" class="id"><span>{escape(one.id)}</span></td>'
+        f'<td role="cell" class="question"><a href="#{escape(one.pattern)}">{_signature(one.question)}</a>'
+        f"<p>{escape(_summary(one.doc))}</p></td>"
+        f'<td role="cell" class="operation"><span>{escape(one.operation)}</span>{where}</td>'
+        f'<td role="cell" class="condition">{condition}</td></tr>'
+    )
+
+
+def _asks(one: Explanation) -> str:
+    if not one.asks:
+        return '<span class="quiet">writes without reading</span>'
+    return f'<span class="quiet">asks {escape(", ".join(one.asks))} first</span>'
+
+
+def _summary(doc: str) -> str:
+    return " ".join(doc.partition("\n\n")[0].split())
+
+
+def _signature(question: str) -> str:
+    """``name(parameters) -> answer`` with its parts marked; lines may break behind a comma."""
+    name, _, rest = question.partition("(")
+    parameters, _, answer = rest.rpartition(") -> ")
+    shown = re.sub(r", (?=\w+: )", ",<wbr> ", escape(parameters, quote=False))
+    return f"<code><b>{escape(name)}</b>({shown}) → {escape(answer, quote=False)}</code>"
+
+
+def _condition(text: str) -> str:
+    """The key condition, one clause a line, its parameters marked."""
+    steps: list[str] = []
+    for number, step in enumerate(text.split(" → ")):
+        clauses = "".join(f"<span>{_marked(one)}</span>" for one in re.split(r", (?=\S+ [=B]|begins_with)", step))
+        then = '<span class="then">then</span>' if number else ""
+        steps.append(f"{then}{clauses}")
+    return f"<code>{''.join(steps)}</code>"
+
+
+def _marked(text: str) -> str:
+    marked = re.sub(r"\{[^{}]*\}", lambda match: f"<i>{match.group()}</i>", escape(text, quote=False))
+    return re.sub(r"([#_,])(?=\S)", r"\1<wbr>", marked)
+
+
+def _pattern(one: Explanation, inputs: str) -> str:
+    name = escape(one.pattern)
+    verb = "GET" if one.kind == "read" else "POST"
+    facts = [("Operation", one.operation), ("Index", one.index), ("Key", one.key or None), ("Order", one.direction)]
+    facts += [("Consistency", one.consistency if one.kind == "read" else None), ("Filter", one.filter)]
+    shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
+    return f"""<details class="pattern {one.kind}" id="{name}">
+<summary><span class="id">{escape(one.id)}</span><span class="name">{name}</span>
+<span class="doc">{escape(_summary(one.doc))}</span></summary>
+<div class="body">
+<form data-pattern="{name}" data-method="{verb}" aria-label="{name}" novalidate>
+{inputs or '<p class="quiet">It takes no parameters.</p>'}
+<div class="actions"><button type="submit">{"Try it" if one.kind == "read" else "Write it"}</button>
+<code class="line">{verb} /api/{name}</code></div>
+</form>
+<div class="why">
+<h3>Why it needs no scan</h3>
+<p>{escape(one.proof)}</p>
+<dl class="facts small">{shown}</dl>
+</div>
+<section class="answer" aria-label="Answer of {name}" aria-live="polite" hidden></section>
+<section class="requests" aria-label="Requests of {name}">{_requests(one)}</section>
+</div>
+</details>
+"""
+
+
+def _requests(one: Explanation) -> str:
+    head = "<h3>The exact request</h3>"
+    if not one.requests:
+        return f'{head}<p class="quiet">{escape(one.note or "")}</p>'
+    shown = one.requests[:2]
+    parts = [
+        f'<p class="operation">{escape(each.operation)}</p>'
+        f'<pre tabindex="0" data-json>{escape(pretty(each.parameters), quote=False)}</pre>'
+        for each in shown
+    ]
+    rest = len(one.requests) - len(shown)
+    more = f'<p class="quiet">and {rest} more like it, one a partition</p>' if rest else ""
+    heading = head if len(one.requests) == 1 else "<h3>The exact requests</h3>"
+    return heading + "".join(parts) + more

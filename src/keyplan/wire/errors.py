@@ -12,43 +12,43 @@ from typing import Any
 from keyplan.errors import DynamoDBError
 
 
-class ValidationException(DynamoDBError):  # noqa: N818 - DynamoDB's own name
+class ValidationException(DynamoDBError):
     """The request breaks a rule of the API."""
 
     type = "ValidationException"
 
 
-class SerializationException(DynamoDBError):  # noqa: N818
+class SerializationException(DynamoDBError):
     """A member of the request has the wrong JSON type."""
 
     type = "SerializationException"
 
 
-class UnknownOperationException(DynamoDBError):  # noqa: N818
+class UnknownOperationException(DynamoDBError):
     """There is no such operation, or it isn't supported here."""
 
     type = "UnknownOperationException"
 
 
-class ResourceNotFoundException(DynamoDBError):  # noqa: N818
+class ResourceNotFoundException(DynamoDBError):
     """There is no such table or index."""
 
     type = "ResourceNotFoundException"
 
 
-class ResourceInUseException(DynamoDBError):  # noqa: N818
+class ResourceInUseException(DynamoDBError):
     """The table exists already, or is being changed."""
 
     type = "ResourceInUseException"
 
 
-class LimitExceededException(DynamoDBError):  # noqa: N818
+class LimitExceededException(DynamoDBError):
     """Too many table operations at once."""
 
     type = "LimitExceededException"
 
 
-class ConditionalCheckFailedException(DynamoDBError):  # noqa: N818
+class ConditionalCheckFailedException(DynamoDBError):
     """A condition didn't hold. ``fields["Item"]`` is the item as it is, where the request asked for it."""
 
     type = "ConditionalCheckFailedException"
@@ -57,7 +57,7 @@ class ConditionalCheckFailedException(DynamoDBError):  # noqa: N818
         super().__init__("The conditional request failed", fields={"Item": item} if item is not None else None)
 
 
-class TransactionCanceledException(DynamoDBError):  # noqa: N818
+class TransactionCanceledException(DynamoDBError):
     """A transaction was cancelled. ``fields["CancellationReasons"]`` has one reason for each action, in
     order.
     """
@@ -72,31 +72,31 @@ class TransactionCanceledException(DynamoDBError):  # noqa: N818
         )
 
 
-class IdempotentParameterMismatchException(DynamoDBError):  # noqa: N818
+class IdempotentParameterMismatchException(DynamoDBError):
     """A ClientRequestToken was used again with another request."""
 
     type = "IdempotentParameterMismatchException"
 
 
-class ItemCollectionSizeLimitExceededException(DynamoDBError):  # noqa: N818
+class ItemCollectionSizeLimitExceededException(DynamoDBError):
     """An item collection of a table with local indexes is over 10 GB."""
 
     type = "ItemCollectionSizeLimitExceededException"
 
 
-class TransactionConflictException(DynamoDBError):  # noqa: N818
+class TransactionConflictException(DynamoDBError):
     """Another transaction is working on the item."""
 
     type = "TransactionConflictException"
 
 
-class ProvisionedThroughputExceededException(DynamoDBError):  # noqa: N818
+class ProvisionedThroughputExceededException(DynamoDBError):
     """More than the table's throughput."""
 
     type = "ProvisionedThroughputExceededException"
 
 
-class ThrottlingException(DynamoDBError):  # noqa: N818
+class ThrottlingException(DynamoDBError):
     """Too many requests of the control plane, or of an on-demand table."""
 
     type = "ThrottlingException"

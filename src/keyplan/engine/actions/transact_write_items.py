@@ -39,7 +39,7 @@ _KEY_UPDATE = "One or more parameter values were invalid: Cannot update attribut
 Reason = dict[str, Any]
 
 
-class _Cancelled(Exception):  # noqa: N818 - control flow: it makes the storage roll back
+class _Cancelled(Exception):
     def __init__(self, reasons: list[Reason]) -> None:
         super().__init__()
         self.reasons = reasons

@@ -126,6 +126,8 @@ class FilePool:
             connection.close()
 
     def _check_path(self, path: Path, *, create: bool) -> None:
+        if not self.place:
+            raise faults.missing(self.place)
         if not path.parent.is_dir():
             raise faults.missing_folder(self.place)
         if not create and not path.exists():
@@ -220,4 +222,5 @@ def _forget_all() -> None:
         pool.forget()
 
 
-os.register_at_fork(after_in_child=_forget_all)
+if hasattr(os, "register_at_fork"):  # not on Windows, which doesn't fork
+    os.register_at_fork(after_in_child=_forget_all)

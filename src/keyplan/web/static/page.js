@@ -1,0 +1,252 @@
+// The forms of the page: what they send, and how an answer and its requests are shown. No library, nothing from elsewhere.
+"use strict";
+
+const element = (name, attributes = {}, ...children) => {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+};
+
+// JSON, coloured, with short objects on one line
+
+const WIDTH = 72;
+
+const span = (kind, text) => element("span", { class: kind }, text);
+
+const quoted = (text) => {
+  const out = span("s", "");
+  for (const part of JSON.stringify(text).split(/(\{[\w.:%]+\})/)) {
+    out.append(/^\{[\w.:%]+\}$/.test(part) ? element("i", {}, part) : part);
+  }
+  return out;
+};
+
+const isNested = (value) => value !== null && typeof value === "object" && Object.keys(value).length > 0;
+
+function json(value, indent = 0) {
+  const out = document.createDocumentFragment();
+  if (typeof value === "string") out.append(quoted(value));
+  else if (typeof value === "number") out.append(span("n", String(value)));
+  else if (value === null || typeof value === "boolean") out.append(span("w", String(value)));
+  else {
+    const list = Array.isArray(value);
+    const entries = Object.entries(value);
+    const [open, close] = list ? "[]" : "{}";
+    const short = !entries.some(([, one]) => isNested(one)) && JSON.stringify(value).length + indent <= WIDTH;
+    const gap = short ? "" : "\n" + " ".repeat(indent + 2);
+    out.append(open);
+    entries.forEach(([name, one], number) => {
+      out.append(number ? (short ? ", " : ",") : "", gap);
+      if (!list) out.append(span("k", JSON.stringify(name)), ": ");
+      out.append(json(one, indent + 2));
+    });
+    out.append(short || !entries.length ? close : "\n" + " ".repeat(indent) + close);
+  }
+  return out;
+}
+
+const shown = (value, label) => element("pre", { tabindex: "0", role: "region", "aria-label": label }, json(value));
+
+for (const pre of document.querySelectorAll("pre[data-json]")) {
+  pre.replaceChildren(json(JSON.parse(pre.textContent)));
+}
+
+// What a form says
+
+const controls = (form) => [...form.querySelectorAll("input, select, textarea")];
+
+function parsed(control) {
+  const text = control.value;
+  switch (control.dataset.kind) {
+    case "number": return Number(text);
+    case "json": return JSON.parse(text);
+    case "lines": return text.split("\n").map((line) => line.trim()).filter(Boolean);
+    default: return text;
+  }
+}
+
+function query(form, cursor) {
+  const found = new URLSearchParams();
+  for (const control of controls(form)) {
+    if (control.name === "cursor" || control.value.trim() === "") continue;
+    const value = control.dataset.kind === "lines" ? parsed(control) : [control.value];
+    for (const one of value) found.append(control.name, one);
+  }
+  const own = form.elements.namedItem("cursor");
+  const from = cursor ?? own?.value.trim();
+  if (from) found.set("cursor", from);
+  return String(found);
+}
+
+function body(form) {
+  const found = {};
+  for (const control of controls(form)) {
+    const empty = control.value.trim() === "";
+    if (empty && !(control.required && control.dataset.kind === "text")) {
+      if (control.required && control.dataset.kind === "lines") found[control.name] = [];
+      continue;
+    }
+    try {
+      found[control.name] = parsed(control);
+    } catch (error) {
+      throw { field: control.name, message: `isn't JSON: ${error.message}` };
+    }
+  }
+  return found;
+}
+
+// Faults, beside the fields they are about
+
+function clearFaults(form) {
+  for (const one of form.querySelectorAll(".fault")) one.remove();
+  for (const one of controls(form)) {
+    one.removeAttribute("aria-invalid");
+    one.removeAttribute("aria-describedby");
+  }
+}
+
+function mark(form, place, message) {
+  const control = controls(form).find((one) => place === one.name || place.startsWith(one.name + ".") || one.name.startsWith(place + "."));
+  if (!control) return false;
+  const id = `${control.id}-fault`;
+  control.setAttribute("aria-invalid", "true");
+  control.setAttribute("aria-describedby", id);
+  if (!document.getElementById(id)) control.after(element("p", { class: "fault", id }, message));
+  return true;
+}
+
+function problem(form, error) {
+  const box = element("div", { class: "problem" }, element("p", {}, error.message));
+  for (const fault of error.faults ?? []) {
+    const text = fault.hint ? `${fault.message} (${fault.hint})` : fault.message;
+    if (!mark(form, fault.place ?? "", text)) box.append(element("p", {}, fault.place ? `${fault.place}: ${text}` : text));
+  }
+  if (error.hint) box.append(element("p", { class: "hint" }, error.hint));
+  return box;
+}
+
+// Asking
+
+function show(form, found) {
+  const details = form.closest("details");
+  const answer = details.querySelector(".answer");
+  const failed = found.status >= 400;
+  const items = found.answer?.items;
+  const count = items ? `${items.length} item${items.length === 1 ? "" : "s"}` : "";
+  const asked = found.requests.length;
+  const status = element(
+    "div", { class: failed ? "status failed" : "status" },
+    element("h3", {}, "Answer"),
+    element("b", {}, failed ? `${found.status} ${found.error.code}` : String(found.status)),
+    element("span", {}, [count, `${asked} request${asked === 1 ? "" : "s"}`, `${found.milliseconds} ms`].filter(Boolean).join(" · ")),
+  );
+  answer.replaceChildren(status);
+  answer.hidden = false;
+  if (failed) answer.append(problem(form, found.error));
+  answer.append(
+    failed ? shown({ error: found.error }, "Error as JSON")
+      : found.answer === null ? element("p", { class: "quiet" }, "Done; it gives nothing back.")
+        : shown(found.answer, "Answer as JSON"),
+  );
+  if (found.answer?.cursor) {
+    const next = element("button", { type: "button", class: "plain next" }, "Next page");
+    next.addEventListener("click", () => ask(form, found.answer.cursor));
+    answer.append(next);
+  }
+  showRequests(details, found.requests);
+}
+
+function showRequests(details, requests) {
+  const box = details.querySelector(".requests");
+  if (!requests.length) return;
+  const title = requests.length === 1 ? "The exact request" : "The exact requests";
+  box.replaceChildren(element("h3", {}, title));
+  for (const one of requests.slice(0, 8)) {
+    box.append(element("p", { class: "operation" }, one.operation), shown(one.parameters, `${one.operation} request`));
+  }
+  if (requests.length > 8) box.append(element("p", { class: "quiet" }, `and ${requests.length - 8} more`));
+}
+
+async function ask(form, cursor) {
+  const button = form.querySelector("button");
+  const name = form.dataset.pattern;
+  clearFaults(form);
+  button.disabled = true;
+  try {
+    const options = { method: form.dataset.method, headers: { accept: "application/json" } };
+    let address = `try/${name}`;
+    if (form.dataset.method === "GET") {
+      const text = query(form, cursor);
+      if (text) address += `?${text}`;
+    } else {
+      options.body = JSON.stringify(body(form));
+      options.headers["content-type"] = "application/json";
+    }
+    const response = await fetch(address, options);
+    const found = await response.json();
+    show(form, found.error && !found.requests ? { ...found, status: response.status, requests: [], milliseconds: 0 } : found);
+    if (form.dataset.method === "POST") suggest();
+  } catch (error) {
+    const text = error.field ? "A field isn't JSON" : "The server doesn't answer. Is it still running?";
+    const faults = error.field ? [{ place: error.field, message: error.message }] : [];
+    show(form, { status: error.field ? 400 : 503, error: { code: "NotSent", message: text, faults }, requests: [], milliseconds: 0 });
+  } finally {
+    button.disabled = false;
+    form.querySelector("[aria-invalid]")?.focus();
+  }
+}
+
+function line(form) {
+  const text = form.dataset.method === "GET" ? query(form) : "";
+  form.querySelector(".line").textContent = `${form.dataset.method} /api/${form.dataset.pattern}${text ? "?" + text : ""}`;
+}
+
+// Values to begin with, from what is stored
+
+async function suggest() {
+  let values;
+  try {
+    const response = await fetch("examples.json");
+    if (!response.ok) return;
+    values = await response.json();
+  } catch {
+    return;
+  }
+  for (const [name, texts] of Object.entries(values)) {
+    const id = `values-${name}`;
+    document.getElementById(id)?.remove();
+    document.body.append(element("datalist", { id }, ...texts.map((value) => element("option", { value }))));
+  }
+  for (const form of document.querySelectorAll('form[data-method="GET"]')) {
+    for (const control of controls(form)) {
+      const first = values[control.name]?.[0];
+      if (!first || !control.required || control.value || control.tagName === "SELECT") continue;
+      control.value = control.dataset.kind === "lines" ? values[control.name].slice(0, 3).join("\n") : first;
+    }
+    line(form);
+  }
+}
+
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target?.tagName === "DETAILS") {
+    target.open = true;
+    target.scrollIntoView();
+    target.querySelector("summary").focus({ preventScroll: true });
+  }
+}
+
+for (const form of document.querySelectorAll("form")) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    line(form);
+    ask(form);
+  });
+  form.addEventListener("input", () => line(form));
+}
+addEventListener("hashchange", openTarget);
+openTarget();
+suggest();

@@ -1,0 +1,204 @@
+"""Sizes, pages and counts at their limits, and how many statements an operation takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.values import item_size
+from tests.engine.support import answer, create, get, n, pages, put, s
+
+KIB = 1024
+
+
+def sized(pk: str, sk: str, size: int) -> dict[str, Any]:
+    """An item of this size in bytes."""
+    item = {"pk": s(pk), "sk": s(sk), "x": s("")}
+    item["x"] = s("x" * (size - item_size(item)))
+    return item
+
+
+def write(engine: Engine, item: dict[str, Any]) -> dict[str, Any]:
+    return answer(engine, "PutItem", {"TableName": "orders", "Item": item})
+
+
+def test_an_item_of_400_kib_and_not_a_byte_more(engine: Engine) -> None:
+    create(engine)
+    assert write(engine, sized("a", "1", 400 * KIB)) == {}
+    assert write(engine, sized("a", "1", 400 * KIB + 1))["message"] == (
+        "Item size has exceeded the maximum allowed size"
+    )
+    update = {
+        "TableName": "orders",
+        "Key": {"pk": s("a"), "sk": s("1")},
+        "UpdateExpression": "SET y = :y",
+        "ExpressionAttributeValues": {":y": s("y")},
+    }
+    assert answer(engine, "UpdateItem", update)["message"] == (
+        "Item size to update has exceeded the maximum allowed size"
+    )
+    item = get(engine, "a", "1")
+    assert item is not None
+    assert "y" not in item
+
+
+@pytest.mark.parametrize("operation", ["Query", "Scan"])
+@pytest.mark.parametrize("limit", [None, 5, 100])
+def test_a_page_ends_with_the_item_that_reaches_a_mebibyte(engine: Engine, operation: str, limit: int | None) -> None:
+    create(engine)
+    for number in range(5):
+        write(engine, sized("a", str(number), 256 * KIB))
+    params: dict[str, Any] = {"TableName": "orders", "ReturnConsumedCapacity": "TOTAL", "Limit": limit}
+    if operation == "Query":
+        params |= {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
+    page = engine.call(operation, params)
+    assert page["Count"] == 4
+    assert page["LastEvaluatedKey"] == {"pk": s("a"), "sk": s("3")}
+    assert page["ConsumedCapacity"]["CapacityUnits"] == 128
+    assert len(pages(engine, operation, params)) == 5
+
+
+def test_a_filter_leaves_the_page_as_it_is(engine: Engine) -> None:
+    create(engine)
+    for number in range(6):
+        write(engine, sized("a", str(number), 256 * KIB))
+    page = engine.call(
+        "Scan",
+        {
+            "TableName": "orders",
+            "FilterExpression": "y = :y",
+            "ExpressionAttributeValues": {":y": n(1)},
+        },
+    )
+    assert (page["Count"], page["ScannedCount"], page["Items"]) == (0, 4, [])
+    assert page["LastEvaluatedKey"]["sk"] == s("3")
+
+
+def test_a_batch_reads_16_mebibytes(engine: Engine) -> None:
+    create(engine)
+    for number in range(45):
+        write(engine, sized("a", f"{number}", 400 * KIB))
+    keys = [{"pk": s("a"), "sk": s(f"{number}")} for number in range(45)]
+    left: dict[str, Any] = {"orders": {"Keys": keys, "ConsistentRead": True}}
+    rounds = []
+    while left:
+        page = engine.call("BatchGetItem", {"RequestItems": left})
+        rounds.append(len(page["Responses"]["orders"]))
+        left = page["UnprocessedKeys"]
+        assert all(each["ConsistentRead"] is True for each in left.values())
+    assert rounds == [40, 5]
+
+
+def test_a_transaction_of_four_mebibytes(engine: Engine) -> None:
+    create(engine)
+
+    def transact(count: int) -> dict[str, Any]:
+        puts = [{"Put": {"TableName": "orders", "Item": sized("a", f"{number}", 400 * KIB)}} for number in range(count)]
+        return answer(engine, "TransactWriteItems", {"TransactItems": puts})
+
+    assert transact(10) == {}
+    assert "payload size cannot exceed 4MB" in transact(11)["message"]
+
+
+def statements(engine: Engine, operation: str, params: dict[str, Any]) -> int:
+    before = engine.statements
+    engine.call(operation, params)
+    return engine.statements - before
+
+
+def test_how_many_statements_an_operation_takes(engine: Engine) -> None:
+    create(engine)
+    key = {"pk": s("a"), "sk": s("1")}
+    indexed = {**key, "g": s("g"), "h": s("h")}
+    query = {"TableName": "orders", "ExpressionAttributeValues": {":v": s("g")}}
+    by_index = {**query, "IndexName": "ByG", "KeyConditionExpression": "g = :v"}
+    assert statements(engine, "PutItem", {"TableName": "orders", "Item": indexed}) == 5
+    assert statements(engine, "GetItem", {"TableName": "orders", "Key": key}) == 1
+    assert statements(engine, "Query", {**query, "KeyConditionExpression": "pk = :v"}) == 1
+    assert statements(engine, "Query", by_index) == 1
+    assert statements(engine, "Query", {**by_index, "Limit": 1}) == 1
+    assert statements(engine, "Scan", {"TableName": "orders"}) == 1
+    # The same item again: nothing differs, so only the look-up runs.
+    assert statements(engine, "PutItem", {"TableName": "orders", "Item": indexed}) == 3
+    # An attribute outside the index's key: the index isn't touched.
+    assert statements(engine, "PutItem", {"TableName": "orders", "Item": {**indexed, "x": n(1)}}) == 4
+    # Another sort key in the index: its entry goes and comes.
+    assert statements(engine, "PutItem", {"TableName": "orders", "Item": {**indexed, "h": s("i")}}) == 6
+    assert statements(engine, "DeleteItem", {"TableName": "orders", "Key": key}) == 5
+    keys = {"Keys": [{"pk": s("a"), "sk": s(str(number))} for number in range(10)]}
+    assert statements(engine, "BatchGetItem", {"RequestItems": {"orders": keys}}) == 10
+
+
+def test_a_remembered_question_is_asked_with_its_own_values(engine: Engine) -> None:
+    """The second request with the same text takes the short way; it must find and refuse the same."""
+    create(engine)
+    for pk in "ab":
+        for sk in range(4):
+            put(engine, pk, str(sk))
+
+    def ask(**values: Any) -> dict[str, Any]:
+        return answer(
+            engine,
+            "Query",
+            {
+                "TableName": "orders",
+                "KeyConditionExpression": "#p = :p AND sk BETWEEN :s AND :t",
+                "ExpressionAttributeNames": {"#p": "pk"},
+                "ExpressionAttributeValues": {f":{name}": value for name, value in values.items()},
+            },
+        )
+
+    for _ in range(2):
+        assert [item["sk"]["S"] for item in ask(p=s("a"), s=s("1"), t=s("2"))["Items"]] == ["1", "2"]
+        assert [item["pk"]["S"] for item in ask(p=s("b"), s=s("0"), t=s("0"))["Items"]] == ["b"]
+        assert "lower bound" in ask(p=s("a"), s=s("2"), t=s("1"))["message"]
+        assert "schema type" in ask(p=n(1), s=s("1"), t=s("2"))["message"]
+        assert "empty string" in ask(p=s(""), s=s("1"), t=s("2"))["message"]
+        assert "unused in expressions" in ask(p=s("a"), s=s("1"), t=s("2"), u=s("x"))["message"]
+        assert "not defined" in ask(p=s("a"), s=s("1"))["message"]
+        assert "empty" in ask(p={}, s=s("1"), t=s("2"))["message"]
+    same = s("1")
+    assert [item["sk"]["S"] for item in ask(p=s("a"), s=same, t=same)["Items"]] == ["1"]
+
+
+def test_a_token_lasts_ten_minutes() -> None:
+    now = [1000.0]
+    with Engine.open(":memory:", clock=lambda: now[0]) as engine:
+        create(engine)
+
+        def add() -> None:
+            update = {
+                "TableName": "orders",
+                "Key": {"pk": s("a"), "sk": s("1")},
+                "UpdateExpression": "ADD c :c",
+                "ExpressionAttributeValues": {":c": n(1)},
+            }
+            engine.call("TransactWriteItems", {"TransactItems": [{"Update": update}], "ClientRequestToken": "t"})
+
+        def count() -> Any:
+            item = get(engine, "a", "1")
+            assert item is not None
+            return item["c"]["N"]
+
+        add()
+        now[0] += 599
+        add()
+        assert count() == "1"
+        now[0] += 2
+        add()
+        assert count() == "2"
+
+
+def test_a_repeated_transaction_costs_reading() -> None:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        request = {
+            "TransactItems": [{"Put": {"TableName": "orders", "Item": sized("a", "1", 5 * KIB)}}],
+            "ClientRequestToken": "t",
+            "ReturnConsumedCapacity": "TOTAL",
+        }
+        first, again = (engine.call("TransactWriteItems", request)["ConsumedCapacity"] for _ in range(2))
+        assert first == [{"TableName": "orders", "CapacityUnits": 10.0, "WriteCapacityUnits": 10.0}]
+        assert again == [{"TableName": "orders", "CapacityUnits": 4.0, "ReadCapacityUnits": 4.0}]

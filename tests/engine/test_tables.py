@@ -1,0 +1,292 @@
+"""Tables: what may be made, what is described, and how indexes come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.scenarios import attributes, created, fault, index, invalid, schema
+from tests.engine.support import answer, create, get, n, pages, put, s
+
+AB = attributes(pk="S", sk="S", a="S", b="S")
+UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+NO_BILLING = {"BillingMode": None}
+
+REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
+    (
+        {"BillingMode": "PROVISIONED"},
+        invalid("ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"),
+    ),
+    (
+        {"ProvisionedThroughput": UNITS},
+        invalid(
+            "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
+        ),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S")},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. "
+            "Keys: [pk, sk], AttributeDefinitions: [pk]"
+        ),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S", sk="S", x="S")},
+        invalid(
+            "Number of attributes in KeySchema does not exactly match number of attributes defined in "
+            "AttributeDefinitions"
+        ),
+    ),
+    ({"AttributeDefinitions": [*AB[:2], AB[1]]}, invalid("Duplicate AttributeName: sk")),
+    (
+        {"KeySchema": schema("pk", "pk")},
+        fault("Both the Hash Key and the Range Key element in the KeySchema have the same name"),
+    ),
+    (
+        {"KeySchema": schema("pk", partition=0)},
+        fault("Invalid KeySchema: The first KeySchemaElement is not a HASH key type"),
+    ),
+    (
+        {"KeySchema": schema("pk", "sk", partition=2)},
+        fault("Invalid KeySchema: The second KeySchemaElement is not a RANGE key type"),
+    ),
+    ({"GlobalSecondaryIndexes": []}, invalid("List of GlobalSecondaryIndexes is empty")),
+    ({"LocalSecondaryIndexes": []}, invalid("List of LocalSecondaryIndexes is empty")),
+    (
+        {"GlobalSecondaryIndexes": [index("ByA", "a")]},
+        invalid(
+            "Some index key attributes are not defined in AttributeDefinitions. "
+            "Keys: [a], AttributeDefinitions: [pk, sk]"
+        ),
+    ),
+    (
+        {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a", "b"), index("ByA", "b")]},
+        invalid("Duplicate index name: ByA"),
+    ),
+    (
+        {"AttributeDefinitions": AB, "GlobalSecondaryIndexes": [index("ByA", "a")]},
+        invalid("Some AttributeDefinitions are not used. AttributeDefinitions: [pk, sk, a, b], keys used: [pk, sk, a]"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "ProvisionedThroughput": UNITS}]},
+        invalid("ProvisionedThroughput should not be specified for index: ByA when BillingMode is PAY_PER_REQUEST"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {}}]},
+        invalid("Unknown ProjectionType: null"),
+    ),
+    (
+        {
+            "GlobalSecondaryIndexes": [
+                {**index("ByA", "sk"), "Projection": {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}}
+            ]
+        },
+        invalid("ProjectionType is ALL, but NonKeyAttributes is specified"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [{**index("ByA", "sk"), "Projection": {"ProjectionType": "INCLUDE"}}]},
+        invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified"),
+    ),
+    (
+        {
+            "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),
+            "GlobalSecondaryIndexes": [index("ByA", *"abcde", partition=5)],
+        },
+        fault("Too many partition keys. GSI can have at most 4 partition keys"),
+    ),
+    (
+        {
+            "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),
+            "GlobalSecondaryIndexes": [index("ByA", "pk", *"abcde")],
+        },
+        fault("Too many sort keys. GSI can have at most 4 sort keys"),
+    ),
+    (
+        {"LocalSecondaryIndexes": [index("ByL", "pk")]},
+        invalid("Index KeySchema does not have a range key for index: ByL"),
+    ),
+    (
+        {"AttributeDefinitions": AB, "LocalSecondaryIndexes": [index("ByL", "a", "b")]},
+        invalid(
+            "Index KeySchema does not have the same leading hash key as table KeySchema for index: ByL. "
+            "index hash key: a, table hash key: pk"
+        ),
+    ),
+    (
+        {"LocalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 16)]},
+        invalid("Number of LocalSecondaryIndexes exceeds per-table limit of 5"),
+    ),
+    (
+        {"GlobalSecondaryIndexes": [index(f"By{number}", "pk", "sk") for number in range(10, 31)]},
+        invalid("GlobalSecondaryIndex count exceeds the per-table limit of 20"),
+    ),
+    (
+        {
+            "GlobalSecondaryIndexes": [
+                index(f"By{number}", "pk", projection=[f"x{each}" for each in range(17)]) for number in range(10, 16)
+            ]
+        },
+        invalid("Total number of attributes projected through NonKeyAttributes exceeds the per-table limit of 100"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("change", "expected"), REFUSED)
+def test_what_can_not_be_a_table(change: dict[str, Any], expected: dict[str, str]) -> None:
+    with Engine.open(":memory:") as engine:
+        operation, params, _ = created(**change)
+        assert answer(engine, operation, params) == expected
+        assert engine.call("ListTables", {}) == {"TableNames": []}
+
+
+def test_a_new_table_is_described(engine: Engine) -> None:
+    description = create(engine)["TableDescription"]
+    assert description["TableStatus"] == "ACTIVE"
+    assert description["ItemCount"] == description["TableSizeBytes"] == 0
+    assert description["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    assert description["GlobalSecondaryIndexes"][0]["IndexStatus"] == "ACTIVE"
+    assert engine.call("DescribeTable", {"TableName": "orders"})["Table"] == description
+    put(engine, "a", "1", g=s("g"), h=s("h"))
+    put(engine, "a", "2")
+    table = engine.call("DescribeTable", {"TableName": description["TableArn"]})["Table"]
+    assert (table["ItemCount"], table["TableSizeBytes"]) == (2, 16)
+    assert table["GlobalSecondaryIndexes"][0]["ItemCount"] == 1
+
+
+def test_a_provisioned_table(engine: Engine) -> None:
+    indexes = [{**index("ByG", "g", "h"), "ProvisionedThroughput": UNITS}]
+    create(engine, BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, GlobalSecondaryIndexes=indexes)
+    table = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+    assert "BillingModeSummary" not in table
+    assert table["ProvisionedThroughput"]["ReadCapacityUnits"] == 1
+    update = {"TableName": "orders", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6}}
+    table = engine.call("UpdateTable", update)["TableDescription"]
+    assert table["ProvisionedThroughput"]["WriteCapacityUnits"] == 6
+    table = engine.call("UpdateTable", {"TableName": "orders", "BillingMode": "PAY_PER_REQUEST"})["TableDescription"]
+    assert table["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+    assert table["ProvisionedThroughput"]["WriteCapacityUnits"] == 0
+
+
+def test_names_are_listed_in_order(engine: Engine) -> None:
+    for name in ("ccc", "aaa", "bbb"):
+        create(engine, name)
+    assert engine.call("ListTables", {}) == {"TableNames": ["aaa", "bbb", "ccc"]}
+    assert engine.call("ListTables", {"Limit": 2}) == {
+        "TableNames": ["aaa", "bbb"],
+        "LastEvaluatedTableName": "bbb",
+    }
+    assert engine.call("ListTables", {"ExclusiveStartTableName": "bbb"}) == {"TableNames": ["ccc"]}
+
+
+@pytest.mark.parametrize("operation", ["DescribeTable", "DeleteTable", "DescribeTimeToLive"])
+def test_a_missing_table_is_named(engine: Engine, operation: str) -> None:
+    assert answer(engine, operation, {"TableName": "none"}) == fault(
+        "Requested resource not found: Table: none not found", "ResourceNotFoundException"
+    )
+
+
+def test_a_table_can_not_be_made_twice(engine: Engine) -> None:
+    create(engine)
+    operation, params, _ = created()
+    assert answer(engine, operation, params) == fault("Table already exists: orders", "ResourceInUseException")
+
+
+def test_a_deleted_table_is_gone_and_may_come_again(engine: Engine) -> None:
+    create(engine)
+    put(engine, "a", "1")
+    deleted = engine.call("DeleteTable", {"TableName": "orders"})["TableDescription"]
+    assert deleted["TableStatus"] == "DELETING"
+    assert engine.call("ListTables", {}) == {"TableNames": []}
+    create(engine)
+    assert get(engine, "a", "1") is None
+
+
+def test_deletion_protection(engine: Engine) -> None:
+    create(engine, DeletionProtectionEnabled=True)
+    assert answer(engine, "DeleteTable", {"TableName": "orders"}) == fault(
+        "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first."
+    )
+    engine.call("UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": False})
+    engine.call("DeleteTable", {"TableName": "orders"})
+
+
+def change(engine: Engine, *updates: dict[str, Any], **types: str) -> dict[str, Any]:
+    params = {
+        "TableName": "orders",
+        "AttributeDefinitions": attributes(**types),
+        "GlobalSecondaryIndexUpdates": list(updates),
+    }
+    return answer(engine, "UpdateTable", params)
+
+
+def test_an_index_is_filled_when_it_is_added(engine: Engine) -> None:
+    create(engine)
+    put(engine, "a", "1", k=n(2))
+    put(engine, "a", "2", k=n(10))
+    put(engine, "a", "3", k=s("of another type"))
+    put(engine, "a", "4")
+    description = change(engine, {"Create": index("ByK", "pk", "k", projection="KEYS_ONLY")}, k="N")
+    names = [each["IndexName"] for each in description["TableDescription"]["GlobalSecondaryIndexes"]]
+    assert names == ["ByG", "ByK"]
+    query = {
+        "TableName": "orders",
+        "IndexName": "ByK",
+        "KeyConditionExpression": "pk = :p",
+        "ExpressionAttributeValues": {":p": s("a")},
+    }
+    assert [item["sk"]["S"] for item in pages(engine, "Query", query)] == ["1", "2"]
+    # An item that was there before the index may keep what doesn't fit, until its attribute is written.
+    update = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("3")}}
+    engine.call("UpdateItem", {**update, "UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": n(1)}})
+    assert (
+        "unsupported type"
+        in answer(
+            engine,
+            "UpdateItem",
+            {**update, "UpdateExpression": "SET k = :v", "ExpressionAttributeValues": {":v": s("x")}},
+        )["message"]
+    )
+    assert engine.check() == []
+    change(engine, {"Delete": {"IndexName": "ByK"}})
+    table = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+    assert [each["AttributeName"] for each in table["AttributeDefinitions"]] == ["pk", "sk", "g", "h"]
+    assert answer(engine, "Query", query) == fault("The table does not have the specified index: ByK")
+    put(engine, "a", "5", k=s("free again"))
+    assert engine.check() == []
+
+
+def test_what_can_not_be_changed(engine: Engine) -> None:
+    create(engine)
+    assert "At least one of" in answer(engine, "UpdateTable", {"TableName": "orders"})["message"]
+    assert "must not be null" in change(engine, {})["message"]
+    assert change(engine, {"Delete": {"IndexName": "None"}})["error"] == "ResourceNotFoundException"
+    assert change(engine, {"Create": index("ByG", "pk")}) == invalid("Duplicate index name: ByG")
+    two = change(engine, {"Create": index("One", "pk")}, {"Create": index("Two", "pk")})
+    assert two["error"] == "LimitExceededException"
+    twice = change(engine, {"Create": index("One", "pk")}, {"Delete": {"IndexName": "One"}})
+    assert "Only one global secondary index update per index" in twice["message"]
+    assert "not defined" in change(engine, {"Create": index("One", "unheard")})["message"]
+    assert answer(engine, "UpdateTable", {"TableName": "none", "BillingMode": "PAY_PER_REQUEST"}) == fault(
+        "Requested resource not found: Table: none not found", "ResourceNotFoundException"
+    )
+
+
+def test_time_to_live_is_stored(engine: Engine) -> None:
+    create(engine)
+    table = {"TableName": "orders"}
+
+    def update(enabled: bool, name: str) -> dict[str, Any]:
+        specification = {"Enabled": enabled, "AttributeName": name}
+        return answer(engine, "UpdateTimeToLive", {**table, "TimeToLiveSpecification": specification})
+
+    assert engine.call("DescribeTimeToLive", table) == {"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}
+    assert update(False, "ends") == fault("TimeToLive is already disabled")
+    assert update(True, "ends") == {"TimeToLiveSpecification": {"Enabled": True, "AttributeName": "ends"}}
+    assert engine.call("DescribeTimeToLive", table) == {
+        "TimeToLiveDescription": {"TimeToLiveStatus": "ENABLED", "AttributeName": "ends"}
+    }
+    assert update(True, "ends") == fault("TimeToLive is already enabled")
+    assert "different AttributeName" in update(True, "other")["message"]
+    assert update(False, "ends") == {"TimeToLiveSpecification": {"Enabled": False, "AttributeName": "ends"}}
