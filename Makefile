@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest format bench system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest format bench docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -50,6 +50,9 @@ format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 
 bench: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/benchmarks.md
 	$(BIN)/python benchmarks/typed_api.py --write
+
+docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
+	$(BIN)/python -m tests.repository.errors_page
 
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints

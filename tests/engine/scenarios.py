@@ -503,19 +503,22 @@ SCENARIOS: dict[str, list[Step]] = {
         with_answer(
             scan(Segment=0),
             fault(
-                "The TotalSegments parameter is required but was not present in the request when Segment parameter is present"
+                "The TotalSegments parameter is required but was not present in the request "
+                "when Segment parameter is present"
             ),
         ),
         with_answer(
             scan(TotalSegments=2),
             fault(
-                "The Segment parameter is required but was not present in the request when parameter TotalSegments is present"
+                "The Segment parameter is required but was not present in the request "
+                "when parameter TotalSegments is present"
             ),
         ),
         with_answer(
             scan(Segment=2, TotalSegments=2),
             fault(
-                "The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: 2 is not less than TotalSegments: 2"
+                "The Segment parameter is zero-based and must be less than parameter TotalSegments: "
+                "Segment: 2 is not less than TotalSegments: 2"
             ),
         ),
         scan(Segment=0, TotalSegments=2_000_000),

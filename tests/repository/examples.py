@@ -16,6 +16,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -82,9 +83,8 @@ def blocks_of(path: Path) -> list[Block]:
 def programs_of(path: Path) -> list[Program]:
     """The Python programs of a page."""
     programs: list[Program] = []
-    blocks = blocks_of(path)
-    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
-        if block.language != "python":
+    for block, after in pairwise([*blocks_of(path), None]):
+        if block is None or block.language != "python":
             continue
         if "continues" not in block.words:
             programs.append(Program(block.line))

@@ -55,7 +55,9 @@ def test_the_quick_start_runs_as_a_file(tmp_path: Path) -> None:
 def test_what_an_example_prints_is_told(tmp_path: Path) -> None:
     """The examples are compared, not only run; and one may go on where another ended."""
     page = tmp_path / "page.md"
-    page.write_text("```python\na = 1\n```\n\n```python continues\nprint(a + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8")
+    page.write_text(
+        "```python\na = 1\n```\n\n```python continues\nprint(a + 1)\n```\n\n```text\n3\n```\n", encoding="utf-8"
+    )
     (program,) = programs_of(page)
     assert list(program.run("page.md")) == [(5, "2\n", "3\n")]
 

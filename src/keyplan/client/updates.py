@@ -15,8 +15,9 @@ from pydantic import ValidationError
 
 from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
 from keyplan.design.codec import encode_value
-from keyplan.design.entity import CompiledEntity, Entity, StoredField, faults_of, reject_unknown
+from keyplan.design.entity import CompiledEntity, Entity, faults_of, reject_unknown
 from keyplan.design.keys import CompiledKey
+from keyplan.design.stored import StoredField
 from keyplan.errors import ArgumentError, UpdateRefused
 
 __all__ = ["CompiledUpdate", "compile_update"]

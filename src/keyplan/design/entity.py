@@ -6,25 +6,21 @@ their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requ
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from types import CodeType
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
 
 from keyplan import values
-from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
-from keyplan.design.fields import TTL, VERSION, is_optional, marks_of
+from keyplan.design.codec import Encoder
+from keyplan.design.fields import TTL, VERSION, marks_of
 from keyplan.design.keys import CompiledKey, Key, Unique
 from keyplan.design.reading import quick_reader
+from keyplan.design.stored import StoredField, computed_inputs, stored_fields
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
 
-__all__ = ["CompiledEntity", "Entity", "StoredField"]
+__all__ = ["CompiledEntity", "Entity"]
 
 ITEM_BYTES_MAX = 400 * 1024
 """DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer
@@ -57,21 +53,6 @@ class Entity(BaseModel):
         ignored_types=(Key, Unique),
         protected_namespaces=(),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class StoredField:
-    """One field of an entity as it is stored."""
-
-    name: str
-    attribute: str
-    annotation: Any
-    encode: Encoder
-    decode: Decoder
-    computed: bool
-    optional: bool
-    keeps_null: bool
-    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
 
 
 class CompiledEntity:
@@ -267,75 +248,6 @@ class CompiledEntity:
 
     def __repr__(self) -> str:
         return f"CompiledEntity({self.name}, {self.primary})"
-
-
-def stored_fields(cls: type[Entity]) -> list[StoredField]:
-    """The fields of an entity with the attributes that they are stored under, computed fields last."""
-    found: list[StoredField] = []
-    for name, info in cls.model_fields.items():
-        annotation: Any = info.annotation
-        for mark in info.metadata:
-            annotation = Annotated[annotation, mark]
-        keeps_null = not info.is_required() and _reads_otherwise(info)
-        attribute = info.serialization_alias or info.alias or name
-        found.append(_stored(name, attribute, annotation, computed=False, keeps_null=keeps_null))
-    for name, computed in cls.model_computed_fields.items():
-        found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
-    return found
-
-
-def _reads_otherwise(info: FieldInfo) -> bool:
-    """Whether the field's default is another value than None, 0 or an empty set."""
-    if info.default_factory is not None:
-        return info.default_factory not in _SETS
-    return info.default is not PydanticUndefined and bool(info.default)
-
-
-def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
-    encode, decode = encoder_of(annotation), decoder_of(annotation)
-    return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)
-
-
-def computed_inputs(cls: type[Entity], name: str) -> frozenset[str]:
-    """The fields that a computed field can depend on: every field whose name its code mentions, directly or by way of
-    the class's other properties and methods. Code that reads attributes by computed names counts as reading all.
-    """
-    found: set[str] = set()
-    seen: set[str] = set()
-    pending = [name]
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        code = _code_of(cls, current)
-        if code is None:
-            continue
-        for mentioned in _names_in(code):
-            if mentioned in cls.model_fields:
-                found.add(mentioned)
-            elif mentioned in _WHOLE_MODEL:
-                found.update(cls.model_fields)
-            else:
-                pending.append(mentioned)
-    return frozenset(found)
-
-
-_WHOLE_MODEL = frozenset({"getattr", "vars", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"})
-
-
-def _code_of(cls: type[Entity], name: str) -> CodeType | None:
-    value = inspect.getattr_static(cls, name, None)
-    function = getattr(getattr(value, "wrapped", value), "fget", None) or getattr(value, "__func__", value)
-    return getattr(function, "__code__", None)
-
-
-def _names_in(code: CodeType) -> set[str]:
-    names = {*code.co_names, *(one for one in code.co_consts if isinstance(one, str))}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _names_in(constant)
-    return names
 
 
 def faults_of(error: ValidationError, place: str) -> list[Fault]:

@@ -13,7 +13,7 @@ from typing import Any, get_args, get_type_hints
 
 from keyplan.design.collisions import can_collide
 from keyplan.design.compiler import compile_read
-from keyplan.design.entity import CompiledEntity, Entity, stored_fields
+from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import kind_of
 from keyplan.design.formats import Problem, format_for
 from keyplan.design.keys import CompiledKey, Key, Unique
@@ -21,6 +21,7 @@ from keyplan.design.parameters import Through
 from keyplan.design.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Signature, signature_of
+from keyplan.design.stored import stored_fields
 from keyplan.design.table import Index, KeyAttribute, Table
 from keyplan.design.templates import Literal_, Template, Variable, split_template
 from keyplan.errors import DesignError, Fault

@@ -18,9 +18,10 @@ from uuid import UUID
 from pydantic_core import SchemaValidator, ValidationError
 
 from keyplan.design.fields import kind_of
+from keyplan.design.stored import StoredField
 
 if TYPE_CHECKING:
-    from keyplan.design.entity import Entity, StoredField
+    from keyplan.design.entity import Entity
 
 __all__ = ["quick_reader"]
 

@@ -15,10 +15,11 @@ from hypothesis.strategies import SearchStrategy
 from pydantic import ValidationError
 
 from keyplan.design.actions import Add, Append, Discard, Include
-from keyplan.design.entity import CompiledEntity, Entity, StoredField
+from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.questions import Parameter
+from keyplan.design.stored import StoredField
 from keyplan.testing.samples import strategy_for
 
 __all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"]

@@ -1,0 +1,106 @@
+"""The fields of an entity as they are stored: attribute names, codecs, defaults; and what a computed field is made of.
+
+How items are made and read with them is in ``entity.py`` and ``reading.py``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from types import CodeType
+from typing import Annotated, Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
+from keyplan.design.fields import is_optional
+
+__all__ = ["StoredField", "computed_inputs", "stored_fields"]
+
+_SETS = (set, frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """One field of an entity as it is stored."""
+
+    name: str
+    attribute: str
+    annotation: Any
+    encode: Encoder
+    decode: Decoder
+    computed: bool
+    optional: bool
+    keeps_null: bool
+    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+
+
+def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
+    """The fields of an entity with the attributes that they are stored under, computed fields last."""
+    found: list[StoredField] = []
+    for name, info in cls.model_fields.items():
+        annotation: Any = info.annotation
+        for mark in info.metadata:
+            annotation = Annotated[annotation, mark]
+        keeps_null = not info.is_required() and _reads_otherwise(info)
+        attribute = info.serialization_alias or info.alias or name
+        found.append(_stored(name, attribute, annotation, computed=False, keeps_null=keeps_null))
+    for name, computed in cls.model_computed_fields.items():
+        found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
+    return found
+
+
+def _reads_otherwise(info: FieldInfo) -> bool:
+    """Whether the field's default is another value than None, 0 or an empty set."""
+    if info.default_factory is not None:
+        return info.default_factory not in _SETS
+    return info.default is not PydanticUndefined and bool(info.default)
+
+
+def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
+    encode, decode = encoder_of(annotation), decoder_of(annotation)
+    return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)
+
+
+def computed_inputs(cls: type[BaseModel], name: str) -> frozenset[str]:
+    """The fields that a computed field can depend on: every field whose name its code mentions, directly or by way of
+    the class's other properties and methods. Code that reads attributes by computed names counts as reading all.
+    """
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [name]
+    while pending:
+        current = pending.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        code = _code_of(cls, current)
+        if code is None:
+            continue
+        for mentioned in _names_in(code):
+            if mentioned in cls.model_fields:
+                found.add(mentioned)
+            elif mentioned in _WHOLE_MODEL:
+                found.update(cls.model_fields)
+            else:
+                pending.append(mentioned)
+    return frozenset(found)
+
+
+_WHOLE_MODEL = frozenset({"getattr", "vars", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"})
+
+
+def _code_of(cls: type[BaseModel], name: str) -> CodeType | None:
+    value = inspect.getattr_static(cls, name, None)
+    function = getattr(getattr(value, "wrapped", value), "fget", None) or getattr(value, "__func__", value)
+    return getattr(function, "__code__", None)
+
+
+def _names_in(code: CodeType) -> set[str]:
+    names = {*code.co_names, *(one for one in code.co_consts if isinstance(one, str))}
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            names |= _names_in(constant)
+    return names

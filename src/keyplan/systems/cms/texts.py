@@ -1,0 +1,306 @@
+"""Texts for the sample: hand-written sentences about a few subjects, put together into articles that can be read.
+
+Everything is drawn from a ``random.Random`` that the caller seeds, so the same seed gives the same article.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What articles of one kind are made of. In a sentence, ``{a|b|c}`` stands for one of its alternatives."""
+
+    name: str
+    tags: Sequence[str]
+    things: Sequence[str]
+    openings: Sequence[str]
+    sentences: Sequence[str]
+    headings: Sequence[str]
+    steps: Sequence[str]
+    extra: str
+
+
+@dataclass(frozen=True)
+class Manuscript:
+    """An article before it is stored: its title, its excerpt, and its body as it grew, the first draft first."""
+
+    title: str
+    excerpt: str
+    bodies: Sequence[str]
+
+
+TITLES = (
+    "Notes on {thing}",
+    "What {thing} taught us",
+    "{thing}, step by step",
+    "A year with {thing}",
+    "Getting {thing} right",
+    "The quiet case for {thing}",
+    "{thing}: questions and answers",
+    "Before you start with {thing}",
+    "Three mistakes with {thing}",
+    "{thing} without fear",
+)
+
+DATABASES = Subject(
+    "databases",
+    ("databases", "dynamodb", "aws", "modeling", "indexes", "performance", "transactions", "sqlite", "backups"),
+    (
+        "single-table design",
+        "sparse indexes",
+        "optimistic locking",
+        "hot partitions",
+        "sort keys",
+        "conditional writes",
+        "write sharding",
+        "item collections",
+        "slow queries",
+        "schema migrations",
+        "restore drills",
+        "junction items",
+    ),
+    (
+        "Every table begins with a list of questions, and {most teams|we, too,} write it down one outage too late.",
+        "We moved our {orders|subscriptions|event log} last {spring|autumn}, and the keys were the smallest part of it.",
+        "Nobody is woken at night by a query that reads {ten|twenty} items.",
+        "A data model is a promise about the questions it will answer, and at what price.",
+    ),
+    (
+        "Start from the {screens|endpoints} you have, and write down what each of them has to know.",
+        "A sort key that begins with the date answers {\"what is new?\"|\"what happened in May?\"} without reading the rest.",
+        "The cheapest index is the one that {only a tenth of the items|almost nothing} belongs to.",
+        "When two writers meet, one of them should {lose loudly|be told, and try again}, not win in silence.",
+        "We measured it: {four|six} requests became one, and the page was ready before the {spinner|skeleton} showed.",
+        "Numbers inside text keys need zeros in front of them, or ten comes before two.",
+        "A filter saves {bandwidth|no money}: whatever was looked at is paid for.",
+        "Keep the large attributes out of the items that lists read.",
+        "Reading your own writes is a question to settle per {pattern|screen}, not per table.",
+        "If a condition can fail, decide now what the caller {sees|does next}.",
+        "Ask how large one partition can grow before you {fall in love with|ship} its key.",
+        "A backup that was never restored is {a hope|a rumour}.",
+        "Denormalise what is displayed together, and note which write keeps the copies {equal|honest}.",
+        "The {second|third} index was added for a report that runs {once a month|on Mondays}; a nightly export did as well.",
+        "Time to live is a broom, not a clock: items go {within days|when there is time}.",
+        "We now test each question against a plain loop over everything, and it found {two|three} wrong answers in a week.",
+        "It is worth drawing the item collection on paper, {one line|one box} an item, in the order in which it is read.",
+        "Capacity is bought per partition in the end, so {spread the writes|choose keys that many people share}.",
+    ),
+    ("The question behind it", "What it costs", "Where it hurts", "How we test it", "What we would do again", "Numbers"),
+    (
+        "list the access patterns with how often each is asked",
+        "give every pattern a key, and every key a reason",
+        "write the conditions before the happy path",
+        "load a month of real data and read the slowest page",
+        "delete the index that nothing uses",
+    ),
+    "```\nPK = ARTICLE#01HW…   SK = #METADATA\nPK = ARTICLE#01HW…   SK = VERSION#99999996\n```",
+)
+
+COOKING = Subject(
+    "cooking",
+    ("cooking", "baking", "vegetarian", "soup", "bread", "quick", "preserving", "winter"),
+    (
+        "sourdough",
+        "onion soup",
+        "slow beans",
+        "flat bread",
+        "pickled carrots",
+        "lentils",
+        "roast vegetables",
+        "plain rice",
+        "plum jam",
+        "fresh pasta",
+        "potato salad",
+        "stock",
+    ),
+    (
+        "There are dishes for guests, and there are dishes for {Tuesdays|rain}; this is one of the second kind.",
+        "My {grandmother|neighbour} never wrote this down, so what follows took {nine|eleven} attempts.",
+        "It needs little money, one pot, and {an afternoon|the patience to leave it alone}.",
+        "Most recipes hurry where they should wait, and this one forgives neither.",
+    ),
+    (
+        "Salt the water until it tastes like {a mild soup|the sea on a calm day}.",
+        "Let the onions take their {twenty|thirty} minutes; colour is flavour, and it cannot be hurried.",
+        "A heavy pot with a lid that closes is worth more than {three|four} gadgets.",
+        "Taste before you season, and again {five minutes later|when it has cooled a little}.",
+        "The dough is ready when it {springs back slowly|no longer clings to the bowl}.",
+        "Keep a cup of the cooking water: it {binds the sauce|rescues whatever is too thick}.",
+        "Soak them overnight, and {throw the water away|give the water to the tomatoes}.",
+        "Lemon at the end does what a second spoon of salt can't.",
+        "If it looks dry, wait; if it still looks dry, add {a spoon of water|a little oil}.",
+        "Freeze half of it flat in a bag, with the {date|name} on it.",
+        "Butter browns in the moment you {look away|reach for the plates}.",
+        "Old bread is not a problem but {an ingredient|the beginning of croutons}.",
+        "Cut everything to one size, and it is done at one time.",
+        "Resting is part of cooking: {ten|fifteen} minutes under a cloth change the whole crumb.",
+        "A sharp knife is safer than a blunt one, and {kinder to tomatoes|quicker by half}.",
+        "Use the {leaves|stalks} too; they have more taste than the part in the photograph.",
+        "Serve it warm rather than hot: you taste more.",
+        "Leftovers are better {fried the next day|in a flat bread, with yoghurt}.",
+    ),
+    ("What you need", "The slow part", "When it goes wrong", "Variations", "The next day", "Why it works"),
+    (
+        "weigh everything before you begin",
+        "heat the oven, then wait ten minutes more",
+        "stir from the bottom",
+        "let it rest, covered",
+        "write down what you changed",
+    ),
+    "> Two spoons of everything, said the note, and none of the spoons was the same.",
+)
+
+GARDENS = Subject(
+    "gardens",
+    ("gardens", "compost", "vegetables", "balcony", "seeds", "pruning", "soil", "bees"),
+    (
+        "compost",
+        "raised beds",
+        "tomatoes on a balcony",
+        "winter salads",
+        "old roses",
+        "garlic",
+        "apple trees",
+        "clay soil",
+        "rain barrels",
+        "runner beans",
+        "wild corners",
+        "slugs",
+    ),
+    (
+        "The garden was {forty square metres of nettles|a lawn nobody loved} when we got the key.",
+        "You learn patience from a garden, or you learn {the price of seedlings|to buy them grown}.",
+        "By {March|April} every window sill in the house belongs to seedlings.",
+        "I keep a diary of what was sown where, and it contradicts me every year.",
+    ),
+    (
+        "Water {in the morning|early}, at the root, and seldom but thoroughly.",
+        "What looks like a pest in May is {a ladybird's dinner|gone} in June.",
+        "Turn the heap {twice|three times} a year; it does the rest itself.",
+        "A hand's depth of leaves keeps the soil {moist|warm} better than any sheet.",
+        "Garlic goes in when everything else {comes out|is asleep}.",
+        "Never sow the whole packet: half of it is insurance against {frost|pigeons}.",
+        "Cut the roses when the forsythia blooms, and cut {harder|more} than you dare.",
+        "The beans climb whatever you give them, {the washing line|the neighbour's fence} included.",
+        "Clay holds what sand loses; both want {compost|worms}.",
+        "Leave the dead stalks standing until spring: somebody {sleeps|winters} in them.",
+        "Tomatoes want a roof, {a stick|a string}, and to be left alone with the sun.",
+        "A barrel under the gutter pays for itself in {one dry summer|two summers}.",
+        "Slugs dislike {coffee grounds|copper}, they say; ours had not read that.",
+        "Label everything, with a pencil: ink is gone by {July|the first rain}.",
+        "Two rows of flowers among the vegetables brought {the bees|twice the courgettes}.",
+        "Rest a bed for a year under clover, and it {thanks you|feeds whatever comes after}.",
+        "The first frost decides {what was planned|more than any calendar}.",
+        "Apples in a cool room, not touching, last until {February|Easter}.",
+    ),
+    ("The ground", "Through the year", "What failed", "Neighbours", "In a small space", "What it costs"),
+    (
+        "look where the sun is at noon",
+        "dig once, then never again",
+        "sow a little every second week",
+        "mulch before the heat",
+        "keep seed of the best plant, not the first",
+    ),
+    "> Plant the tree where your grandchildren will want the shade.",
+)
+
+CYCLING = Subject(
+    "cycling",
+    ("cycling", "repairs", "touring", "commuting", "maps", "trains"),
+    (
+        "winter commuting",
+        "brake pads",
+        "a long weekend tour",
+        "packing light",
+        "child seats",
+        "paper maps",
+        "bikes on trains",
+        "tubeless tyres",
+    ),
+    (
+        "It was {eleven|seven} kilometres to work, and I had driven them for {six|nine} years.",
+        "A bicycle tells you what is wrong with it, if you ride {without music|slowly} for a minute.",
+        "We planned {ninety|a hundred and twenty} kilometres a day and were happy with sixty.",
+    ),
+    (
+        "Pump the tyres on {Sundays|pay day}, and half of all punctures never happen.",
+        "A chain lasts as long as {its cleanest week|you care for it}; a cassette costs five chains.",
+        "Gloves matter more than the jacket.",
+        "Carry one tube, one lever and {a five|a ten} in the saddle bag.",
+        "The shortest way is rarely the {quickest|one you will ride twice}.",
+        "Trains take bicycles {outside the rush hour|if you ask first, and with a smile}.",
+        "Brake pads go from thin to none in {one wet week|a single descent}.",
+        "Pack, then take out {a third|every second thing}.",
+        "A paper map shows what you didn't {look for|ask about}.",
+        "Lights are for being seen, so {two small ones|something that also moves} beat one large.",
+        "Eat before you are hungry, and stop before {you must|the last hill}.",
+        "Wind is a hill that {moves|no map shows}.",
+        "Mudguards are what separates {a commuter from a wet commuter|October from misery}.",
+        "Whoever rides behind decides the speed.",
+    ),
+    ("On the road", "In the workshop", "What to carry", "In the rain", "With others"),
+    (
+        "check tyres, brakes, lights",
+        "know where the last train leaves",
+        "tell somebody the route",
+        "turn back while it is still your idea",
+    ),
+    "> There is no bad weather, said the man in the car.",
+)
+
+SUBJECTS = (DATABASES, COOKING, GARDENS, CYCLING)
+
+
+def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int) -> Manuscript:
+    """An article of a subject with as many bodies as ``drafts`` (at least one), each one longer or mended.
+
+    ``number`` chooses its title, so that neighbours have different ones.
+    """
+    thing = subject.things[number % len(subject.things)]
+    title = TITLES[(number // len(subject.things) + number) % len(TITLES)].format(thing=thing)
+    title = title[0].upper() + title[1:]
+    opening = _said(chance, chance.choice(subject.openings))
+    deck = [_said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))]
+    headings = chance.sample(subject.headings, len(subject.headings))
+    lead = f"{opening} {' '.join(_take(deck, 2))}"
+    blocks = [lead, _section(headings, _take(deck, 2))]
+    bodies = [_body(title, blocks)]
+    for number_of_draft in range(1, drafts):
+        blocks = list(blocks)
+        if number_of_draft == 2:
+            steps = "\n".join(f"{place}. {step}" for place, step in enumerate(subject.steps, 1))
+            blocks.append(f"## In short\n\n{steps}")
+        elif number_of_draft == 4 or not deck or not headings:
+            blocks.insert(min(2, len(blocks)), subject.extra if subject.extra not in blocks else blocks.pop())
+        else:
+            blocks.append(_section(headings, _take(deck, chance.choice((3, 4)))))
+        if blocks == list(blocks) and _body(title, blocks) == bodies[-1]:
+            blocks.append("*Mended a few words since.*")
+        bodies.append(_body(title, blocks))
+    return Manuscript(title, opening, bodies)
+
+
+def _said(chance: random.Random, sentence: str) -> str:
+    """The sentence with one of each ``{a|b}``."""
+    return re.sub(r"\{([^{}]*)\}", lambda match: chance.choice(match[1].split("|")), sentence)
+
+
+def _take(deck: list[str], count: int) -> list[str]:
+    taken = deck[:count]
+    del deck[:count]
+    return taken
+
+
+def _section(headings: list[str], sentences: Sequence[str]) -> str:
+    return f"## {headings.pop()}\n\n{' '.join(sentences)}"
+
+
+def _body(title: str, blocks: Sequence[str]) -> str:
+    return "\n\n".join((f"# {title}", *blocks)) + "\n"
