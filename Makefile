@@ -42,7 +42,7 @@ types-strict: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pytest: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS) -q
+	$(BIN)/python -m pytest -n $(JOBS)
 
 format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only --exit-zero
@@ -52,7 +52,7 @@ bench: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/be
 	$(BIN)/python benchmarks/typed_api.py --write
 
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
-	$(BIN)/python -m tests.repository.errors_page
+	$(BIN)/python -m tests.repository.made_pages
 
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints

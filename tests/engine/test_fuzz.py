@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan.engine import Engine
+from keyplan.engine.actions import ACTIONS
 from keyplan.errors import DynamoDBError
 from keyplan.wire.operations import OPERATIONS
 from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
@@ -81,6 +82,10 @@ def test_any_request_is_answered(shared: Engine, operation: str) -> None:
 
     run()
     assert shared.check() == []
+
+
+def test_every_operation_has_its_action() -> None:
+    assert ACTIONS.keys() == OPERATIONS.keys()
 
 
 def test_an_unknown_operation(shared: Engine) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from keyplan.engine.storage.port import (
@@ -16,6 +18,8 @@ from keyplan.engine.storage.port import (
     Writer,
     segment_of,
 )
+from keyplan.engine.storage.sql import page_values
+from keyplan.engine.storage.sqlite import SqliteStorage, SqliteTable
 
 ALL_BYTES = 10**9
 LAYOUT = TableLayout(
@@ -227,6 +231,42 @@ def test_blobs_sort_as_bytes(storage: Storage) -> None:
     storage.write(lambda writer: [writer.insert(table, b"p", key, 1, key) for key in keys])
     rows, _ = table.page(None, Bounds((b"p",)), None, ALL_BYTES)
     assert bodies(rows) == sorted(keys)
+
+
+@pytest.mark.parametrize("index", [None, 1])
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        Bounds(("a",)),
+        Bounds(("a",), equal=("b",)),
+        Bounds(("a",), low=(">", "b"), high=("<", "c")),
+        Bounds(("a",), after=("a", "b", "c", "d")),
+        Bounds(("a",), low=(">", "b"), high=("<", "c"), after=("a", "b", "c", "d")),
+        Bounds(after=("a", "b", "c", "d")),
+        Bounds(),
+    ],
+)
+def test_a_page_is_read_in_the_order_of_an_index(
+    storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
+) -> None:
+    """Nothing is sorted, and what lies outside the bounds isn't walked over, however large the table is."""
+    assert isinstance(storage, SqliteStorage)
+    assert isinstance(table, SqliteTable)
+    after = bounds.after if bounds.after is None or index is not None else bounds.after[:2]
+    asked = replace(bounds, forward=forward, after=after)
+    text, values = table.texts.page(index, asked), page_values(asked, 10)
+    connection = storage.pool.take()
+    steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", tuple(values))]
+    storage.pool.give(connection)
+    assert not any("TEMP B-TREE" in step for step in steps), steps
+    assert steps[0].startswith("SEARCH" if bounds != Bounds() else "SCAN"), steps
+    if index is not None:
+        assert len(steps) == 2
+        assert "INTEGER PRIMARY KEY" in steps[1], steps
+    if after is not None:
+        sought = ">" if forward else "<"
+        assert f"sk){sought}(" in steps[0] or f"sk{sought}?" in steps[0], steps
 
 
 def test_a_sound_store_has_no_faults(storage: Storage, table: StoredTable) -> None:

@@ -105,6 +105,7 @@ def commands_of(path: Path) -> Iterator[Command]:
 
 
 def as_shown(output: str, shown: str) -> bool:
-    """Whether an output is the one shown, in which a line ``...`` stands for any lines."""
+    """Whether an output is the one shown, where a line ``...`` stands for any lines, and spaces at line ends for none."""
+    text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
     parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
-    return re.fullmatch(r"(?:.*)".join(parts), output.strip("\n"), re.DOTALL) is not None
+    return re.fullmatch(r"(?:.*)".join(parts), text, re.DOTALL) is not None

@@ -1,11 +1,11 @@
-"""The errors: one tree, drawn as it is; codes that are promises; a page that lists them all."""
+"""The errors: one tree, drawn as it is; codes that are promises."""
 
 from __future__ import annotations
 
 import re
 
 from keyplan import errors
-from tests.repository.errors_page import PAGE, error_classes, with_table
+from tests.repository.made_pages import error_classes
 
 
 def drawn_tree() -> dict[str, str]:
@@ -38,9 +38,3 @@ def test_codes_are_unique_and_named_as_their_errors() -> None:
 def test_every_error_is_exported() -> None:
     """``keyplan.errors.__all__`` holds them all, and the Fault they are made of."""
     assert sorted(errors.__all__) == sorted([*(cls.__name__ for cls in error_classes()), "Fault"])
-
-
-def test_the_page_lists_every_error() -> None:
-    """docs/errors.md is up to date."""
-    page = PAGE.read_text(encoding="utf-8")
-    assert page == with_table(page), "run: make docs"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from keyplan.cli.group import cli
 from tests.repository.examples import Program, as_shown, blocks_of, commands_of, programs_of
 from tests.repository.files import ROOT, SOURCE, place, written_files
+from tests.repository.made_pages import COMMANDS, ERRORS, made
 
 PAGES = [ROOT / "README.md", *written_files(".md", ROOT / "docs"), *written_files(".md", SOURCE)]
 PROGRAMS = [(path, program) for path in PAGES for program in programs_of(path)]
@@ -30,16 +30,19 @@ def test_python_runs(path: Path, program: Program, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("path", WITH_COMMANDS, ids=place)
 def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands of a page run one after the other, and give what is shown."""
-    if importlib.util.find_spec("keyplan.cli") is None:
-        pytest.skip("there is no command line yet")
-    main = importlib.import_module("keyplan.cli").main
     monkeypatch.chdir(tmp_path)
     for command in commands_of(path):
-        result = CliRunner().invoke(main, command.arguments)
+        result = CliRunner().invoke(cli, command.arguments, prog_name="keyplan")
         asked = f"{place(path)}:{command.line}: keyplan {' '.join(command.arguments)}"
         assert result.exit_code == 0, f"{asked}\n{result.output}"
         if command.shown:
             assert as_shown(result.output, command.shown), f"{asked}\n{result.output}"
+
+
+@pytest.mark.parametrize("path", [ERRORS, COMMANDS], ids=place)
+def test_what_is_made_from_the_code_is_up_to_date(path: Path) -> None:
+    """The table of errors, and the help of the commands."""
+    assert path.read_text(encoding="utf-8").splitlines() == made(path).splitlines(), "run: make docs"
 
 
 def test_the_quick_start_runs_as_a_file(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,10 +52,20 @@ def test_decisions_say_why_and_what_they_cost() -> None:
         assert headings == ["Context", "Decision", "What it costs"], place(path)
 
 
+def contract(name: str) -> dict[str, Any]:
+    """One of the import contracts in pyproject.toml."""
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    return next(one for one in linter["contracts"] if one["id"] == name)
+
+
 def test_the_contract_of_the_systems_names_every_layer() -> None:
     """A layer that the contract doesn't name could be imported by a system."""
-    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    contract = next(one for one in linter["contracts"] if one["id"] == "systems")
     modules = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     free = {"__init__", "_version", "errors", "systems", "cli"}  # cli stands above: the layers keep it away
-    assert {f"keyplan.{name}" for name in modules - free} <= set(contract["forbidden_modules"])
+    assert {f"keyplan.{name}" for name in modules - free} <= set(contract("systems")["forbidden_modules"])
+
+
+def test_the_contract_between_systems_names_every_system() -> None:
+    """A system that the contract doesn't name could be imported by another one."""
+    systems = {f"keyplan.systems.{path.parent.name}" for path in (SOURCE / "systems").glob("*/__init__.py")}
+    assert systems == set(contract("systems-apart")["modules"])

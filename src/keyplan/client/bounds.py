@@ -6,18 +6,20 @@ beside a lower one), it is taken inclusive, and the readers drop what lies on it
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from keyplan.design.formats import Format, IntegerFormat
 from keyplan.design.keys import PARTITION_BYTES_MAX, checked
 from keyplan.design.parameters import Range
 from keyplan.design.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.design.questions import ParameterKind
 from keyplan.errors import KeyFieldError
 
-__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "partition_texts"]
+__all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]
 
 _AFTER_DELIMITER = "$"
 """The character after ``#``: no text that begins with a value and its delimiter reaches it."""
@@ -30,23 +32,36 @@ class Interval:
     low: str | None = None
     high: str | None = None
     prefix: str | None = None
-    numeric: bool = False
+    kind: str = "S"
+    """The attribute's type: S, N or B."""
 
     @property
     def empty(self) -> bool:
         """Whether nothing can lie in it."""
         if self.low is None or self.high is None:
             return False
-        return Decimal(self.low) > Decimal(self.high) if self.numeric else self.low > self.high
+        return bool(order_of(self.low, self.kind) > order_of(self.high, self.kind))
 
     def cut(self, bound: str, *, forward: bool) -> Interval:
         """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
-        order = Decimal if self.numeric else str
+
+        def order(text: str) -> Any:
+            return order_of(text, self.kind)
+
         if forward:
             low = bound if self.low is None else max(self.low, bound, key=order)
-            return Interval(low, self.high, numeric=self.numeric)
+            return Interval(low, self.high, kind=self.kind)
         high = bound if self.high is None else min(self.high, bound, key=order)
-        return Interval(self.low, high, numeric=self.numeric)
+        return Interval(self.low, high, kind=self.kind)
+
+
+def order_of(text: str, kind: str) -> Any:
+    """What a key attribute's text of type ``kind`` is ordered by: texts by their letters, numbers by value, binary (its
+    text is base64) by its bytes.
+    """
+    if kind == "S":
+        return text
+    return Decimal(text) if kind == "N" else base64.b64decode(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +75,21 @@ class KeyText:
 
 def interval_of(part: SortPart, values: Mapping[str, Any]) -> Interval:
     """The interval that a sort key attribute lies in."""
-    numeric = part.attribute.type == "N"
+    kind = part.attribute.type
     start = part.start(values)
     if part.complete:
-        return Interval(start, start, numeric=numeric)
+        return Interval(start, start, kind=kind)
     condition = part.condition
     given = None if condition is None else values.get(condition.field)
     if condition is None or given is None:
-        return _beginning(start, numeric=numeric)
+        return _beginning(start, kind=kind)
     if part.condition_kind is ParameterKind.PREFIX:
-        return _beginning(start + condition.prefix_text(given), numeric=False)
-    return _range(part, start, given, numeric=numeric)
+        return _beginning(start + condition.prefix_text(given), kind=kind)
+    return _range(part, start, given, kind=kind)
 
 
-def _beginning(start: str, *, numeric: bool) -> Interval:
-    return Interval(prefix=start, low=start, high=_successor(start)) if start else Interval(numeric=numeric)
+def _beginning(start: str, *, kind: str) -> Interval:
+    return Interval(prefix=start, low=start, high=_successor(start)) if start else Interval(kind=kind)
 
 
 def _successor(text: str) -> str | None:
@@ -82,16 +97,19 @@ def _successor(text: str) -> str | None:
     return text[:-1] + chr(ord(text[-1]) + 1) if text else None
 
 
-def _range(part: SortPart, start: str, given: Range[Any], *, numeric: bool) -> Interval:
+def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Interval:
     condition = part.condition
     if condition is None:  # pragma: no cover - the caller has one
         raise AssertionError
-    lower, upper = _text(part, given.lower), _text(part, given.upper)
-    lower_out, upper_out = given.gt is not None, given.lt is not None
+    least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
+    lower, upper = _text(part, least), _text(part, most)
+    # A bound that was moved to what the format can hold is included: the readers compare with the bound itself
+    lower_out = given.gt is not None and least == given.gt
+    upper_out = given.lt is not None and most == given.lt
     if condition.format.descending:
         lower, upper, lower_out, upper_out = upper, lower, upper_out, lower_out
-    if numeric or part.attribute.type == "B":
-        return Interval(lower, upper, numeric=numeric)
+    if kind != "S":
+        return Interval(lower, upper, kind=kind)
     low = start or None
     if lower is not None:
         after = ("\0" if condition.last else _AFTER_DELIMITER) if lower_out else ""
@@ -100,6 +118,13 @@ def _range(part: SortPart, start: str, given: Range[Any], *, numeric: bool) -> I
     if upper is not None:
         high = start + upper + ("" if condition.last or upper_out else _AFTER_DELIMITER)
     return Interval(low, high)
+
+
+def _held(form: Format, value: Any) -> Any:
+    """The bound, or the nearest number that the format can hold: no item lies between them."""
+    if value is None or not isinstance(form, IntegerFormat) or form.width is None:
+        return value
+    return min(max(value, 0), 10**form.width - 1)
 
 
 def _text(part: SortPart, value: Any) -> str | None:
@@ -115,11 +140,15 @@ def hull(intervals: Sequence[Interval]) -> Interval:
     first = intervals[0]
     if all(one == first for one in intervals):
         return first
-    lows = [one.low for one in intervals]
-    highs = [one.high for one in intervals]
-    low = None if None in lows else min(one for one in lows if one is not None)
-    high = None if None in highs else max(one for one in highs if one is not None)
-    return Interval(low, high, numeric=first.numeric)
+
+    def order(text: str) -> Any:
+        return order_of(text, first.kind)
+
+    lows = [one.low for one in intervals if one.low is not None]
+    highs = [one.high for one in intervals if one.high is not None]
+    low = min(lows, key=order) if len(lows) == len(intervals) else None
+    high = max(highs, key=order) if len(highs) == len(intervals) else None
+    return Interval(low, high, kind=first.kind)
 
 
 def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = "") -> list[str]:
@@ -155,7 +184,7 @@ def key_condition(
                 break
             parts = []
         interval = (
-            hull([interval_of(part, values) for part in parts]) if parts else Interval(numeric=attribute.type == "N")
+            hull([interval_of(part, values) for part in parts]) if parts else Interval(kind=attribute.type)
         )
         if cut is not None:
             interval = interval.cut(cut, forward=plan.forward)

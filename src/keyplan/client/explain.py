@@ -1,13 +1,15 @@
 """Explanations: what a pattern asks of the store, exactly, without a store.
 
-A pattern's own conversation is run with the arguments given, or with symbols such as ``{author_id}`` where there are none,
-against a responder that answers with nothing. What it asks on the way is the explanation. How symbols get into keys is in
-``symbolic.py``.
+A pattern's own conversation is run with the arguments given, or with symbols such as ``{author_id}`` where there are
+none, against a responder that answers with nothing. What it asks on the way is the explanation. How symbols get into
+keys is in ``symbolic.py``.
 """
 
 from __future__ import annotations
 
+import difflib
 import dis
+import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +20,7 @@ from functools import partial
 from types import CodeType
 from typing import Any, TypeVar, cast, get_args
 
-from keyplan.client.answers import Answer, end_values, first_of, reader_of
+from keyplan.client.answers import Answer, end_values, first_of, query_reader
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import Target, batch_entities, get_item, read_claimed
@@ -51,8 +53,8 @@ T = TypeVar("T")
 class Explanation:
     """What a pattern asks, which key answers it, and why no scan is needed.
 
-    ``requests`` are the exact ones for the arguments given; ``symbolic`` says that none were given, and that their names
-    in braces stand for them. ``note`` says what the requests leave open. ``limit`` is in items.
+    ``requests`` are the exact ones for the arguments given; ``symbolic`` says that none were given, and that their
+    names in braces stand for them. ``note`` says what the requests leave open. ``limit`` is in items.
     """
 
     id: str
@@ -139,8 +141,6 @@ def question_of(signature: Signature, result: Any) -> str:
 
 
 def _unknown(design: CompiledDesign, name: str) -> UnknownPattern:
-    import difflib
-
     near = difflib.get_close_matches(name, design.patterns, n=1)
     hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(design.patterns)}"
     return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
@@ -265,7 +265,7 @@ class _Read:
             reading = (
                 first_of(junction, target, values)
                 if one
-                else reader_of(junction, target).chunk(values, None if whole else limit, None)
+                else query_reader(junction, target).chunk(values, None if whole else limit, None)
             )
             asked = _asked(reading)
         link: Any = _Named(entity.name)
@@ -421,13 +421,13 @@ def _proof(plan: Plan, pattern: ReadPattern) -> str:
         case ClaimPlan():
             fields = _list(dict.fromkeys(name for _, one in plan.claim.partition for name in one.fields))
             return (
-                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the primary "
-                "key that the claim holds"
+                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
+                "primary key that the claim holds"
             )
         case BatchGetPlan():
             return (
-                f"Each value of {plan.each} makes a whole primary key of {plan.entity.name}: BatchGetItem reads them by "
-                "key, up to 100 a request"
+                f"Each value of {plan.each} makes a whole primary key of {plan.entity.name}: BatchGetItem reads them "
+                "by key, up to 100 a request"
             )
         case QueryPlan():
             return _query_proof(plan, pattern)
@@ -467,7 +467,8 @@ def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
         how = "in batches of 100" if pattern.shape.many else "with one GetItem"
         return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read by it {how}"
     end = plan.end.matches[0].entity.name
-    return f"{first}; {fields} of each {junction.name} names a partition of {plan.end.key.place} with its {end}, queried in turn"
+    place = plan.end.key.place
+    return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
 
 
 def _fill(fields: str) -> str:
@@ -545,6 +546,14 @@ def _rehearsal(
     return tuple(asked), note + ended
 
 
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
 class _Code:
     """What a write's code mentions: the reads that it asks, and the kinds of its actions. Nothing is run."""
 
@@ -555,30 +564,33 @@ class _Code:
         self._actions: list[str] = []
         self._loops = False
         self._claims = any(entity.claims for entity in design.entities.values())
-        self._seen: set[str] = set()
-        self._walk(pattern.function.__code__)
+        self._seen: set[Any] = set()
+        self._walk(pattern.function)
 
-    def _walk(self, code: CodeType) -> None:
-        for one in dis.get_instructions(code):
-            name = one.argval if isinstance(one.argval, str) else ""
-            if one.opname.startswith("LOAD_") and (name in _SINGLE or name == "Batch"):
-                self._actions.append(name)
-            elif one.opname == "FOR_ITER" or ("BACKWARD" in one.opname and "NO_INTERRUPT" not in one.opname):
-                self._loops = True
-            elif one.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
-                self._mentioned(name)
-        for constant in code.co_consts:
-            if isinstance(constant, CodeType):
-                self._walk(constant)
+    def _walk(self, function: Any) -> None:
+        for code in _codes(function.__code__):
+            for one in dis.get_instructions(code):
+                name = one.argval if isinstance(one.argval, str) else ""
+                if one.opname.startswith("LOAD_") and (name in _SINGLE or name == "Batch"):
+                    self._actions.append(name)
+                elif one.opname == "LOAD_GLOBAL":
+                    self._follow(function.__globals__.get(name))
+                elif one.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
+                    self._mentioned(name)
+                elif one.opname == "FOR_ITER" or ("BACKWARD" in one.opname and "NO_INTERRUPT" not in one.opname):
+                    self._loops = True
 
     def _mentioned(self, name: str) -> None:
         if name in self.design.reads:
             self._asks[name] = None
-        elif self.cls is not None and name not in self._seen:
-            self._seen.add(name)
-            helper = getattr(self.cls.__dict__.get(name), "__code__", None)
-            if isinstance(helper, CodeType):
-                self._walk(helper)
+        elif self.cls is not None:
+            self._follow(inspect.getattr_static(self.cls, name, None))
+
+    def _follow(self, helper: Any) -> None:
+        """A helper that yields actions or reads too: ``yield from self._editable(article_id)``."""
+        if inspect.isgeneratorfunction(helper) and helper not in self._seen:
+            self._seen.add(helper)
+            self._walk(helper)
 
     @property
     def asks(self) -> tuple[str, ...]:

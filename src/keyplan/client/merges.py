@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
-from keyplan.client.bounds import partition_texts
+from keyplan.client.bounds import order_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, in_ranges
@@ -148,7 +147,7 @@ class MergeReader:
 
     def _place_of(self, texts: Position) -> Place:
         pairs = zip(self._order, texts, strict=True)
-        return tuple(Decimal(text) if one.type == "N" else text for one, text in pairs)
+        return tuple(order_of(text, one.type) for one, text in pairs)
 
     def _before(self, one: Place, other: Place) -> bool:
         return one < other if self.plan.forward else one > other

@@ -120,6 +120,8 @@ def _cancelled(
         else:
             failures.append(DynamoDBError(str(reason.get("Message")), type=str(code)))
             faults.append(Fault(f"actions[{number}] {operation.description}", f"{code}: {reason.get('Message')}"))
+    if isinstance(failures[0], ItemExists) and all(one.role == "claim" for one in operations[1:]):
+        return ItemExists(faults[0].message, place=place, hint=faults[0].hint)  # its claims fail with it, as they must
     kinds = {type(one) for one in failures if one is not None}
     if not kinds:
         return error

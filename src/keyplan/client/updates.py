@@ -166,9 +166,10 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         if key.member(after):
             wanted.update(entity.item_key(key, after))
     own = {one.attribute for one in entity.fields.values() if not one.computed}
+    own.update(one.name for one, _ in entity.primary.attributes)  # a local index shares the table's partition key
     for attribute in dict.fromkeys(one.name for key in touched for one, _ in key.attributes):
         if attribute in own:
-            continue  # the field's own change writes it
+            continue  # the field's own change writes it, or nothing does
         if attribute in wanted:
             update.set(attribute, wanted[attribute])
         else:

@@ -298,7 +298,7 @@ class _EntityCompiler:
             compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
             index_keys = [one for one in compiled if one is not None]
         claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
-        self._check_shared(index_keys)
+        self._check_shared([*([primary] if primary is not None else []), *index_keys])
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None
@@ -420,7 +420,8 @@ class _EntityCompiler:
         for key in keys:
             for attribute, template in key.attributes:
                 other, held = seen.setdefault(attribute.name, (key, template))
-                same = held.source == template.source and other.when == key.when
+                # What stands in a primary key is always there: a local index is sparse by its own attribute
+                same = held.source == template.source and (other.index is None or other.when == key.when)
                 if not same or (other.shards != key.shards and attribute in [one for one, _ in key.partition]):
                     self.fault(
                         key.name,

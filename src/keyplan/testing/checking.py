@@ -128,7 +128,7 @@ class Checker:
 
     def _judge_one(self, groups: Groups, got: Entity | None) -> None:
         first = groups[0] if groups else []
-        if got is None and first:
+        if got is None and first and None not in first:
             raise _WrongError("gave nothing")
         if got is not None and got not in first:
             raise _WrongError("gave another item")

@@ -62,14 +62,14 @@ def _shown(value: Any) -> str:
 
 def _check_claims(world: World) -> None:
     """Every unique value of an item is claimed by it, and there is no other claim."""
-    held = {_key_text(item, item): item for item in world.claims}
+    held = {_key_text(item): item for item in world.claims}
     for row in world.rows:
         primary = row.entity.item_key(row.entity.primary, row.values)
         for claim in row.entity.claims:
             if not claim.member(row.values):
                 continue
             key = row.entity.item_key(claim, row.values)
-            item = held.pop(_key_text(key, key), None)
+            item = held.pop(_key_text(key), None)
             if item is None:
                 raise AssertionError(f"{row.instance!r} has no claim of its own at {key}")
             if item["claim_of"] != {"M": primary}:
@@ -78,5 +78,5 @@ def _check_claims(world: World) -> None:
         raise AssertionError(f"a claim has no owner that holds its value: {item}")
 
 
-def _key_text(item: Mapping[str, Mapping[str, str]], names: Mapping[str, Any]) -> str:
-    return repr(sorted((name, item[name]) for name in names if name != "claim_of" for item in (item,) if "M" not in item[name]))
+def _key_text(item: Mapping[str, Mapping[str, Any]]) -> str:
+    return repr(sorted((name, value) for name, value in item.items() if name != "claim_of"))

@@ -35,8 +35,9 @@ from keyplan.testing.world import Row, World
 
 __all__ = ["Groups", "Oracle", "UndecidableError"]
 
-Groups = list[list[Entity]]
-"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is right."""
+Groups = list[list[Entity]] | list[list[Entity | None]]
+"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is right.
+None stands for an answer of nothing that is as right as the others."""
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -137,7 +138,7 @@ class Oracle:
         else:
             links = [self._matching(world, junction, arguments, own)]
         if not self.pattern.shape.many:
-            links = links[:1]
+            return self._through_one(plan, world, arguments, links[0] if links else [])
         if isinstance(plan.end, GetPlan):
             ends = self._matching(world, plan.end.entity, arguments, plan.arguments)
             groups = [[end.instance for link in group for end in ends if _leads(plan, link, end)] for group in links]
@@ -146,6 +147,19 @@ class Oracle:
         query = self._query(plan.end, world, arguments, plan.arguments)
         reached = [[end.instance for end in group if any(_leads(plan, link, end) for link in flat)] for group in query]
         return [group for group in reached if group]
+
+
+    def _through_one(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any], links: list[Row]) -> Groups:
+        """Where several links come first alike, any one of them is right, and its end may be gone."""
+        if isinstance(plan.end, GetPlan):
+            ends = [self._matching(world, plan.end.entity, arguments, plan.arguments)]
+        else:
+            ends = self._query(plan.end, world, arguments, plan.arguments)
+        found: list[Entity | None] = []
+        for link in links:
+            reached = [[end.instance for end in group if _leads(plan, link, end)] for group in ends]
+            found.extend(next((group for group in reached if group), [None]))
+        return [found] if any(found) else []
 
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:

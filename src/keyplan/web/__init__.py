@@ -1,7 +1,7 @@
 """A REST API made from any design, with its OpenAPI document and a page to look at it. Needs the extra ``web``.
 
-``uvicorn``, or any ASGI server, runs what ``app`` gives. What a pattern asks is explained in ``keyplan.client.explain``;
-nothing here knows how a pattern is carried out.
+``uvicorn``, or any ASGI server, runs what ``app`` gives. What a pattern asks is explained in
+``keyplan.client.explain``; nothing here knows how a pattern is carried out.
 """
 
 from __future__ import annotations
@@ -23,6 +23,6 @@ def app(design: Design, *, hosts: Sequence[str] | None = None) -> Starlette:
     ``hosts`` are the host names that requests may name (without a port); None takes any. Shutting the application down
     closes the design.
     """
-    from keyplan.web.application import application
+    from keyplan.web.application import application  # noqa: PLC0415 - its parts are used without the extra too
 
     return application(design, hosts=hosts)

@@ -1,7 +1,7 @@
 """Answers and errors as JSON data: what REST sends, and what the command line prints with ``--json``.
 
-Fields go by their names, as parameters do. Sets are sorted arrays, moments ISO 8601 in UTC with a ``Z``, decimals texts,
-bytes base64. How DynamoDB stores a value is another matter (``keyplan.design.codec``).
+Fields go by their names, as parameters do. Sets are sorted arrays, moments ISO 8601 in UTC with a ``Z``, decimals
+texts, bytes base64. How DynamoDB stores a value is another matter (``keyplan.design.codec``).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def plain(value: Any) -> Any:
             return plain(value.model_dump(mode="python", by_alias=False))
         case Mapping():
             return {str(plain(name)): plain(one) for name, one in value.items()}
-        case tuple() if hasattr(value, "_fields"):
-            return {name: plain(one) for name, one in zip(value._fields, value, strict=True)}
+        case tuple() if (names := getattr(value, "_fields", None)) is not None:
+            return {name: plain(one) for name, one in zip(names, value, strict=True)}
         case set() | frozenset():
             return sorted((plain(one) for one in value), key=_order)
         case list() | tuple():
@@ -92,6 +92,8 @@ def pretty(value: Any, indent: int = 0) -> str:
 
 
 def _flat(value: Any) -> bool:
-    """Whether a value has at most one level of others in it, as an attribute value has."""
+    """Whether a value holds nothing but single values, or short lists of them, as an attribute value does."""
     parts = value.values() if isinstance(value, dict) else value
-    return not any(isinstance(one, dict | list) and one for one in parts)
+    return not any(isinstance(one, dict) and one for one in parts) and all(
+        not isinstance(one, list) or not any(isinstance(inner, dict | list) for inner in one) for one in parts
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 
@@ -24,15 +24,23 @@ from keyplan.web.tracing import examples
 __all__ = ["application"]
 
 _STATIC = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_CODES = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed", 413: "RequestTooLarge", 415: "UnsupportedMediaType"}
+_CODES = {
+    400: "BadRequest",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    413: "RequestTooLarge",
+    415: "UnsupportedMediaType",
+}
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (
         b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+        (
+            b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+            b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        ),
     ),
 )
 
@@ -60,7 +68,7 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
         return JsonResponse(await examples(design))
 
     @asynccontextmanager
-    async def lifespan(_application: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_application: Starlette) -> AsyncGenerator[None]:
         yield
         design.close()
 
@@ -99,7 +107,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
         raise error
     message = error.detail
     if error.status_code == 404:
-        message = f"there is nothing at {request.url.path}; the patterns are below /api/, their description at /openapi.json"
+        message = (
+            f"there is nothing at {request.url.path}; the patterns are below /api/, their description at /openapi.json"
+        )
     elif error.status_code == 405:
         message = f"{request.method} isn't answered at {request.url.path}"
     headers = dict(error.headers) if error.headers else None
@@ -118,8 +128,10 @@ async def _unexpected(_request: Request, _error: Exception) -> Response:
 
 
 class _Guard:
-    """Refuses requests for other hosts (so that no page of another site reaches a local server by a name of its own),
-    and gives every response its headers."""
+    """Refuses requests for other hosts, and gives every response its headers.
+
+    Without the first, a page of another site could reach a local server by a name of its own.
+    """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] | None) -> None:
         self.app = app

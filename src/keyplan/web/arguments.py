@@ -8,11 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from keyplan.design.entity import faults_of
 from keyplan.design.fields import kind_of
-from keyplan.design.questions import Parameter, ParameterKind, Signature, adapted
+from keyplan.design.questions import Parameter, ParameterKind, Signature
 from keyplan.errors import ArgumentError, Fault
 
 __all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]
@@ -28,14 +25,14 @@ def takes_many(parameter: Parameter) -> bool:
     return parameter.kind is ParameterKind.EACH or kind_of(parameter.value_type) in _MANY
 
 
-def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat the name.
+def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: Iterable[Fault] = ()) -> dict[str, Any]:
+    """The arguments of a call. A range's bounds are ``name.ge``, ``.gt``, ``.le``, ``.lt``; many values repeat a name.
 
-    Values that aren't texts are taken as they are. Raises ArgumentError with every fault: of the form, the names and the
-    values.
+    Values that aren't texts are taken as they are; ``told`` are faults found before. Raises ArgumentError with every
+    fault: of the form, of the names and of the values.
     """
     found: dict[str, Any] = {}
-    faults: list[Fault] = []
+    faults = list(told)
     for name, value in pairs:
         base, dot, bound = name.partition(".")
         parameter = signature.by_name.get(base)
@@ -55,33 +52,19 @@ def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]]) -> dict
     return found
 
 
-def check_arguments(signature: Signature, arguments: Mapping[str, Any], faults: Iterable[Fault] = ()) -> None:
-    """Raises ArgumentError with every fault of a call's arguments: ``faults``, and those of the names and the values."""
-    found = list(faults)
-    message, hint = "", None
+def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: Iterable[Fault] = ()) -> None:
+    """Raises ArgumentError with every fault of a call's arguments: ``told``, and those of the names and the values."""
+    faults = list(told)
+    hint = None
     try:
         signature.bind((), arguments, strict=False)
     except ArgumentError as error:
-        message, hint = error.message, error.hint
-        told = [fault.place for fault in found]
-        found += [fault for fault in error.faults if fault.place not in told or fault.message != "missing"]
-        if hint is not None:  # the names don't fit, so the values weren't looked at
-            found += _value_faults(signature, arguments)
-    if found:
-        wrong = "wrong arguments" if len(found) > 1 else "wrong argument"
-        raise ArgumentError(message or wrong, place=signature.place, hint=hint, faults=found)
-
-
-def _value_faults(signature: Signature, arguments: Mapping[str, Any]) -> Iterable[Fault]:
-    for name, value in arguments.items():
-        parameter = signature.by_name.get(name)
-        if parameter is None:
-            continue
-        adapter: TypeAdapter[Any] = TypeAdapter(adapted(parameter))
-        try:
-            adapter.validate_python(value)
-        except ValidationError as error:
-            yield from faults_of(error, name)
+        places = {fault.place for fault in faults}
+        faults += [fault for fault in error.faults if fault.message != "missing" or fault.place not in places]
+        hint = error.hint
+    if faults:
+        message = "wrong arguments" if len(faults) > 1 else "wrong argument"
+        raise ArgumentError(message, place=signature.place, hint=hint, faults=faults)
 
 
 def _add_bound(bounds: dict[str, Any], name: str, bound: str, value: str, faults: list[Fault]) -> None:

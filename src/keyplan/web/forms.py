@@ -76,7 +76,8 @@ def _control(
     if kind in {"object", "array"} or "anyOf" in schema:
         skeleton = json.dumps(_skeleton(schema, schemas), indent=2, ensure_ascii=False)
         rows = min(12, skeleton.count("\n") + 2)
-        return f'<textarea {common} data-kind="json" class="code" rows="{rows}" spellcheck="false">{escape(skeleton)}</textarea>'
+        attributes = f'{common} data-kind="json" class="code" rows="{rows}" spellcheck="false"'
+        return f"<textarea {attributes}>{escape(skeleton)}</textarea>"
     if kind in _NUMBERS:
         return _number(common, parameter, schema, read=read)
     if not read and parameter.name in _LONG_TEXTS:
@@ -106,7 +107,8 @@ def _number(common: str, parameter: Parameter, schema: Schema, *, read: bool) ->
     default = schema.get("default")
     value = f' value="{default}"' if isinstance(default, int | float) else ""
     suggestions = "" if not (read and parameter.condition) else f' list="values-{escape(parameter.name)}"'
-    return f'<input {common} type="number" inputmode="decimal" step="{step}" data-kind="number"{limits}{value}{suggestions}>'
+    kind = f'type="number" inputmode="decimal" step="{step}" data-kind="number"'
+    return f"<input {common} {kind}{limits}{value}{suggestions}>"
 
 
 def _plain(schema: Schema, schemas: Schemas) -> Schema:

@@ -23,13 +23,13 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
     raw: bytes = request.scope["query_string"]
     try:
         text = raw.decode("utf-8")
-        return parse_qsl(
-            text, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
-        )
+        return parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX)
     except UnicodeDecodeError:
         raise RequestError("the query string isn't UTF-8", hint="percent-encode texts as UTF-8") from None
     except ValueError:
-        raise RequestError(f"the query string has more than {FIELDS_MAX} values", hint="ask in several requests") from None
+        raise RequestError(
+            f"the query string has more than {FIELDS_MAX} values", hint="ask in several requests"
+        ) from None
 
 
 async def read_object(request: Request) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def _body(pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
 def _responses(pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
     result = schemas.result(pattern)
     found: dict[str, Any] = {}
-    errors = _WRITE_ERRORS
+    errors: tuple[int, ...] = _WRITE_ERRORS
     if isinstance(pattern, ReadPattern):
         kind = pattern.shape.kind
         media = "application/x-ndjson" if kind is ShapeKind.ITERATOR else "application/json"
@@ -173,5 +173,3 @@ def _error_schema() -> Schema:
         },
     }
     return {"type": "object", "required": ["error"], "properties": {"error": error}}
-
-

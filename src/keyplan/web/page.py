@@ -26,6 +26,7 @@ def page(design: Design) -> str:
     title = escape(compiled.name)
     rows = "".join(_row(one) for one in explanations)
     tries = "".join(_pattern(one, fields(compiled.patterns[one.pattern], schemas)) for one in explanations)
+    tries = tries.replace("<details ", "<details open ", 1)
     lede, _, more = compiled.doc.partition("\n\n")
     return f"""<!doctype html>
 <html lang="en">
@@ -119,11 +120,18 @@ def _summary(doc: str) -> str:
 
 
 def _signature(question: str) -> str:
-    """``name(parameters) -> answer`` with its parts marked; lines may break behind a comma."""
+    """``name(parameters) -> answer`` with its parts marked; lines break between parameters."""
     name, _, rest = question.partition("(")
     parameters, _, answer = rest.rpartition(") -> ")
-    shown = re.sub(r", (?=\w+: )", ",<wbr> ", escape(parameters, quote=False))
-    return f"<code><b>{escape(name)}</b>({shown}) → {escape(answer, quote=False)}</code>"
+    pieces = [*re.split(r", (?=\w+: )", parameters)] if parameters else []
+    ends = [*[","] * (len(pieces) - 1), ")"]
+    shown = " ".join(f"<span>{_typed(one)}{end}</span>" for one, end in zip(pieces, ends, strict=True)) or ")"
+    return f"<code><b>{escape(name)}</b>({shown} <span>→ {escape(answer, quote=False)}</span></code>"
+
+
+def _typed(parameter: str) -> str:
+    name, colon, kind = escape(parameter, quote=False).partition(":")
+    return f"{name}<em>{colon}{kind}</em>"
 
 
 def _condition(text: str) -> str:
@@ -145,7 +153,8 @@ def _pattern(one: Explanation, inputs: str) -> str:
     name = escape(one.pattern)
     verb = "GET" if one.kind == "read" else "POST"
     facts = [("Operation", one.operation), ("Index", one.index), ("Key", one.key or None), ("Order", one.direction)]
-    facts += [("Consistency", one.consistency if one.kind == "read" else None), ("Filter", one.filter)]
+    limit = None if one.limit is None else f"{one.limit} items; one more is asked for, to know whether any follow"
+    facts += [("Consistency", one.consistency if one.kind == "read" else None), ("Filter", one.filter), ("Limit", limit)]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
     return f"""<details class="pattern {one.kind}" id="{name}">
 <summary><span class="id">{escape(one.id)}</span><span class="name">{name}</span>
@@ -157,7 +166,7 @@ def _pattern(one: Explanation, inputs: str) -> str:
 <code class="line">{verb} /api/{name}</code></div>
 </form>
 <div class="why">
-<h3>Why it needs no scan</h3>
+<h3>{_why(one)}</h3>
 <p>{escape(one.proof)}</p>
 <dl class="facts small">{shown}</dl>
 </div>
@@ -166,6 +175,12 @@ def _pattern(one: Explanation, inputs: str) -> str:
 </div>
 </details>
 """
+
+
+def _why(one: Explanation) -> str:
+    if one.kind == "write":
+        return "How it is written"
+    return "Why it scans" if one.operation == "Scan" else "Why it needs no scan"
 
 
 def _requests(one: Explanation) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -139,8 +139,6 @@ def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
     if get_origin(result) in {list, Page}:
         return [("item", get_args(result)[0])]
     if hasattr(result, "_fields"):
-        from typing import get_type_hints
-
         return list(get_type_hints(result, include_extras=True).items())
     return [("result", result)]
 

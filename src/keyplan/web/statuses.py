@@ -45,7 +45,7 @@ _DYNAMODB_STATUSES = {
 
 
 def status_of(error: KeyplanError) -> int:
-    """The status: 4xx where the caller can mend it, 503 where the store can't answer, 500 where what it holds is wrong."""
+    """The status: 4xx where the caller can mend it, 503 where the store can't answer, 500 for bad content in it."""
     if isinstance(error, DynamoDBError):
         return _DYNAMODB_STATUSES.get(error.type, 500)
     return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)

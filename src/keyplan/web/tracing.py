@@ -66,7 +66,9 @@ def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T
 async def examples(design: Design) -> dict[str, list[str]]:
     """Values that stored items hold, by parameter name: a few of each, from a small sample of the table."""
     compiled = design.compiled
-    wanted = {one.name for pattern in compiled.patterns.values() for one in pattern.signature.parameters if one.condition}
+    wanted = {
+        one.name for pattern in compiled.patterns.values() for one in pattern.signature.parameters if one.condition
+    }
     found: dict[str, dict[str, None]] = {}
     for item in await _sample(design):
         entity = compiled.entity_of(item)

@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 __all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript"]
 
@@ -68,13 +69,13 @@ DATABASES = Subject(
     ),
     (
         "Every table begins with a list of questions, and {most teams|we, too,} write it down one outage too late.",
-        "We moved our {orders|subscriptions|event log} last {spring|autumn}, and the keys were the smallest part of it.",
+        "We moved our {orders|subscriptions|event log} last {spring|autumn}; the keys were the smallest part of it.",
         "Nobody is woken at night by a query that reads {ten|twenty} items.",
         "A data model is a promise about the questions it will answer, and at what price.",
     ),
     (
         "Start from the {screens|endpoints} you have, and write down what each of them has to know.",
-        "A sort key that begins with the date answers {\"what is new?\"|\"what happened in May?\"} without reading the rest.",
+        'A sort key that begins with the date answers {"what is new?"|"what was in May?"} without reading the rest.',
         "The cheapest index is the one that {only a tenth of the items|almost nothing} belongs to.",
         "When two writers meet, one of them should {lose loudly|be told, and try again}, not win in silence.",
         "We measured it: {four|six} requests became one, and the page was ready before the {spinner|skeleton} showed.",
@@ -86,13 +87,20 @@ DATABASES = Subject(
         "Ask how large one partition can grow before you {fall in love with|ship} its key.",
         "A backup that was never restored is {a hope|a rumour}.",
         "Denormalise what is displayed together, and note which write keeps the copies {equal|honest}.",
-        "The {second|third} index was added for a report that runs {once a month|on Mondays}; a nightly export did as well.",
+        "The {second|third} index was for a report that runs {once a month|on Mondays}; a nightly export did as well.",
         "Time to live is a broom, not a clock: items go {within days|when there is time}.",
-        "We now test each question against a plain loop over everything, and it found {two|three} wrong answers in a week.",
-        "It is worth drawing the item collection on paper, {one line|one box} an item, in the order in which it is read.",
+        "We now test each question against a plain loop over everything; it found {two|three} wrong answers in a week.",
+        "It is worth drawing the item collection on paper, {one line|one box} an item, in the order it is read.",
         "Capacity is bought per partition in the end, so {spread the writes|choose keys that many people share}.",
     ),
-    ("The question behind it", "What it costs", "Where it hurts", "How we test it", "What we would do again", "Numbers"),
+    (
+        "The question behind it",
+        "What it costs",
+        "Where it hurts",
+        "How we test it",
+        "What we would do again",
+        "Numbers",
+    ),
     (
         "list the access patterns with how often each is asked",
         "give every pattern a key, and every key a reason",
@@ -259,7 +267,7 @@ SUBJECTS = (DATABASES, COOKING, GARDENS, CYCLING)
 
 
 def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int) -> Manuscript:
-    """An article of a subject with as many bodies as ``drafts`` (at least one), each one longer or mended.
+    """An article of a subject with as many bodies as ``drafts`` (1 to 6), each one longer than the one before.
 
     ``number`` chooses its title, so that neighbours have different ones.
     """
@@ -267,40 +275,22 @@ def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int
     title = TITLES[(number // len(subject.things) + number) % len(TITLES)].format(thing=thing)
     title = title[0].upper() + title[1:]
     opening = _said(chance, chance.choice(subject.openings))
-    deck = [_said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))]
-    headings = chance.sample(subject.headings, len(subject.headings))
-    lead = f"{opening} {' '.join(_take(deck, 2))}"
-    blocks = [lead, _section(headings, _take(deck, 2))]
-    bodies = [_body(title, blocks)]
-    for number_of_draft in range(1, drafts):
-        blocks = list(blocks)
-        if number_of_draft == 2:
-            steps = "\n".join(f"{place}. {step}" for place, step in enumerate(subject.steps, 1))
-            blocks.append(f"## In short\n\n{steps}")
-        elif number_of_draft == 4 or not deck or not headings:
-            blocks.insert(min(2, len(blocks)), subject.extra if subject.extra not in blocks else blocks.pop())
-        else:
-            blocks.append(_section(headings, _take(deck, chance.choice((3, 4)))))
-        if blocks == list(blocks) and _body(title, blocks) == bodies[-1]:
-            blocks.append("*Mended a few words since.*")
-        bodies.append(_body(title, blocks))
+    sentences = iter([_said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))])
+    headings = iter(chance.sample(subject.headings, len(subject.headings)))
+
+    def section(count: int) -> str:
+        return f"## {next(headings)}\n\n{' '.join(islice(sentences, count))}"
+
+    steps = "\n".join(f"{place}. {step}" for place, step in enumerate(subject.steps, 1))
+    lead = " ".join((opening, *islice(sentences, 2)))
+    blocks = (
+        *(f"# {title}\n\n{lead}\n\n{section(2)}", section(3), f"## In short\n\n{steps}"),
+        *(section(3), subject.extra, section(3)),
+    )
+    bodies = ["\n\n".join(blocks[:count]) + "\n" for count in range(1, drafts + 1)]
     return Manuscript(title, opening, bodies)
 
 
 def _said(chance: random.Random, sentence: str) -> str:
     """The sentence with one of each ``{a|b}``."""
     return re.sub(r"\{([^{}]*)\}", lambda match: chance.choice(match[1].split("|")), sentence)
-
-
-def _take(deck: list[str], count: int) -> list[str]:
-    taken = deck[:count]
-    del deck[:count]
-    return taken
-
-
-def _section(headings: list[str], sentences: Sequence[str]) -> str:
-    return f"## {headings.pop()}\n\n{' '.join(sentences)}"
-
-
-def _body(title: str, blocks: Sequence[str]) -> str:
-    return "\n\n".join((f"# {title}", *blocks)) + "\n"

@@ -1,0 +1,64 @@
+"""``keyplan call``: call one access pattern."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from keyplan.cli.options import db_option, json_option, name_argument, tells_errors
+
+__all__ = ["command"]
+
+
+@click.command(
+    "call",
+    short_help="Call one access pattern.",
+    epilog="""\b
+Examples:
+  keyplan call cms article article_id=01KA…
+  keyplan call cms articles_by_author author_id=ada limit=5 --json
+  keyplan call cms retag article_id=01KA… tags=python tags=dynamodb
+  keyplan call cms create_article article:='{"title": "Hello", "slug": "hello", "author_id": "ada"}'
+  keyplan call blog.py:Blog posts created_at.ge=2026-01-01T00:00:00Z
+""",
+)
+@name_argument
+@click.argument("pattern", metavar="PATTERN")
+@click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
+@db_option
+@json_option
+@tells_errors
+def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None, *, as_json: bool) -> None:
+    """Call the access pattern PATTERN of the design NAME.
+
+    Values are texts, converted to what the pattern's signature says; name:=json gives JSON. A range's bounds are
+    name.ge, .gt, .le and .lt; several values repeat their name.
+    """
+    from keyplan.cli.designs import find
+    from keyplan.cli.show import console, show_answer
+    from keyplan.cli.texts import typed_arguments
+    from keyplan.design.shapes import ShapeKind
+    from keyplan.opening import unknown_pattern
+    from keyplan.web.answers import answer_json, plain
+
+    found = find(name)
+    compiled = found.design.compiled
+    known = compiled.patterns.get(pattern)
+    if known is None:
+        raise unknown_pattern(compiled, pattern)
+    given = typed_arguments(known.signature, arguments)
+    read = compiled.reads.get(pattern)
+    with found.open(db, create=False) as design:
+        if as_json and read is not None and read.shape.kind is ShapeKind.ITERATOR:
+            for item in design.stream(pattern, (), known.signature.bind((), given, strict=False)):
+                click.echo(json.dumps(plain(item), ensure_ascii=False))
+            return
+        answer = answer_json(design.call(pattern, given))
+    if as_json:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+    elif answer is None and read is None:
+        console().print("Done.")
+    else:
+        show_answer(console(), answer)

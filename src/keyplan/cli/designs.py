@@ -1,0 +1,143 @@
+"""Finding the design that a NAME means: a built-in system, ``module:Class``, or ``path/to/file.py:Class``."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import re
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from keyplan.errors import KeyplanError, RequestError, UnknownDesign
+from keyplan.opening import Design
+from keyplan.systems import SYSTEM_NAMES, System, system
+
+__all__ = ["Found", "find", "find_system"]
+
+_HINT = "NAME is a built-in system ({}), module:Class, or path/to/file.py:Class"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A design, under the name that its file has when none is given; and the system that it belongs to."""
+
+    name: str
+    design: type[Design]
+    system: System | None = None
+
+    def open(self, db: str | None, *, create: bool) -> Design:
+        """The design on its store. Raises StoreError."""
+        return self.design.open(self.db(db), create=create)
+
+    def db(self, db: str | None) -> str:
+        """Where the store is: as given, or a file of the design's name."""
+        return db or f"{self.name}.db"
+
+
+def find(name: str) -> Found:
+    """The design of that name. Raises UnknownDesign, and DesignError for one that can't work."""
+    if name in SYSTEM_NAMES:
+        try:
+            found = system(name)
+        except ModuleNotFoundError as error:
+            raise RequestError(f"{name} needs {error.name}", hint="pip install 'keyplan[systems]'") from None
+        return Found(name, found.design, found)
+    where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
+    if where.endswith(".py"):
+        module = _file(where)
+    elif class_name:
+        module = _module(where)
+    else:
+        near = difflib.get_close_matches(name, SYSTEM_NAMES, n=1)
+        hint = f"did you mean {near[0]}?" if near else _HINT.format(", ".join(SYSTEM_NAMES))
+        raise UnknownDesign(f"there is no system {name!r}", hint=hint)
+    design = _design_in(module, where, class_name)
+    return Found(_file_name(design.__name__), design)
+
+
+def find_system(name: str, what: str) -> System:
+    """The built-in system of that name, for what only systems have. Raises UnknownDesign."""
+    found = find(name)
+    if found.system is None:
+        raise UnknownDesign(f"{name} is a design without {what}", hint=f"systems have one: {', '.join(SYSTEM_NAMES)}")
+    return found.system
+
+
+def _file_name(class_name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", class_name).lower()
+
+
+def _file(where: str) -> ModuleType:
+    path = Path(where).expanduser().resolve()
+    if not path.is_file():
+        raise UnknownDesign(f"there is no file {where}", hint="give the path of a Python file, then :Class")
+    name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UnknownDesign(f"{where} can't be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # annotations are looked up there
+    _reachable(path.parent)
+    try:
+        spec.loader.exec_module(module)
+    except KeyplanError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the file does
+        raise _not_imported(where, error) from None
+    return module
+
+
+def _module(where: str) -> ModuleType:
+    _reachable(Path.cwd())
+    try:
+        return importlib.import_module(where)
+    except KeyplanError:
+        raise
+    except ModuleNotFoundError as error:
+        if error.name is None or not (where == error.name or where.startswith(f"{error.name}.")):
+            raise _not_imported(where, error) from None
+        raise UnknownDesign(
+            f"there is no module {where}", hint="it is looked for here and among what is installed"
+        ) from None
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
+        raise _not_imported(where, error) from None
+
+
+def _reachable(folder: Path) -> None:
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+
+
+def _not_imported(where: str, error: BaseException) -> UnknownDesign:
+    """The error for a module that fails, with the line in it that failed."""
+    line = f"{error.filename}:{error.lineno}" if isinstance(error, SyntaxError) else None
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if "importlib" not in one.filename]
+    if line is None and frames:
+        line = f"{frames[-1].filename}:{frames[-1].lineno}"
+    text = f"{where} can't be imported: {type(error).__name__}: {error}"
+    return UnknownDesign(text, place=line, hint="mend it, or name another")
+
+
+def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Design) and value is not Design
+    }
+    if class_name in own:
+        return own[class_name]
+    if class_name:
+        near = difflib.get_close_matches(class_name, own, n=1)
+        known = f"did you mean {near[0]}?" if near else f"its designs are {', '.join(own) or 'none'}"
+        what = "is no design" if hasattr(module, class_name) else "isn't there"
+        raise UnknownDesign(f"{class_name} {what} in {where}", hint=known)
+    local = [value for value in own.values() if value.__module__ == module.__name__]
+    if len(local) == 1:
+        return local[0]
+    known = f"its designs are {', '.join(one.__name__ for one in local)}" if local else "it has none"
+    raise UnknownDesign(f"{where}: which design?", hint=f"write {where}:Class; {known}")

@@ -1,0 +1,159 @@
+"""``keyplan explain``: what the patterns of a design ask of DynamoDB, and why no scan is needed. It opens no store."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from keyplan.cli.options import json_option, name_argument, tells_errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from keyplan.client.explain import Explanation
+
+__all__ = ["command"]
+
+_REQUESTS_MAX = 4
+
+
+@click.command(
+    "explain",
+    short_help="Show which key answers a pattern, and its exact request.",
+    epilog="""\b
+Examples:
+  keyplan explain cms
+  keyplan explain cms articles_by_author
+  keyplan explain cms articles_by_author author_id=ada limit=5
+  keyplan explain designs.py:Shop --json
+""",
+)
+@name_argument
+@click.argument("pattern", metavar="[PATTERN]", required=False)
+@click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
+@json_option
+@tells_errors
+def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_json: bool) -> None:
+    """Explain the design NAME, or its access pattern PATTERN.
+
+    For a pattern: the question, the key that answers it and why, and the exact request; with arguments for just those,
+    without them with their names in braces.
+    """
+    from keyplan.cli.designs import find
+    from keyplan.cli.show import console
+    from keyplan.cli.texts import typed_arguments
+    from keyplan.client.explain import explain, explain_all
+    from keyplan.opening import unknown_pattern
+
+    design = find(name).design
+    if pattern is None:
+        explanations = explain_all(design)
+        if as_json:
+            click.echo(json.dumps([one.as_json() for one in explanations], ensure_ascii=False, indent=2))
+        else:
+            _show_design(console(), design.compiled.doc, explanations)
+        return
+    known = design.compiled.patterns.get(pattern)
+    if known is None:
+        raise unknown_pattern(design.compiled, pattern)
+    given = typed_arguments(known.signature, arguments) if arguments else None
+    one = explain(design, pattern, given)
+    if as_json:
+        click.echo(json.dumps(one.as_json(), ensure_ascii=False, indent=2))
+    else:
+        _show_pattern(console(), one)
+
+
+def _show_design(out: Console, doc: str, explanations: list[Explanation]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    if doc:
+        out.print(doc.partition("\n\n")[0], markup=False)
+        out.print()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False, header_style="bold")
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Question, and why it needs no scan", ratio=5, overflow="fold")
+    table.add_column("Request", ratio=4, overflow="fold")
+    for one in explanations:
+        table.add_row(_id(one), _question(one), _request(one))
+        table.add_row("", "", "")
+    out.print(table)
+
+
+def _id(one: Explanation) -> Text:
+    from rich.text import Text
+
+    return Text(one.id, style="bold cyan" if one.kind == "read" else "bold yellow")
+
+
+def _question(one: Explanation) -> Text:
+    from rich.text import Text
+
+    name, _, rest = one.question.partition("(")
+    return Text.assemble((name, "bold"), f"({rest}", "\n", (one.proof, "dim"))
+
+
+def _request(one: Explanation) -> Text:
+    from rich.text import Text
+
+    where = f" on {one.index}" if one.index else ""
+    lines = [Text.assemble((one.operation, "bold"), where)]
+    if one.key_condition:
+        lines += [Text(step) for step in one.key_condition.split(" → ")]
+    return Text("\n").join(lines)
+
+
+def _show_pattern(out: Console, one: Explanation) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out.print(Text.assemble(_id(one), "  ", one.question))
+    if one.doc:
+        out.print(one.doc, style="dim", markup=False)
+    facts = (
+        ("operation", one.operation),
+        ("index", one.index),
+        ("key", one.key),
+        ("condition", one.key_condition),
+        ("filter", one.filter),
+        ("order", one.direction),
+        ("limit", None if one.limit is None else f"{one.limit} items"),
+        ("consistency", one.consistency if one.kind == "read" else None),
+        ("asks first", ", ".join(one.asks)),
+    )
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in facts:
+        if text:
+            grid.add_row(name, Text(text))
+    out.print()
+    out.print(grid)
+    out.print()
+    out.print(one.proof, markup=False)
+    if one.note:
+        out.print(one.note, markup=False)
+    _show_requests(out, one)
+
+
+def _show_requests(out: Console, one: Explanation) -> None:
+    from rich.highlighter import JSONHighlighter
+    from rich.text import Text
+
+    from keyplan.cli.options import printable
+    from keyplan.web.answers import pretty
+
+    highlight = JSONHighlighter()
+    for request in one.requests[:_REQUESTS_MAX]:
+        out.print()
+        out.print(Text(request.operation, style="bold"))
+        out.print(highlight(Text(printable(pretty(request.parameters)))), soft_wrap=True)
+    rest = len(one.requests) - _REQUESTS_MAX
+    if rest > 0:
+        out.print()
+        out.print(Text(f"and {rest} more (--json shows all)", style="dim"))

@@ -1,0 +1,85 @@
+"""``keyplan`` itself: its commands by name, and how it ends.
+
+Exit statuses: 0 done; 1 the store or a condition said no; 2 what was typed can't be done; 3 some of an import didn't go
+in; 130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from keyplan._version import __version__
+
+__all__ = ["cli"]
+
+_COMMANDS = {
+    "serve": "serve",
+    "call": "call",
+    "explain": "explain",
+    "import": "import_folder",
+    "sample": "sample",
+    "create": "create",
+}
+STOPPED = 130
+
+
+class Commands(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """The commands in the order in which they are explained."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of that name."""
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        found: click.Command = import_module(f"keyplan.cli.{module}").command
+        return found
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run, and end with an exit status."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        try:
+            status = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.Abort:
+            click.echo("Stopped.", err=True)
+            sys.exit(STOPPED)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+_EPILOG = """\b
+Examples:
+  keyplan serve cms --sample 300
+  keyplan call cms articles_by_author author_id=ada limit=5
+  keyplan explain cms
+  keyplan import cms ~/blog/_posts
+  keyplan explain designs.py:Shop orders_of_user
+
+NAME is a built-in system (cms), or a design of your own: module:Class, or path/to/file.py:Class.
+"""
+
+
+@click.command(
+    cls=Commands, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True
+)
+@click.version_option(__version__, prog_name="keyplan")
+def cli() -> None:
+    """Single-table data models on Amazon DynamoDB: serve a design, call its access patterns, see the exact requests."""

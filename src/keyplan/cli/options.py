@@ -1,0 +1,70 @@
+"""Options and arguments that several commands share, and how errors are told."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from keyplan.errors import KeyplanError
+
+__all__ = ["db_option", "json_option", "name_argument", "printable", "tells_errors"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+WRONG_INPUT = 2
+FAILED = 1
+
+name_argument = click.argument("name", metavar="NAME")
+db_option = click.option(
+    "--db",
+    envvar="KEYPLAN_DB",
+    metavar="FILE",
+    help="The store's file, or :memory:.  [default: <name>.db; env: KEYPLAN_DB]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, errors too.")
+
+_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(0x7F, 0xA0)) if code not in {9, 10}}
+
+
+def printable(text: str) -> str:
+    """The text without control characters, so that nothing stored can steer a terminal."""
+    return text.translate(_CONTROL)
+
+
+def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
+    """Tell errors of Keyplan as messages: on standard error, or as JSON on standard output with ``--json``.
+
+    The exit status is 2 for what can't be asked, and 1 for what the store or a condition refused.
+    """
+
+    @functools.wraps(function)
+    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+        from pydantic import ValidationError
+
+        from keyplan.errors import DesignError, KeyplanError, RequestError
+        from keyplan.web.answers import known_error
+
+        try:
+            return function(*args, **kwargs)
+        except (KeyplanError, ValidationError) as error:
+            known = known_error(error)
+            _tell(known, as_json=bool(kwargs.get("as_json")))
+            wrong = isinstance(known, RequestError | DesignError)
+            raise click.exceptions.Exit(WRONG_INPUT if wrong else FAILED) from None
+
+    return told
+
+
+def _tell(error: KeyplanError, *, as_json: bool) -> None:
+    if as_json:
+        body: dict[str, Any] = {"error": error.as_json()}
+        click.echo(json.dumps(body, ensure_ascii=False))
+        return
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)

@@ -1,0 +1,37 @@
+"""``keyplan sample``: write a system's sample data."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import click
+
+from keyplan.cli.options import db_option, name_argument, tells_errors
+
+__all__ = ["command"]
+
+
+@click.command(
+    "sample",
+    short_help="Write a system's sample data.",
+    epilog="""\b
+Examples:
+  keyplan sample cms
+  keyplan sample cms --count 50 --db try.db
+""",
+)
+@name_argument
+@click.option(
+    "--count", type=click.IntRange(min=1), metavar="N", help="How many main items.  [default: the system's own]"
+)
+@db_option
+@tells_errors
+def command(name: str, count: int | None, db: str | None) -> None:
+    """Write the sample data of the system NAME: the same each time."""
+    from keyplan.cli.designs import find, find_system
+    from keyplan.cli.progress import progress
+
+    system = find_system(name, "a sample")
+    found = find(name)
+    with found.open(db, create=True) as design, progress("Sampling") as report:
+        written = system.sample(design, count or system.sample_count, report)
+    click.echo(f"Wrote {written} of {system.title}'s sample to {found.db(db)}.")

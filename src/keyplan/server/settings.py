@@ -1,0 +1,115 @@
+"""What a server is told when it starts, and the rules that hold before it listens."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from keyplan.errors import RequestError
+from keyplan.wire.limits import BATCH_WRITE_BYTES_MAX
+
+MEMORY = ":memory:"
+
+
+class SettingsError(RequestError):
+    """Settings a server won't start with."""
+
+    code = "SettingsError"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may take of the server. Times in seconds, sizes in bytes."""
+
+    body_bytes_max: int = BATCH_WRITE_BYTES_MAX
+    """One request's body, as sent and unpacked. One byte more is answered with 413."""
+    head_bytes_max: int = 64 * 1024
+    buffered_bytes_max: int = 256 * 1024 * 1024
+    """Bodies that are being received, of all connections of one process together."""
+    connections_max: int = 4096
+    """Of one process. Who comes then is turned away at once."""
+    request_s_max: float = 20.0
+    """A request must have arrived that long after its first byte, plus what ``body_bytes_per_s_min`` grants."""
+    body_bytes_per_s_min: int = 32 * 1024
+    idle_s_max: float = 300.0
+    """A connection without a request, and an answer that its client doesn't read."""
+    pipelined_max: int = 64
+    """Requests of one connection that wait; then nothing more is read from it."""
+    shutdown_s_max: float = 10.0
+    """What is being answered may finish within this time after SIGTERM."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve one store.
+
+    Raises:
+        SettingsError: the settings contradict each other, or would open the store to a network without keys.
+    """
+
+    db: str
+    """The path of the file, or ``:memory:``."""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    """0 takes a free one."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Secrets by access key id. Without any, every signature is accepted."""
+    workers: int = 1
+    """Processes that share the port and the file."""
+    origins: frozenset[str] = frozenset()
+    """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if not self.keys and not is_loopback(self.host):
+            raise SettingsError(
+                f"Without access keys the server listens on this machine only, and {self.host} is open to others",
+                place="host",
+                hint="Give --access-key ID:SECRET (clients must then sign with it), or listen on 127.0.0.1.",
+            )
+        if self.workers < 1:
+            raise SettingsError("A server needs a process", place="workers", hint="Give 1 or more.")
+        if self.workers > 1 and self.db == MEMORY:
+            raise SettingsError(
+                "Several processes can't share a store in memory", place="workers", hint="Give --db FILE, or one worker."
+            )
+        if not 0 <= self.port <= 65_535:
+            raise SettingsError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
+
+    def allows_origin(self, origin: str) -> bool:
+        """Whether a web page of this origin may talk to the server.
+
+        A page from elsewhere could otherwise read and change the store of whoever looks at it, since any
+        credentials are good where no keys are configured.
+        """
+        if "*" in self.origins or origin in self.origins:
+            return True
+        try:
+            host = urlsplit(origin).hostname
+        except ValueError:
+            return False
+        return host is not None and is_loopback(host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or address can only be this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def parse_key(text: str) -> tuple[str, str]:
+    """The access key id and the secret of ``ID:SECRET``.
+
+    Raises:
+        SettingsError: it isn't of that form.
+    """
+    name, colon, secret = text.partition(":")
+    if not (name and colon and secret):
+        raise SettingsError("An access key is given as ID:SECRET", place="access-key")
+    return name, secret

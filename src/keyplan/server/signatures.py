@@ -1,0 +1,199 @@
+"""Signature Version 4: whether a request was signed with one of the keys the server knows.
+
+The steps, their order and the texts of the errors are those of the service (AWS General Reference, "Signature Version
+4 signing process"). Only what SDKs send is known: the ``Authorization`` header with AWS4-HMAC-SHA256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from urllib.parse import parse_qsl, quote
+
+from keyplan.errors import DynamoDBError
+from keyplan.server.faults import protocol_fault
+
+ALGORITHM = "AWS4-HMAC-SHA256"
+SKEW = timedelta(minutes=15)
+_PARAMETERS = ("Credential", "Signature", "SignedHeaders")
+_STAMP = "%Y%m%dT%H%M%SZ"
+_SIGNED_ALWAYS = (("Host", "host"), ("X-Amz-Target", "x-amz-target"))
+
+MISSING = "Request is missing Authentication Token"
+UNKNOWN = "The security token included in the request is invalid."
+MISMATCH = (
+    "The request signature we calculated does not match the signature you provided. "
+    "Check your AWS Secret Access Key and signing method. Consult the service documentation for details."
+)
+
+Headers = Mapping[str, str]
+"""The headers of a request, with names in lower case."""
+
+
+def missing_token() -> DynamoDBError:
+    """The error of a request without credentials."""
+    return protocol_fault("MissingAuthenticationTokenException", MISSING)
+
+
+class Verifier:
+    """Verifies signatures against the configured keys. ``now`` gives the time in UTC."""
+
+    def __init__(self, keys: Mapping[str, str], now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._keys = dict(keys)
+        self._now = now
+
+    def verify(self, method: str, url: str, headers: Headers, body: bytes) -> None:
+        """Return when the request is signed with a known key.
+
+        Raises:
+            DynamoDBError: MissingAuthenticationToken-, IncompleteSignature-, InvalidSignature- or
+                UnrecognizedClientException, with the service's text.
+        """
+        authorization = headers.get("authorization", "")
+        if not authorization.startswith("AWS4-"):
+            raise missing_token()
+        algorithm, parameters = _parse(authorization, headers)
+        stamp = self._check_date(headers)
+        signed = [name.lower() for name in parameters["SignedHeaders"].split(";") if name]
+        for shown, name in _SIGNED_ALWAYS:
+            if name not in signed:
+                raise _invalid(f"'{shown}' must be a 'SignedHeader' in the AWS Authorization.")
+        if algorithm != ALGORITHM:
+            raise _incomplete(f"Unsupported AWS 'algorithm': '{algorithm}' (only {ALGORITHM} for now). ")
+        key_id, day, region, scope = _check_scope(parameters["Credential"], stamp)
+        secret = self._keys.get(key_id)
+        if secret is None or "x-amz-security-token" in headers:
+            raise protocol_fault("UnrecognizedClientException", UNKNOWN)
+        canonical = canonical_request(method, url, headers, signed, body)
+        expected = signature_of(secret, day, region, string_to_sign(stamp, scope, canonical))
+        if not hmac.compare_digest(expected.encode(), parameters["Signature"].encode()):
+            raise _invalid(MISMATCH)
+
+    def _check_date(self, headers: Headers) -> str:
+        """The request's time as a stamp, which must be close to now."""
+        stamp = headers.get("x-amz-date")
+        try:
+            if stamp is None:
+                sent = parsedate_to_datetime(headers["date"]).astimezone(UTC)
+                stamp = sent.strftime(_STAMP)
+            else:
+                sent = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
+        except (ValueError, TypeError, OverflowError):
+            raise _incomplete(
+                f"Date must be in ISO-8601 'basic format'. Got '{stamp or headers['date']}'. "
+                "See http://en.wikipedia.org/wiki/ISO_8601"
+            ) from None
+        now = self._now()
+        if sent < now - SKEW:
+            raise _invalid(
+                f"Signature expired: {stamp} is now earlier than {_stamp(now - SKEW)} ({_stamp(now)} - 15 min.)"
+            )
+        if sent > now + SKEW:
+            raise _invalid(
+                f"Signature not yet current: {stamp} is still later than {_stamp(now + SKEW)} ({_stamp(now)} + 15 min.)"
+            )
+        return stamp
+
+
+def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
+    """The algorithm and the parameters of an Authorization header."""
+    algorithm, _, rest = authorization.partition(" ")
+    parameters: dict[str, str] = {}
+    for part in rest.replace(" ", ",").split(","):
+        if not part:
+            continue
+        name, sign, value = part.partition("=")
+        if not sign:
+            raise _incomplete(
+                f"'{part}' not a valid key=value pair (missing equal-sign) in Authorization header: '{authorization}'."
+            )
+        parameters[name] = value
+    faults = [
+        f"Authorization header requires '{name}' parameter. " for name in _PARAMETERS if not parameters.get(name)
+    ]
+    if "x-amz-date" not in headers and "date" not in headers:
+        faults.append("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ")
+    if faults:
+        raise _incomplete(f"{''.join(faults)}Authorization={authorization}")
+    return algorithm, parameters
+
+
+def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
+    """The key id, the day, the region and the whole scope of a credential. Any region is good."""
+    parts = credential.rstrip("/").split("/")
+    if len(parts) != 5:
+        raise _incomplete(
+            "Credential must have exactly 5 slash-delimited elements, e.g. keyid/date/region/service/term, "
+            f"got '{credential}'"
+        )
+    key_id, day, region, service, term = parts
+    faults: list[str] = []
+    if service != "dynamodb":
+        faults.append("Credential should be scoped to correct service: 'dynamodb'. ")
+    if term != "aws4_request":
+        faults.append(f"Credential should be scoped with a valid terminator: 'aws4_request', not '{term}'. ")
+    if day != stamp[:8]:
+        faults.append(
+            "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
+            f"'{day}' != '{stamp[:8]}', from '{stamp}'."
+        )
+    if faults:
+        raise _invalid("".join(faults))
+    return key_id, day, region, "/".join(parts[1:])
+
+
+def canonical_request(method: str, url: str, headers: Headers, signed: list[str], body: bytes) -> str:
+    """The canonical request: what both sides hash."""
+    path, _, query = url.partition("?")
+    pairs = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in _query(query))
+    lines = [f"{name}:{' '.join(headers.get(name, '').split())}" for name in signed]
+    return "\n".join(
+        (
+            method,
+            path or "/",
+            "&".join(f"{name}={value}" for name, value in pairs),
+            *lines,
+            "",
+            ";".join(signed),
+            hashlib.sha256(body).hexdigest(),
+        )
+    )
+
+
+def _query(query: str) -> list[tuple[str, str]]:
+    return parse_qsl(query, keep_blank_values=True) if query else []
+
+
+def string_to_sign(stamp: str, scope: str, canonical: str) -> str:
+    """What the signature signs."""
+    return "\n".join((ALGORITHM, stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
+
+
+def signature_of(secret: str, day: str, region: str, text: str) -> str:
+    """The signature of a text, in hexadecimal digits."""
+    return hmac.new(_signing_key(secret, day, region), text.encode(), hashlib.sha256).hexdigest()
+
+
+@lru_cache(maxsize=64)
+def _signing_key(secret: str, day: str, region: str) -> bytes:
+    """The key of a day and region: it is the same for all its requests, and four hashes of work."""
+    key = f"AWS4{secret}".encode()
+    for part in (day, region, "dynamodb", "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return key
+
+
+def _stamp(time: datetime) -> str:
+    return time.strftime(_STAMP)
+
+
+def _incomplete(message: str) -> DynamoDBError:
+    return protocol_fault("IncompleteSignatureException", message)
+
+
+def _invalid(message: str) -> DynamoDBError:
+    return protocol_fault("InvalidSignatureException", message)

@@ -1,0 +1,19 @@
+"""The CMS as a system: its design, its sample, its loader."""
+
+from __future__ import annotations
+
+from keyplan.systems import System
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.cms.loader import load
+from keyplan.systems.cms.sample import sample
+
+__all__ = ["SYSTEM"]
+
+SYSTEM = System(
+    name="cms",
+    title="A headless CMS: articles, versions, tags",
+    design=Cms,
+    sample=sample,
+    sample_count=300,
+    load=load,
+)

@@ -1,0 +1,71 @@
+"""The parts of docs/ that are made from the code: the table of errors, the help of the commands.
+
+``make docs`` writes them, and a test compares.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+
+from keyplan import errors
+from keyplan.cli.group import cli
+from tests.repository.files import ROOT
+
+ERRORS = ROOT / "docs" / "errors.md"
+COMMANDS = ROOT / "docs" / "commands.md"
+WIDTH = 100
+
+
+def error_classes() -> list[type[errors.KeyplanError]]:
+    """The errors of ``keyplan.errors``, each before its kinds."""
+
+    def below(cls: type[errors.KeyplanError]) -> Iterator[type[errors.KeyplanError]]:
+        yield cls
+        for kind in cls.__subclasses__():
+            if kind.__module__ == errors.__name__:
+                yield from below(kind)
+
+    return list(below(errors.KeyplanError))
+
+
+def error_table() -> str:
+    """The table, in Markdown."""
+    lines = ["| code | a kind of | what it says |", "|---|---|---|"]
+    for cls in error_classes():
+        kinds = ", ".join(f"`{base.__name__}`" for base in cls.__bases__)
+        summary = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ").replace("``", "`")
+        lines.append(f"| `{cls.code}` | {kinds} | {summary} |")
+    return "\n".join(lines)
+
+
+def command_help() -> str:
+    """The help of ``keyplan`` and each of its commands, in Markdown."""
+    names = list(cli.list_commands(click.Context(cli)))
+    parts: list[str] = []
+    for arguments in ([], *([name] for name in names)):
+        shown = CliRunner().invoke(cli, [*arguments, "--help"], prog_name="keyplan", terminal_width=WIDTH)
+        title = " ".join(["keyplan", *arguments])
+        text = "\n".join(line.rstrip() for line in shown.output.strip().splitlines())
+        parts.append(f"## {title}\n\n```text\n{text}\n```")
+    return "\n\n".join(parts)
+
+
+def made(path: Path) -> str:
+    """The page as it is to be: its own words, and what is made between the markers."""
+    page = path.read_text(encoding="utf-8")
+    for name, make in {"errors": error_table, "commands": command_help}.items():
+        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+        if begin in page:
+            head, _, rest = page.partition(begin)
+            page = f"{head}{begin}\n\n{make()}\n\n{end}{rest.partition(end)[2]}"
+    return page
+
+
+if __name__ == "__main__":
+    for one in (ERRORS, COMMANDS):
+        one.write_text(made(one), encoding="utf-8")

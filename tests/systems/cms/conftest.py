@@ -1,0 +1,37 @@
+"""The CMS open on an empty store, and on the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.systems.cms import Article, Cms
+from keyplan.systems.cms.sample import Whole, sample, whole_article
+from tests.systems.cms.support import silent
+
+SAMPLED = 300
+
+
+@pytest.fixture
+def cms() -> Iterator[Cms]:
+    with Cms.open(":memory:") as opened:
+        yield opened
+
+
+@pytest.fixture
+def article(cms: Cms) -> Article:
+    return cms.create_article(Article(title="Keys", slug="keys", author_id="u_01", tags={"aws", "c#"}))
+
+
+@pytest.fixture(scope="session")
+def wholes() -> list[Whole]:
+    return [whole_article(number) for number in range(SAMPLED)]
+
+
+@pytest.fixture(scope="session")
+def sampled() -> Iterator[Cms]:
+    """The sample; tests only read it."""
+    with Cms.open(":memory:") as opened:
+        assert sample(opened, SAMPLED, silent) == SAMPLED
+        yield opened

@@ -1,0 +1,75 @@
+"""What the tests of the CMS share: a transport that records, and what is stored, seen past the design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.conversations import AsyncTransport, Request, Transport
+from keyplan.systems.cms import Cms
+
+
+@dataclass
+class Recorder:
+    """Passes requests on, and keeps them with their responses. ``before`` may raise instead."""
+
+    inner: Transport
+    made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    before: Callable[[str, dict[str, Any]], None] = lambda operation, parameters: None
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.before(operation, parameters)
+        response = self.inner.call(operation, parameters)
+        self.made.append((operation, parameters, response))
+        return response
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [self.call(*request) for request in requests]
+
+    @property
+    def operations(self) -> list[str]:
+        return [operation for operation, _, _ in self.made]
+
+
+@dataclass
+class AsyncRecorder:
+    """The same for the asynchronous transport."""
+
+    inner: AsyncTransport
+    operations: list[str] = field(default_factory=list)
+
+    async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.operations.append(operation)
+        return await self.inner.call(operation, parameters)
+
+    async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [await self.call(*request) for request in requests]
+
+
+def recorded(cms: Cms) -> Recorder:
+    """From here on the design's requests are recorded."""
+    recorder = Recorder(cms.store.transport)
+    cms.store.transport = recorder
+    return recorder
+
+
+def stored(cms: Cms) -> list[dict[str, Any]]:
+    """Every item in the table, as it is stored."""
+    items: list[dict[str, Any]] = []
+    request: dict[str, Any] = {"TableName": "cms"}
+    while True:
+        response = cms.store.engine.call("Scan", request)
+        items += response["Items"]
+        if "LastEvaluatedKey" not in response:
+            return items
+        request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
+
+
+def keys(cms: Cms) -> set[tuple[str, str]]:
+    """The primary keys of every item."""
+    return {(item["pk"]["S"], item["sk"]["S"]) for item in stored(cms)}
+
+
+def silent(done: int, total: int | None) -> None:
+    """Progress that nobody watches."""

@@ -1,0 +1,121 @@
+"""Many writers of one article: nothing is lost, doubled or left half-written."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+from keyplan.systems.cms import Article, Cms
+from tests.systems.cms.support import keys
+
+PUBLISHERS = 20
+
+PUBLISH = """
+import sys
+from keyplan.systems.cms import Cms
+with Cms.open(sys.argv[1], create=False) as cms:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    print(cms.publish(sys.argv[2], "by " + sys.argv[3], "u_" + sys.argv[3]).version)
+"""
+
+
+def new_article(cms: Cms) -> str:
+    return cms.create_article(Article(title="T", slug="t", author_id="u_01", tags={"start"})).article_id
+
+
+def assert_no_gap_no_repeat(cms: Cms, article_id: str, given: list[int]) -> None:
+    assert sorted(given) == list(range(1, PUBLISHERS + 1))
+    versions = cms.version_numbers(article_id)
+    assert [one.version for one in versions] == list(range(1, PUBLISHERS + 1))
+    assert len({one.created_by for one in versions}) == PUBLISHERS
+    article = cms.article(article_id)
+    assert article is not None
+    assert (article.current_version, article.status) == (PUBLISHERS, "published")
+    assert article.published_at == versions[0].created_at
+
+
+def test_publishers_in_threads(tmp_path: Path) -> None:
+    with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(PUBLISHERS) as pool:
+        name = new_article(cms)
+        barrier = Barrier(PUBLISHERS)
+
+        def publish(number: int) -> int:
+            barrier.wait()
+            return cms.publish(name, f"by {number}", f"u_{number}").version
+
+        given = list(pool.map(publish, range(PUBLISHERS)))
+        assert_no_gap_no_repeat(cms, name, given)
+
+
+def test_publishers_awaited_together(cms: Cms) -> None:
+    name = new_article(cms)
+
+    async def publish() -> list[int]:
+        made = [cms.publish.aio(name, f"by {number}", f"u_{number}") for number in range(PUBLISHERS)]
+        return [one.version for one in await asyncio.gather(*made)]
+
+    assert_no_gap_no_repeat(cms, name, asyncio.run(publish()))
+
+
+def test_publishers_in_processes(tmp_path: Path) -> None:
+    file = tmp_path / "cms.db"
+    with Cms.open(file) as cms:
+        name = new_article(cms)
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", PUBLISH, str(file), name, str(number)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(PUBLISHERS)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n", process.communicate()[1]
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=120) for process in running]
+    assert [err for _, err in said if err] == []
+    with Cms.open(file, create=False) as cms:
+        assert_no_gap_no_repeat(cms, name, [int(out) for out, _ in said])
+
+
+def test_retaggers_leave_set_and_junction_equal(tmp_path: Path) -> None:
+    with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(10) as pool:
+        name = new_article(cms)
+        wanted = [{f"t{number % 7}", f"t{number % 5}", f"own{number}"} for number in range(40)]
+        done = list(pool.map(lambda tags: cms.retag(name, tags).tags, wanted))
+        assert done == wanted
+        article = cms.article(name)
+        assert article is not None
+        assert article.tags in wanted
+        assert {one.tag for one in cms.tags_of_article(name)} == article.tags
+        assert {pk for pk, _ in keys(cms) if pk.startswith("TAG#")} == {f"TAG#{tag}" for tag in article.tags}
+
+
+def test_mixed_writers(tmp_path: Path) -> None:
+    """Publishing, tagging and editing together: each holds what it promised."""
+    with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(9) as pool:
+        name = new_article(cms)
+        made: list[Future[Any]] = []
+        for number in range(12):
+            made.append(pool.submit(cms.publish, name, f"text {number}", "u_01"))
+            made.append(pool.submit(cms.retag, name, {f"t{number}"}))
+            made.append(pool.submit(cms.edit, name, f"Title {number}", "slug"))
+        for one in made:
+            one.result()
+        article = cms.article(name)
+        assert article is not None
+        assert article.current_version == len(cms.version_numbers(name)) == 12
+        assert {one.tag for one in cms.tags_of_article(name)} == article.tags
+        assert article.title.startswith("Title ")

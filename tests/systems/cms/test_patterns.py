@@ -1,0 +1,248 @@
+"""Every access pattern against brute force on the sample, and what each costs in requests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from keyplan import Page
+from keyplan.errors import ArgumentError, CursorError
+from keyplan.systems.cms import Article, ArticleVersion, ArticleWithVersion, Cms
+from keyplan.systems.cms.sample import AUTHORS, Whole
+from keyplan.testing import verify
+from tests.systems.cms.support import AsyncRecorder, recorded, stored
+
+
+def all_pages(ask: Callable[[Any], Page[Any]]) -> list[Any]:
+    found: list[Any] = []
+    cursor = None
+    while True:
+        page = ask(cursor)
+        found += page.items
+        cursor = page.cursor
+        if cursor is None:
+            return found
+
+
+def newest_first(wholes: list[Whole]) -> list[Article]:
+    return sorted((one.article for one in wholes), key=lambda article: article.created_at, reverse=True)
+
+
+# Answers
+
+
+def test_verified() -> None:
+    verify(Cms, stores=40, seed=11)
+
+
+def test_article(sampled: Cms, wholes: list[Whole]) -> None:
+    for one in wholes:
+        assert sampled.article(one.article.article_id) == one.article
+    assert sampled.article("01HW") is None
+
+
+def test_article_with_latest(sampled: Cms, wholes: list[Whole]) -> None:
+    assert any(not one.versions for one in wholes)
+    assert any(len(one.versions) == 6 for one in wholes)
+    for one in wholes:
+        expected = ArticleWithVersion(one.article, one.versions[-1] if one.versions else None)
+        assert sampled.article_with_latest(one.article.article_id) == expected
+    assert sampled.article_with_latest("01HW") is None
+
+
+def test_article_version(sampled: Cms, wholes: list[Whole]) -> None:
+    for one in wholes:
+        for number, version in enumerate(one.versions, 1):
+            assert sampled.article_version(one.article.article_id, number) == version
+        assert sampled.article_version(one.article.article_id, len(one.versions) + 1) is None
+
+
+def test_article_versions(sampled: Cms, wholes: list[Whole]) -> None:
+    for one in wholes:
+        name = one.article.article_id
+        found = all_pages(lambda cursor, name=name: sampled.article_versions(name, limit=2, cursor=cursor))
+        assert found == one.versions[::-1]
+        assert sampled.version_numbers(name) == one.versions
+
+
+def test_articles_by_author(sampled: Cms, wholes: list[Whole]) -> None:
+    for author in (*AUTHORS, "nobody"):
+        found = all_pages(lambda cursor, who=author: sampled.articles_by_author(who, limit=7, cursor=cursor))
+        assert found == newest_first([one for one in wholes if one.article.author_id == author])
+
+
+def test_articles_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
+    tags = {tag for one in wholes for tag in one.article.tags}
+    assert len(tags) > 30
+    for tag in (*tags, "nothing"):
+        found = all_pages(lambda cursor, tag=tag: sampled.articles_by_tag(tag, limit=9, cursor=cursor))
+        assert found == newest_first([one for one in wholes if tag in one.article.tags])
+
+
+def test_tags_of_article(sampled: Cms, wholes: list[Whole]) -> None:
+    for one in wholes:
+        assert sampled.tags_of_article(one.article.article_id) == one.tags
+    assert sampled.tags_of_article("01HW") == []
+
+
+def test_asynchronous_answers_are_the_same(sampled: Cms, wholes: list[Whole]) -> None:
+    async def ask() -> None:
+        for one in wholes[::30]:
+            name = one.article.article_id
+            assert await sampled.article.aio(name) == one.article
+            assert await sampled.article_with_latest.aio(name) == sampled.article_with_latest(name)
+            assert await sampled.article_version.aio(name, 1) == sampled.article_version(name, 1)
+            assert await sampled.article_versions.aio(name) == sampled.article_versions(name)
+            assert await sampled.tags_of_article.aio(name) == one.tags
+        page = await sampled.articles_by_author.aio("u_01", limit=5)
+        assert page == sampled.articles_by_author("u_01", limit=5)
+        further = await sampled.articles_by_tag.aio("dynamodb", limit=5)
+        assert further == sampled.articles_by_tag("dynamodb", limit=5)
+
+    asyncio.run(ask())
+
+
+def test_called_by_name_with_texts(sampled: Cms, wholes: list[Whole]) -> None:
+    name = wholes[0].article.article_id
+    assert sampled.call("article", {"article_id": name}) == wholes[0].article
+    assert sampled.call("article_version", {"article_id": name, "version": "1"}) == wholes[0].versions[0]
+    page = asyncio.run(sampled.call_async("articles_by_author", {"author_id": "u_01", "limit": "3"}))
+    assert page == sampled.articles_by_author("u_01", limit=3)
+    assert sampled.call("articles_by_author", {"author_id": "u_01", "limit": "3", "cursor": page.cursor}).items
+    with pytest.raises(ArgumentError):
+        sampled.call("article_version", {"article_id": name, "version": "newest"})
+    with pytest.raises(CursorError):
+        sampled.articles_by_author("u_02", limit=3, cursor=page.cursor)
+
+
+def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
+    for number in range(1, 13):
+        assert cms.publish(article.article_id, f"text {number}", "u_01").version == number
+    versions = cms.article_versions(article.article_id, limit=20)
+    assert [one.version for one in versions] == list(range(12, 0, -1))
+    assert [one.version for one in cms.version_numbers(article.article_id)] == list(range(1, 13))
+    latest = cms.article_with_latest(article.article_id)
+    assert latest is not None
+    assert latest.version is not None
+    assert (latest.version.version, latest.version.body) == (12, "text 12")
+
+
+# What they cost
+
+
+def test_latest_version_is_one_query_of_two_items(cms: Cms, article: Article) -> None:
+    for number in range(30):
+        cms.publish(article.article_id, "long " * 5000 + str(number), "u_01")
+    recorder = recorded(cms)
+    cms.article_with_latest(article.article_id)
+    ((operation, parameters, response),) = recorder.made
+    assert operation == "Query"
+    assert "IndexName" not in parameters
+    assert (parameters["Limit"], response["ScannedCount"], response["Count"]) == (2, 2, 2)
+    assert [item["sk"]["S"] for item in response["Items"]] == ["#METADATA", "VERSION#99999969"]
+
+
+def test_latest_of_a_draft_is_one_query_of_one_item(cms: Cms, article: Article) -> None:
+    recorder = recorded(cms)
+    found = cms.article_with_latest(article.article_id)
+    assert found == ArticleWithVersion(article, None)
+    assert [response["ScannedCount"] for _, _, response in recorder.made] == [1]
+
+
+def test_each_pattern_s_requests(cms: Cms, article: Article) -> None:
+    cms.publish(article.article_id, "text", "u_01")
+    recorder = recorded(cms)
+
+    def operations(ask: Callable[[], object]) -> list[str]:
+        recorder.made.clear()
+        ask()
+        return recorder.operations
+
+    name = article.article_id
+    assert operations(lambda: cms.article(name)) == ["GetItem"]
+    assert operations(lambda: cms.article_version(name, 1)) == ["GetItem"]
+    assert operations(lambda: cms.article_versions(name)) == ["Query"]
+    assert operations(lambda: cms.articles_by_author("u_01")) == ["Query"]
+    assert recorder.made[0][1]["IndexName"] == "GSI1"
+    assert operations(lambda: cms.articles_by_tag("aws")) == ["Query", "BatchGetItem"]
+    assert operations(lambda: cms.tags_of_article(name)) == ["Query"]
+    assert recorder.made[0][1]["IndexName"] == "GSI1"
+    assert operations(lambda: cms.publish(name, "more", "u_01")) == ["GetItem", "TransactWriteItems"]
+    assert operations(lambda: cms.retag(name, {"aws", "new"})) == ["GetItem", "TransactWriteItems"]
+    assert operations(lambda: cms.create_article(article.model_copy(update={"article_id": "2"}))) == [
+        "TransactWriteItems"
+    ]
+
+
+def test_asynchronous_requests_are_the_same(cms: Cms, article: Article) -> None:
+    async def ask() -> list[str]:
+        recorder = AsyncRecorder(cms.store.async_transport)
+        cms.store._async = recorder
+        version = await cms.publish.aio(article.article_id, "text", "u_01")
+        found = await cms.article_with_latest.aio(article.article_id)
+        assert found is not None
+        assert found.version == version
+        return recorder.operations
+
+    assert asyncio.run(ask()) == ["GetItem", "TransactWriteItems", "Query"]
+
+
+def test_lists_never_read_bodies(cms: Cms) -> None:
+    """What a list's responses hold is the same, however long the bodies are, and no version is among it."""
+    for number in range(5):
+        made = Article(article_id=str(number), title="Same", slug="same", author_id="u_01", tags={"aws"})
+        cms.create_article(made)
+        cms.publish(str(number), "x", "u_01")
+    recorder = recorded(cms)
+    cms.articles_by_author("u_01")
+    cms.articles_by_tag("aws")
+    short = recorder.made[:]
+    for number in range(5):
+        cms.publish(str(number), "long " * 60_000, "u_01")
+    recorder.made.clear()
+    cms.articles_by_author("u_01")
+    cms.articles_by_tag("aws")
+    for (_, _, before), (_, _, after) in zip(short, recorder.made, strict=True):
+        assert "body" not in str(after)
+        assert "VERSION#" not in str(after)
+        assert len(str(after)) == len(str(before))
+
+
+def test_the_index_holds_no_version(sampled: Cms) -> None:
+    for item in stored(sampled):
+        assert ("gsi1pk" in item) == (not item["sk"]["S"].startswith("VERSION#"))
+        assert ("body" in item) == item["sk"]["S"].startswith("VERSION#")
+
+
+def test_keys_are_the_document_s(cms: Cms, article: Article) -> None:
+    cms.publish(article.article_id, "First draft...", "u_01")
+    name = f"ARTICLE#{article.article_id}"
+    found = {
+        tuple(item[key]["S"] if key in item else None for key in ("pk", "sk", "gsi1pk", "gsi1sk"))
+        for item in stored(cms)
+    }
+    assert found == {
+        (name, "#METADATA", "AUTHOR#u_01", name),
+        (name, "VERSION#99999998", None, None),
+        ("TAG#aws", name, name, "TAG#aws"),
+        ("TAG#c$c", name, name, "TAG#c$c"),
+    }
+    (metadata,) = [item for item in stored(cms) if item["sk"]["S"] == "#METADATA"]
+    attributes = {"articleId", "title", "slug", "status", "authorId", "publishedAt", "currentVersion", "tags"}
+    assert metadata.keys() == attributes | {"createdAt", "updatedAt", "pk", "sk", "gsi1pk", "gsi1sk"}
+
+
+def test_sample_reads_well(wholes: list[Whole]) -> None:
+    statuses = {one.article.status for one in wholes}
+    assert statuses == {"draft", "published", "archived"}
+    for one in wholes:
+        made = one.article
+        assert made.current_version == len(one.versions)
+        assert (made.published_at is None) == (made.status == "draft")
+        moments = [made.created_at, *(version.created_at for version in one.versions), made.updated_at]
+        assert moments == sorted(moments)
+        assert len({version.body for version in one.versions}) == len(one.versions)
+        assert all(isinstance(version, ArticleVersion) and "{" not in version.body for version in one.versions)

@@ -1,0 +1,93 @@
+"""Front matter in its three forms, and the faults with their lines."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from keyplan.systems.frontmatter import FrontMatterError, plain_text, read_front_matter, split_front_matter
+
+YAML = "---\ntitle: A\ntags: [x, y]\n---\n\nText\n"
+
+
+def test_yaml() -> None:
+    found = read_front_matter(YAML)
+    assert found.fields == {"title": "A", "tags": ["x", "y"]}
+    assert found.lines == {"title": 2, "tags": 3}
+    assert found.body == "Text\n"
+
+
+def test_toml() -> None:
+    found = read_front_matter('+++\ntitle = "A"\n\ndate = 2020-01-02\n[author]\nname = "B"\n+++\nText\n')
+    assert found.fields == {"title": "A", "date": dt.date(2020, 1, 2), "author": {"name": "B"}}
+    assert found.lines == {"title": 2, "date": 4, "author": 5}
+    assert found.body == "Text\n"
+
+
+def test_json() -> None:
+    found = read_front_matter('{\n  "title": "A } B",\n  "draft": true\n}\n\nText\n')
+    assert found.fields == {"title": "A } B", "draft": True}
+    assert found.lines == {"title": 2, "draft": 3}
+    assert found.body == "Text\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "body"),
+    [
+        ("---\n---\n", {}, ""),
+        ("---\n---", {}, ""),
+        ("---  \na: 1\n...\nb: 2\n---\n", {"a": 1}, "b: 2\n---\n"),
+        ("---\n# nothing\n---\nText", {}, "Text"),
+        ("---\na: |\n  one\n  ---\n  two\n---\nText", {"a": "one\n---\ntwo\n"}, "Text"),
+        ("+++\n+++\nText", {}, "Text"),
+        ("{}\nText", {}, "Text"),
+        ("---\na: 2013-13-45\n---\n", {"a": "2013-13-45"}, ""),
+        ("---\n2013: x\n---\n", {"2013": "x"}, ""),
+    ],
+)
+def test_edges(text: str, fields: dict[str, object], body: str) -> None:
+    found = read_front_matter(text)
+    assert (found.fields, found.body) == (fields, body)
+
+
+@pytest.mark.parametrize("text", ["", "Text", "# Title\n---\n", "{% include x %}\n", "{{ page.title }}", "----\na: 1\n----\n"])
+def test_texts_without_front_matter(text: str) -> None:
+    assert split_front_matter(text) is None
+    with pytest.raises(FrontMatterError, match="no front matter") as caught:
+        read_front_matter(text)
+    assert caught.value.line == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("---\ntitle: A\n", 1, "no end"),
+        ("+++\ntitle = 'A'\n---\n", 1, "no end"),
+        ("---\ntitle: A\nlist: [1, 2\nb: c\n---\n", 4, "YAML"),
+        ("---\nok: 1\ntitle: Part: two\n---\n", 3, "mapping values are not allowed"),
+        ("---\na: 1\nb: !ruby/object:Gem {}\n---\n", 3, "constructor"),
+        ("---\na: 1\nb: \x00\n---\n", 3, "YAML"),
+        ("---\n- a\n- b\n---\n", 2, "list"),
+        ("---\njust words\n---\n", 2, "str"),
+        ("---\na: " + "[" * 3000 + "\n---\n", 2, "YAML"),
+        ("---\na: " + "1" * 5000 + "\n---\n", 2, "YAML"),
+        ("+++\nok = 1\ntitle = \n+++\n", 3, "TOML"),
+        ('+++\nok = 1\ntitle = "A\n+++\n', 3, "TOML"),
+        ('{\n"a": 1,\n"b" 2\n}\n', 3, "JSON"),
+        ('{\n"a": 1\n', 3, "JSON"),
+        ('{\n"a": 1\n} Text\n', 3, "behind its end"),
+        ('{"a": ' + "[" * 20_000 + "\n", 1, "JSON"),
+    ],
+)
+def test_faults(text: str, line: int, said: str) -> None:
+    with pytest.raises(FrontMatterError, match=said) as caught:
+        read_front_matter(text)
+    assert caught.value.line == line
+
+
+def test_bytes() -> None:
+    assert plain_text(b"\xef\xbb\xbf---\r\na: 1\r\n---\r\nText\rmore\n") == "---\na: 1\n---\nText\nmore\n"
+    with pytest.raises(FrontMatterError, match="0xe9") as caught:
+        plain_text("---\na: 1\n---\nd\u00e9j\u00e0\n".encode("latin-1"))
+    assert caught.value.line == 4

@@ -1,0 +1,265 @@
+"""Which files of a folder are posts, and what their names and fields say."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.systems.frontmatter import FrontMatterError
+from keyplan.systems.posts import Post, find_posts, first_paragraph, read_post, stable_id
+
+
+def read(folder: Path, name: str, text: str) -> Post:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return read_post(folder, path)
+
+
+def with_fields(folder: Path, fields: str, body: str = "Text\n") -> Post:
+    return read(folder, "post.md", f"---\n{fields}\n---\n{body}")
+
+
+# Names and titles
+
+
+def test_jekyll_s_name(tmp_path: Path) -> None:
+    post = read(tmp_path, "2013-05-06-jekyll-1-0-0-released.markdown", "---\n---\nText\n")
+    assert (post.slug, post.date) == ("jekyll-1-0-0-released", datetime(2013, 5, 6, tzinfo=UTC))
+    assert post.title == "Jekyll 1 0 0 released"
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("blog/my-trip/index.md", "my-trip"),
+        ("2020-01-02-trip/index.md", "trip"),
+        ("index.md", "index"),
+        ("a.MD", "a"),
+        ("Ein Tag.mdown", "Ein Tag"),
+    ],
+)
+def test_slug_of_a_name(tmp_path: Path, name: str, slug: str) -> None:
+    assert read(tmp_path, name, "---\n---\n").slug == slug
+
+
+@pytest.mark.parametrize(
+    ("fields", "slug"),
+    [
+        ("slug: own\npermalink: /a/b/", "own"),
+        ("permalink: /a/b/", "b"),
+        ("url: https://example.org/a/c.html?x=1", "c"),
+        ("permalink: /a/b/index.html", "b"),
+        ("permalink: /:year/:title/", "post"),
+        ("permalink: /", "post"),
+    ],
+)
+def test_slug_of_fields(tmp_path: Path, fields: str, slug: str) -> None:
+    assert with_fields(tmp_path, fields).slug == slug
+
+
+@pytest.mark.parametrize(
+    ("fields", "body", "title"),
+    [
+        ("title: Given", "# Heading\n", "Given"),
+        ("title: 2013", "", "2013"),
+        ('title: "  two\\n lines "', "", "two lines"),
+        ("a: 1", "Text\n\n## The *first* [one](x) ##\n", "The first one"),
+        ("a: 1", "Under `lined`\n=====\n", "Under lined"),
+        ("a: 1", "```sh\n# no heading\n```\n", "Post"),
+        ("title: ''", "#hashtag\n", "Post"),
+    ],
+)
+def test_title(tmp_path: Path, fields: str, body: str, title: str) -> None:
+    assert with_fields(tmp_path, fields, body).title == title
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    ("date", "expected"),
+    [
+        ("2013-05-06", datetime(2013, 5, 6, tzinfo=UTC)),
+        ("2013-05-06 02:12:52", datetime(2013, 5, 6, 2, 12, 52, tzinfo=UTC)),
+        ("2013-05-06 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
+        ("2013-05-06 02:12:52 +02:00", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
+        ("2013-05-06T02:12:52Z", datetime(2013, 5, 6, 2, 12, 52, tzinfo=UTC)),
+        ('"2013-05-06T02:12:52.25-08:00"', datetime(2013, 5, 6, 10, 12, 52, 250000, tzinfo=UTC)),
+        ('"2013-05-06 2:12"', datetime(2013, 5, 6, 2, 12, tzinfo=UTC)),
+        ("2013/5/6", datetime(2013, 5, 6, tzinfo=UTC)),
+        ("2013-05-06 02:12:52 PST", datetime(2013, 5, 6, 10, 12, 52, tzinfo=UTC)),
+        ("2023-01-29 18:30:22 2023 -0800", datetime(2023, 1, 30, 2, 30, 22, tzinfo=UTC)),
+        ("May 6, 2013", datetime(2013, 5, 6, tzinfo=UTC)),
+        ("Mon, 06 May 2013 02:12:52 +0200", datetime(2013, 5, 6, 0, 12, 52, tzinfo=UTC)),
+    ],
+)
+def test_date(tmp_path: Path, date: str, expected: datetime) -> None:
+    assert with_fields(tmp_path, f"date: {date}").date == expected
+
+
+@pytest.mark.parametrize("date", ["soon", "2013-13-45", "2013-05-06 25:00", "20130506", "2013-05-06 02:12 Mars", "[1]"])
+def test_no_date(tmp_path: Path, date: str) -> None:
+    with pytest.raises(FrontMatterError, match="isn't a date") as caught:
+        with_fields(tmp_path, f"title: A\ndate: {date}")
+    assert caught.value.line == 3
+
+
+def test_field_goes_before_name(tmp_path: Path) -> None:
+    post = read(tmp_path, "2013-05-06-a.md", "---\ndate: 2014-01-01\n---\n")
+    assert post.date == datetime(2014, 1, 1, tzinfo=UTC)
+    hugo = read(tmp_path, "b.md", "+++\npublishDate = 2014-01-01T10:00:00+01:00\n+++\n")
+    assert hugo.date == datetime(2014, 1, 1, 9, tzinfo=UTC)
+    assert read(tmp_path, "c.md", "---\n---\n").date is None
+    with pytest.raises(FrontMatterError, match="2013-13-06"):
+        read(tmp_path, "2013-13-06-a.md", "---\n---\n")
+
+
+# Drafts, tags, authors, excerpts
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "draft"),
+    [
+        ("a.md", "a: 1", False),
+        ("a.md", "draft: true", True),
+        ("a.md", "draft: 'yes'", True),
+        ("a.md", "draft: false", False),
+        ("a.md", "published: false", True),
+        ("a.md", "published: true", False),
+        ("_drafts/a.md", "a: 1", True),
+    ],
+)
+def test_draft(tmp_path: Path, name: str, fields: str, draft: bool) -> None:
+    assert read(tmp_path, name, f"---\n{fields}\n---\n").draft is draft
+
+
+@pytest.mark.parametrize(
+    ("fields", "tags"),
+    [
+        ("tags: [a, b c, a]", ("a", "b c")),
+        ("tags:\n  - a\n  - 2013\n  - true\n  -\n", ("a", "2013", "true")),
+        ("tags: a b  c", ("a", "b", "c")),
+        ("tags: web design, c++ ,", ("web design", "c++")),
+        ("tag: web design", ("web design",)),
+        ("tags:", ()),
+        ("tags: 7", ("7",)),
+        ("tags: [[a], {b: c}, d]", ("d",)),
+        ("tags: &t [*t, a]", ("a",)),
+    ],
+)
+def test_tags(tmp_path: Path, fields: str, tags: tuple[str, ...]) -> None:
+    assert with_fields(tmp_path, fields).tags == tags
+    assert with_fields(tmp_path, fields.replace("tags:", "categories:").replace("tag:", "category:")).categories == tags
+
+
+def test_taxonomies_of_toml(tmp_path: Path) -> None:
+    assert read(tmp_path, "a.md", '+++\n[taxonomies]\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("fields", "authors"),
+    [
+        ("author: parkr", ("parkr",)),
+        ("author: [a, b]", ("a", "b")),
+        ("authors: [{name: Ann, email: a@b.c}, Ben]", ("Ann", "Ben")),
+        ("author: {login: ann, name: Ann}", ("ann",)),
+        ("author: {}", ()),
+        ("author:", ()),
+    ],
+)
+def test_authors(tmp_path: Path, fields: str, authors: tuple[str, ...]) -> None:
+    assert with_fields(tmp_path, fields).authors == authors
+
+
+def test_excerpt(tmp_path: Path) -> None:
+    assert with_fields(tmp_path, "description: Said").excerpt == "Said"
+    assert with_fields(tmp_path, "a: 1", "# T\n\nFirst *words*\nhere.\n\nMore\n").excerpt == "First words here."
+    assert with_fields(tmp_path, "a: 1", "").excerpt is None
+
+
+@pytest.mark.parametrize(
+    "skipped",
+    ["# Heading", "Heading\n===", "- a\n- b", "> quote", "```\ncode\n```", "    code", "<div>x</div>", "{% raw %}",
+     "![](a.png)", "[a]: http://x", "---", "<!-- no\n\nno -->", "| a | b |"],
+)  # fmt: skip
+def test_first_paragraph_passes_over(skipped: str) -> None:
+    assert first_paragraph(f"{skipped}\n\nThe text.\n") == "The text."
+
+
+def test_first_paragraph_is_cut_at_a_word() -> None:
+    cut = first_paragraph("A [link](http://x) and `code`, " + "word " * 100)
+    assert cut is not None
+    assert cut.startswith("A link and code, word")
+    assert cut.endswith("word…")
+    assert len(cut) <= 280
+
+
+# Files
+
+
+def test_found_files(tmp_path: Path) -> None:
+    wanted = ["a.md", "b/_posts/c.markdown", "b/index.md", "d.MDOWN"]
+    others = ["b/_index.md", ".git/x.md", "_site/x.md", "node_modules/p/README.md", ".hidden.md", "e.txt", "f.html"]
+    for name in (*wanted, *others):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    found, faults = find_posts(tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == wanted
+    assert faults == []
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "post.md").write_text("---\n---\n")
+    (inside / "link.md").symlink_to(outside / "post.md")
+    (inside / "folder").symlink_to(outside)
+    (inside / "same.md").symlink_to(inside / "post.md")
+    (inside / "round").symlink_to(inside)
+    (inside / "circle.md").symlink_to(inside / "circle.md")
+    found, faults = find_posts(inside)
+    assert found == [inside / "post.md"]
+    assert {fault.place for fault in faults} == {"link.md", "folder", "circle.md"}
+
+
+def test_odd_files_are_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    with pytest.raises(FrontMatterError, match="not a file"):
+        read_post(tmp_path, tmp_path / "pipe.md")
+    with (tmp_path / "huge.md").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(FrontMatterError, match="1,099,511,627,776 bytes"):
+        read_post(tmp_path, tmp_path / "huge.md")
+    with pytest.raises(FrontMatterError, match="can't be read"):
+        read_post(tmp_path, tmp_path / "missing.md")
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="not there"):
+        find_posts(tmp_path / "missing")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RequestError, match="not a folder"):
+        find_posts(tmp_path / "file")
+
+
+def test_half_a_character(tmp_path: Path) -> None:
+    with pytest.raises(FrontMatterError, match="title") as caught:
+        read(tmp_path, "a.md", '{\n"title": "\\ud800"\n}\n')
+    assert caught.value.line == 2
+
+
+def test_stable_id() -> None:
+    moment = datetime(2016, 7, 30, 23, 54, 10, 259000, tzinfo=UTC)
+    made = stable_id("a.md", moment)
+    assert made.startswith("01ARYZ6S43")  # the moment of the ULID specification's example
+    assert len(made) == 26
+    assert made == stable_id("a.md", moment)
+    assert made != stable_id("b.md", moment)
+    assert stable_id("z.md", datetime(2016, 7, 30, tzinfo=UTC)) < made < stable_id("a.md", datetime(2016, 8, 1, tzinfo=UTC))
+    assert stable_id("a.md", None) == stable_id("a.md", datetime(1960, 1, 1, tzinfo=UTC))
