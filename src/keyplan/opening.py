@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 from keyplan.client.answers import Answer
 from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
 from keyplan.client.cursors import Position
 from keyplan.client.reads import Target
-from keyplan.client.transports.embedded import AsyncEmbedded, Embedded
+from keyplan.client.transports.embedded import InProcess
+from keyplan.client.transports.urls import is_dynamodb_url, parse_url
 from keyplan.client.verbs import Verbs
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.actions import Action, Delete, Put, Update
@@ -28,38 +29,75 @@ from keyplan.design.table import Table
 from keyplan.engine import Engine
 from keyplan.errors import DesignError, DynamoDBError, StoreError, UnknownPattern
 
+if TYPE_CHECKING:
+    from keyplan.client.transports.endpoint import OnCall
+
 __all__ = ["AsyncVerbs", "Design", "Store"]
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
 
-WORKERS_MAX = 8
+CREATE_SECONDS_MAX = 300
+POLL_SECONDS = 0.5
+
+
+class Backend(Protocol):
+    """A way to a store: what requests go through, and what is to be closed."""
+
+    @property
+    def transport(self) -> Transport:
+        """For synchronous callers."""
+        ...
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """For asynchronous callers, made when first used."""
+        ...
+
+    def close(self) -> None:
+        """Release files, connections and threads."""
+        ...
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        ...
 
 
 class Store:
     """A store that a design is opened on: its transports, and its table's name there."""
 
-    def __init__(self, engine: Engine, url: str, table_name: str) -> None:
-        self.engine = engine
+    def __init__(self, backend: Backend, url: str, table_name: str) -> None:
+        self.backend = backend
         self.url = url
         self.table_name = table_name
-        self.transport: Transport = Embedded(engine.call)
-        self._executor: ThreadPoolExecutor | None = None
-        self._async: AsyncTransport | None = None
+        self.transport: Transport = backend.transport
 
     @property
     def async_transport(self) -> AsyncTransport:
         """The transport for asynchronous callers, made when first used."""
-        if self._async is None:
-            self._executor = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="keyplan")
-            self._async = AsyncEmbedded(self.engine.call, self._executor)
-        return self._async
+        return self.backend.async_transport
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """A function that is told of every call to DynamoDB: its operation, latency, bytes, retries and capacity.
+
+        It runs in the thread or event loop of the call, and must neither block nor raise. Stores that make no calls over a
+        network tell nothing.
+        """
+        return getattr(self.backend, "on_call", None)
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None:
+        if hasattr(self.backend, "on_call"):
+            self.backend.on_call = hook
 
     def close(self) -> None:
-        """Release files and threads."""
-        if self._executor is not None:
-            self._executor.shutdown()
-        self.engine.close()
+        """Release files, connections and threads."""
+        self.backend.close()
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        await self.backend.aclose()
 
 
 class Design:
@@ -98,51 +136,50 @@ class Design:
         self.aio = AsyncVerbs(self._verbs, self._run_async)
 
     @classmethod
-    def open(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool = True) -> Self:
+    def open(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
         """Open the design on a store.
 
-        ``url`` is a file's path (the embedded store, made with its table when it isn't there, unless
-        ``create=False``), or ``":memory:"`` (nothing that lasts). ``secret`` signs the cursors. Raises StoreError.
+        ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
+        ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://...``
+        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default an embedded one is,
+        and one of DynamoDB isn't. ``secret`` signs the cursors. Raises StoreError.
         """
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
         text = str(url)
-        if text.startswith(("dynamodb:", "dynamodb+http:", "dynamodb+https:")):
-            raise StoreError(
-                f"{text}: this version opens embedded stores only",
-                place=f"{cls.__name__}.open",
-                hint='give a file\'s path, or ":memory:"',
-            )
-        engine = Engine.open(text, create=create)
+        store = _remote(text, cls.table.name) if is_dynamodb_url(text) else _embedded(text, cls.table.name, create)
         try:
-            store = Store(engine, text, cls.table.name)
-            cls._prepare(store, create=create)
+            cls._prepare(store, create=isinstance(store.backend, InProcess) if create is None else create)
         except BaseException:
-            engine.close()
+            store.close()
             raise
         return cls(store, secret=secret)
 
     @classmethod
     def _prepare(cls, store: Store, *, create: bool) -> None:
         """Make the table where it is missing, and compare it where it is there."""
+        place = f"{cls.__name__}.open"
         wanted = cls.table.create_request(store.table_name)
         try:
-            found = store.transport.call("DescribeTable", {"TableName": store.table_name})["Table"]
+            found = _describe(store)
+            if found is None and create:
+                found = _create_table(store, wanted, cls.compiled.ttl_attribute)
         except DynamoDBError as error:
-            if error.type != "ResourceNotFoundException":
-                raise
-            if not create:
-                raise StoreError(
-                    f"{store.url} has no table {store.table_name}",
-                    place=f"{cls.__name__}.open",
-                    hint="create it first: keyplan create",
-                ) from None
-            found = _create_table(store, wanted, cls.compiled.ttl_attribute)
+            raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
+        except StoreError as error:
+            error.place = error.place or place
+            raise
+        if found is None:
+            raise StoreError(
+                f"{store.url} has no table {store.table_name}",
+                place=place,
+                hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
+            )
         differences = list(_differences(wanted, found))
         if differences:
             raise StoreError(
                 f"the table {store.table_name} in {store.url} isn't the design's: {'; '.join(differences)}",
-                place=f"{cls.__name__}.open",
+                place=place,
                 hint="keyplan create adds missing indexes; another key schema needs another table",
             )
 
@@ -156,7 +193,7 @@ class Design:
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        self.close()
+        await self._store.aclose()
 
     def close(self) -> None:
         """Close the store."""
@@ -342,19 +379,52 @@ def unknown_pattern(design: CompiledDesign, name: str) -> UnknownPattern:
     return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
 
 
+def _embedded(path: str, table_name: str, create: bool | None) -> Store:
+    engine = Engine.open(path, create=create is not False)
+    return Store(InProcess(engine.call, engine.close), path, table_name)
+
+
+def _remote(url: str, table_name: str) -> Store:
+    # Sockets and TLS are imported for those who need them.
+    from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
+
+    location = parse_url(url, table_name)
+    return Store(DynamoDB(location), url, location.table)
+
+
+def _describe(store: Store) -> dict[str, Any] | None:
+    """The table as the store describes it; None when it isn't there."""
+    try:
+        found: dict[str, Any] = store.transport.call("DescribeTable", {"TableName": store.table_name})["Table"]
+    except DynamoDBError as error:
+        if error.type != "ResourceNotFoundException":
+            raise
+        return None
+    except KeyError:
+        raise StoreError(f"{store.url} doesn't describe its table as DynamoDB does") from None
+    return found
+
+
 def _create_table(store: Store, request: dict[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
-    """Create the table; another process may do so at the same moment, which is as good."""
+    """Create the table and wait until it is there; another process may do so at the same moment, which is as good."""
     try:
         description: dict[str, Any] = store.transport.call("CreateTable", request)["TableDescription"]
+        made = True
     except DynamoDBError as error:
         if error.type != "ResourceInUseException":
             raise
         description = store.transport.call("DescribeTable", {"TableName": request["TableName"]})["Table"]
-    else:
-        if ttl_attribute is not None:
-            setting = {"Enabled": True, "AttributeName": ttl_attribute}
-            request = {"TableName": request["TableName"], "TimeToLiveSpecification": setting}
-            store.transport.call("UpdateTimeToLive", request)
+        made = False
+    patience = time.monotonic() + CREATE_SECONDS_MAX
+    while description["TableStatus"] != "ACTIVE":
+        if time.monotonic() > patience:
+            raise StoreError(f"{store.url}: the table isn't ready after {CREATE_SECONDS_MAX} s", hint="open it again later")
+        time.sleep(POLL_SECONDS)
+        description = _describe(store) or description
+    if made and ttl_attribute is not None:
+        setting = {"Enabled": True, "AttributeName": ttl_attribute}
+        request = {"TableName": request["TableName"], "TimeToLiveSpecification": setting}
+        store.transport.call("UpdateTimeToLive", request)
     return description
 
 

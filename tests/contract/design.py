@@ -195,6 +195,53 @@ class Blob(Entity):
     by_digest = Key("BLOBS", "{checksum}", index=GSI4)
 
 
+class Mail(Entity):
+    """Stands in one partition with calls; each kind by its day."""
+
+    user_id: str
+    day: date
+    contact_id: str
+    subject: str = ""
+
+    primary = Key("CONTACTS#{user_id}", "MAIL#{day}#{contact_id}")
+
+
+class Call(Entity):
+    """See Mail."""
+
+    user_id: str
+    day: date
+    contact_id: str
+    seconds: float = 0.0
+
+    primary = Key("CONTACTS#{user_id}", "CALL#{day}#{contact_id}")
+
+
+class Total(Entity):
+    """A number in shards, beside the day's mark: two single items of a sharded partition."""
+
+    group: str
+    amount: int = 0
+
+    primary = Key("TOTAL#{group}", "A#{group}", shards=3)
+
+
+class Mark(Entity):
+    """See Total."""
+
+    group: str
+    text: str = ""
+
+    primary = Key("TOTAL#{group}", "B#{group}", shards=3)
+
+
+class Marked(NamedTuple):
+    """Of each the one."""
+
+    total: Total
+    mark: Mark | None
+
+
 class Details(NamedTuple):
     """An order with all that belongs to it."""
 
@@ -322,7 +369,21 @@ class Everything(Design):
     @read("L2", consistent=True, order_by="-amount")
     def lines_by_amount(self, order_id: str, amount: Range[int], limit: int = 2) -> list[Line]: ...
 
+    @read("L3", newest_first=True, order_by="-amount")
+    def largest_line(self, order_id: str, amount: Range[int]) -> Line | None: ...
+
     # Several entities
+
+    @read("M1")
+    def contacts_of_day(self, user_id: str, day: date) -> list[Mail | Call]: ...
+
+    @read("M2")
+    def contacts_within(
+        self, user_id: str, day: Range[date], limit: int = 3, cursor: Cursor | None = None
+    ) -> Page[Mail | Call]: ...
+
+    @read("M3")
+    def marked(self, group: str) -> Marked | None: ...
 
     @read("O1", newest_first=True)
     def order_details(self, order_id: str) -> Details | None: ...

@@ -105,7 +105,7 @@ def commands_of(path: Path) -> Iterator[Command]:
 
 
 def as_shown(output: str, shown: str) -> bool:
-    """Whether an output is the one shown, where a line ``...`` stands for any lines, and spaces at line ends for none."""
+    """Whether an output is the one shown, where a line ``...`` stands for any lines. Trailing spaces don't count."""
     text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
     parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
     return re.fullmatch(r"(?:.*)".join(parts), text, re.DOTALL) is not None

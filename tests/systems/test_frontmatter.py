@@ -51,7 +51,9 @@ def test_edges(text: str, fields: dict[str, object], body: str) -> None:
     assert (found.fields, found.body) == (fields, body)
 
 
-@pytest.mark.parametrize("text", ["", "Text", "# Title\n---\n", "{% include x %}\n", "{{ page.title }}", "----\na: 1\n----\n"])
+@pytest.mark.parametrize(
+    "text", ["", "Text", "# Title\n---\n", "{% include x %}\n", "{{ page.title }}", "----\na: 1\n----\n"]
+)
 def test_texts_without_front_matter(text: str) -> None:
     assert split_front_matter(text) is None
     with pytest.raises(FrontMatterError, match="no front matter") as caught:
@@ -71,6 +73,7 @@ def test_texts_without_front_matter(text: str) -> None:
         ("---\n- a\n- b\n---\n", 2, "list"),
         ("---\njust words\n---\n", 2, "str"),
         ("---\na: " + "[" * 3000 + "\n---\n", 2, "YAML"),
+        ("---\na: " + "x" * 64_000 + "\n---\n", 1, "64,004 characters"),
         ("---\na: " + "1" * 5000 + "\n---\n", 2, "YAML"),
         ("+++\nok = 1\ntitle = \n+++\n", 3, "TOML"),
         ('+++\nok = 1\ntitle = "A\n+++\n', 3, "TOML"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from keyplan.client.bounds import partition_texts
+from keyplan.client.bounds import interval_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.merges import MergeReader
@@ -25,6 +25,7 @@ from keyplan.client.reads import (
     get_item,
     read_claimed,
 )
+from keyplan.client.sieve import sieve_of
 from keyplan.design.entity import Entity
 from keyplan.design.parameters import Page
 from keyplan.design.plans import (
@@ -273,28 +274,37 @@ class Answer:
 
     def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
         """The first item of each entity: as many items as there are entities, in one request where all are there."""
-        reader = QueryReader(plan, self.target)
-        partition = partition_texts(plan.matches[0], values)
-        request = reader.request(values, partition)
+        if plan.merged:
+            chunk = yield from self._chunks().chunk(values, None, None)
+            return [entry.instance for entry in chunk.entries]
+        reader, sieve = QueryReader(plan, self.target), sieve_of(plan, values)
+        request = reader.request(values, partition_texts(plan.matches[0], values))
+        last_member = _last_member(plan, values)
         found: dict[type[Entity], Entity] = {}
         while request is not None:
-            request["Limit"] = len(plan.matches)
+            request["Limit"] = reader.page_size(request, len(plan.matches))
             response = yield Request("Query", request)
             for item in response["Items"]:
                 instance = reader.instance(item)
-                if instance is not None:
+                if instance is not None and (sieve is None or sieve.passes(instance, item)):
                     found.setdefault(type(instance), instance)
             last = response.get("LastEvaluatedKey")
-            if last is None or len(found) == len(plan.matches) or _last_member(plan) in found:
+            if last is None or len(found) == len(plan.matches) or last_member in found:
                 break
             request = {**request, "ExclusiveStartKey": last}
         return list(found.values())
 
 
-def _last_member(plan: QueryPlan) -> type[Entity]:
-    """The entity whose items come last in the order of the read: once there, no other can follow."""
-    ordered = sorted(plan.matches, key=lambda match: str(match.key.sort[0][1]) if match.key.sort else "")
-    return (ordered[-1] if plan.forward else ordered[0]).entity.cls
+def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | None:
+    """The entity whose items come last in the order of the read: once there, no other can follow. None where the
+    entities' intervals overlap.
+    """
+    intervals = {match.entity.cls: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
+    for cls, own in intervals.items():
+        others = [one for other, one in intervals.items() if other is not cls]
+        if len(intervals) == len(plan.matches) and all(one.before(own, forward=plan.forward) for one in others):
+            return cls
+    return None
 
 
 def _members(member: Member, instances: list[Entity]) -> Any:
@@ -306,18 +316,17 @@ def _members(member: Member, instances: list[Entity]) -> Any:
 
 def first_of(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[Entity | None]:
     """The first item that a query gives."""
-    reader = QueryReader(plan, target)
-    if plan.shards > 1:
+    if plan.merged:
         chunk = yield from MergeReader(plan, target).chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None
+    reader, sieve = QueryReader(plan, target), sieve_of(plan, values)
     request = reader.request(values, partition_texts(plan.matches[0], values))
     while request is not None:
-        if plan.filter is None:
-            request["Limit"] = 1
+        request["Limit"] = reader.page_size(request, 1)
         response = yield Request("Query", request)
         for item in response["Items"]:
             instance = reader.instance(item)
-            if instance is not None:
+            if instance is not None and (sieve is None or sieve.passes(instance, item)):
                 return instance
         last = response.get("LastEvaluatedKey")
         if last is None:

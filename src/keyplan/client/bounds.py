@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from keyplan.design.formats import Format, IntegerFormat
+from keyplan.design.formats import Format, IntegerFormat, PartsFormat
 from keyplan.design.keys import PARTITION_BYTES_MAX, checked
 from keyplan.design.parameters import Range
 from keyplan.design.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.design.questions import ParameterKind
+from keyplan.design.templates import DELIMITER, Variable, escape
 from keyplan.errors import KeyFieldError
 
 __all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]
@@ -42,6 +43,22 @@ class Interval:
             return False
         return bool(order_of(self.low, self.kind) > order_of(self.high, self.kind))
 
+    def holds(self, text: str) -> bool:
+        """Whether a key attribute's text lies in it."""
+        if self.prefix is not None:
+            return text.startswith(self.prefix)
+        place = order_of(text, self.kind)
+        return (self.low is None or bool(order_of(self.low, self.kind) <= place)) and (
+            self.high is None or bool(place <= order_of(self.high, self.kind))
+        )
+
+    def before(self, other: Interval, *, forward: bool) -> bool:
+        """Whether all in it comes before all in the other, in that direction."""
+        one, two = (self, other) if forward else (other, self)
+        if one.high is None or two.low is None:
+            return False
+        return bool(order_of(one.high, self.kind) < order_of(two.low, self.kind))
+
     def cut(self, bound: str, *, forward: bool) -> Interval:
         """The part from ``bound`` on (``forward``), or up to it; the bound itself included."""
 
@@ -53,6 +70,11 @@ class Interval:
             return Interval(low, self.high, kind=self.kind)
         high = bound if self.high is None else min(self.high, bound, key=order)
         return Interval(self.low, high, kind=self.kind)
+
+
+NOTHING = Interval("b", "a")
+"""An interval in which nothing lies."""
+_EMPTY: tuple[Any, ...] = ("", (), b"")
 
 
 def order_of(text: str, kind: str) -> Any:
@@ -102,7 +124,9 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
     if condition is None:  # pragma: no cover - the caller has one
         raise AssertionError
     least, most = _held(condition.format, given.lower), _held(condition.format, given.upper)
-    lower, upper = _text(part, least), _text(part, most)
+    if most is not None and most in _EMPTY:
+        return NOTHING  # no value in a key is empty, so all of them lie above
+    lower, upper = None if least in _EMPTY else _text(condition, least), _text(condition, most)
     # A bound that was moved to what the format can hold is included: the readers compare with the bound itself
     lower_out = given.gt is not None and least == given.gt
     upper_out = given.lt is not None and most == given.lt
@@ -127,12 +151,12 @@ def _held(form: Format, value: Any) -> Any:
     return min(max(value, 0), 10**form.width - 1)
 
 
-def _text(part: SortPart, value: Any) -> str | None:
-    if value is None or part.condition is None:
+def _text(variable: Variable, value: Any) -> str | None:
+    if value is None:
         return None
-    if value == "":
-        return ""
-    return part.condition.text(value)
+    if isinstance(variable.format, PartsFormat):  # a bound may have empty parts, though no value has
+        return DELIMITER.join(escape(part, last=False) for part in value)
+    return variable.text(value)
 
 
 def hull(intervals: Sequence[Interval]) -> Interval:

@@ -28,7 +28,7 @@ from keyplan.client.symbolic import Symbol, Symbols, symbolic_arguments
 from keyplan.client.verbs import Verbs
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -348,14 +348,20 @@ def _direction(plan: Plan) -> str | None:
 # The key condition in words: the request's own expression, with names and values in the place of placeholders
 
 
+CONDITIONS_MAX = 3
+_EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
+
+
 def _conditions(requests: Iterable[Request], plan: Plan) -> str:
     if isinstance(plan, ScanPlan):
         return "none: every item of the table is read"
     texts = dict.fromkeys(_condition(one) for one in requests)
     shards = _shards(plan)
-    if shards > 1 or any(".2}" in text or "#{shard}" in text for text in texts) or len(texts) > 3:
+    if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
-    return " → ".join(list(texts)[:3])
+    shown = list(texts)
+    more = f" → and {len(shown) - CONDITIONS_MAX} more" if len(shown) > CONDITIONS_MAX else ""
+    return " → ".join(shown[:CONDITIONS_MAX]) + more
 
 
 def _shards(plan: Plan) -> int:
@@ -366,7 +372,7 @@ def _shards(plan: Plan) -> int:
 
 def _every(text: str, shards: int) -> str:
     """The condition for every value of an Each parameter, and every shard."""
-    text = re.sub(r"\{(\w+)\.[12](:[^}]*)?\}", r"{each \1}", text)
+    text = _EACH.sub(r"{each \1}", text)
     if shards > 1:
         digits = len(str(shards - 1))
         text = re.sub(rf"#\d{{{digits}}}(?=,|$)", f"#{0:0{digits}d}…#{shards - 1}", text, count=1)
@@ -378,7 +384,9 @@ def _condition(request: Request) -> str:
     if "Key" in parameters:
         return _key_text(parameters["Key"])
     if "RequestItems" in parameters:
-        return next((_key_text(one["Keys"][0]) for one in parameters["RequestItems"].values()), "")
+        keys = next(one["Keys"] for one in parameters["RequestItems"].values())
+        more = f", and {len(keys) - 1} keys more" if len(keys) > 1 and not _EACH.search(_key_text(keys[0])) else ""
+        return _key_text(keys[0]) + more
     clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
     return re.sub(r" AND (?=\S+ [=<>]|begins_with|\S+ BETWEEN)", ", ", clauses)
 
@@ -563,7 +571,7 @@ class _Code:
         self._asks: dict[str, None] = {}
         self._actions: list[str] = []
         self._loops = False
-        self._claims = any(entity.claims for entity in design.entities.values())
+        self._entities = {one for each in pattern.signature.parameters for one in entities_in(each.annotation)}
         self._seen: set[Any] = set()
         self._walk(pattern.function)
 
@@ -574,15 +582,21 @@ class _Code:
                 if one.opname.startswith("LOAD_") and (name in _SINGLE or name == "Batch"):
                     self._actions.append(name)
                 elif one.opname == "LOAD_GLOBAL":
-                    self._follow(function.__globals__.get(name))
+                    self._global(function.__globals__.get(name))
                 elif one.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
                     self._mentioned(name)
                 elif one.opname == "FOR_ITER" or ("BACKWARD" in one.opname and "NO_INTERRUPT" not in one.opname):
                     self._loops = True
 
+    def _global(self, value: Any) -> None:
+        if isinstance(value, type) and value in self.design.entities:
+            self._entities.add(value)
+        self._follow(value)
+
     def _mentioned(self, name: str) -> None:
         if name in self.design.reads:
             self._asks[name] = None
+            self._entities.update(self.design.reads[name].shape.entities)
         elif self.cls is not None:
             self._follow(inspect.getattr_static(self.cls, name, None))
 
@@ -601,9 +615,10 @@ class _Code:
         """The operation of the write itself: one action is a single request, several are one transaction."""
         kinds = [one for one in self._actions if one != "Batch"]
         batch = ["BatchWriteItem"] if "Batch" in self._actions else []
-        if len(kinds) == 1 and not self._loops and not self._claims:
+        claims = any(self.design.entities[one].claims for one in self._entities)
+        if len(kinds) == 1 and not self._loops and not claims:
             return ", ".join([_SINGLE[kinds[0]], *batch])
-        return ", ".join(["TransactWriteItems", *batch]) if kinds or not batch else batch[0]
+        return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
 
     def proof(self, attempts: int) -> str:
         kinds = list(dict.fromkeys(one for one in self._actions if one != "Batch"))
@@ -621,4 +636,4 @@ class _Code:
             parts.append("Its Batch follows in BatchWriteItem requests of 25, which are not all-or-nothing.")
         if attempts > 1:
             parts.append(f"When a condition doesn't hold it is tried again, up to {attempts} times in all.")
-        return " ".join(parts)
+        return " ".join(parts) or "It writes nothing."

@@ -13,8 +13,8 @@ from typing import Any
 from keyplan.client.bounds import order_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, in_ranges
-from keyplan.design.parameters import Range
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
+from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.design.plans import QueryPlan
 
 __all__ = ["MergeReader"]
@@ -28,7 +28,7 @@ Place = tuple[Any, ...]
 class _Stream:
     """One partition: what was read and not yet given, and where to read on."""
 
-    ranges: list[tuple[str, Range[Any]]]
+    sieve: Sieve | None
     request: dict[str, Any] | None
     entries: list[tuple[Place, Entry]] = field(default_factory=list[tuple[Place, Entry]])
 
@@ -91,12 +91,12 @@ class MergeReader:
         streams: dict[tuple[str, ...], _Stream] = {}
         key = self.plan.key
         for values in value_sets:
-            ranges = [(name, value) for name, value in values.items() if isinstance(value, Range)]
+            sieve = sieve_of(self.plan, values)
             for shard in range(key.shards):
                 partition = partition_texts(self.plan.matches[0], values, key.suffix(shard))
                 if tuple(partition) not in streams:
                     request = self._begin(values, partition, position)
-                    streams[tuple(partition)] = _Stream(ranges, request)
+                    streams[tuple(partition)] = _Stream(sieve, request)
         return list(streams.values())
 
     def _begin(
@@ -137,7 +137,7 @@ class MergeReader:
             if after is not None and not self._before(after, place):
                 continue
             instance = self._reader.instance(item)
-            if instance is not None and in_ranges(instance, stream.ranges):
+            if instance is not None and (stream.sieve is None or stream.sieve.passes(instance, item)):
                 stream.entries.append((place, Entry(instance, item)))
         last: Item | None = response.get("LastEvaluatedKey")
         if last is None:

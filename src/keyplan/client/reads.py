@@ -14,9 +14,9 @@ from keyplan.client.batches import batch_get
 from keyplan.client.bounds import key_condition, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
+from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.design.codec import encode_value
 from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.parameters import Range
 from keyplan.design.plans import Filter, QueryPlan, ScanPlan
 from keyplan.design.table import KeyAttribute, Table
 from keyplan.errors import ItemNotReadable
@@ -116,11 +116,6 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     return {"text": condition.text, "names": condition.names, "values": found}
 
 
-def in_ranges(instance: Entity, ranges: list[tuple[str, Range[Any]]]) -> bool:
-    """Whether the instance lies in every range: those that exclude their ends are read with them."""
-    return all(bound.holds(getattr(instance, name)) for name, bound in ranges)
-
-
 class QueryReader:
     """Query of one partition, in the table or an index."""
 
@@ -144,36 +139,39 @@ class QueryReader:
             return Chunk([], None)
         if position is not None:
             request["ExclusiveStartKey"] = self.start_key(partition, position)
-        ranges = [(name, value) for name, value in values.items() if value.__class__ is Range]
+        sieve = sieve_of(self.plan, values)
         while True:
             if wanted is not None:
-                request["Limit"] = self._page_size(wanted - len(entries))
+                request["Limit"] = self.page_size(request, wanted - len(entries))
             response = yield Request("Query", request)
-            more = self._take(response["Items"], entries, size, ranges)
+            more = self._take(response["Items"], entries, size, sieve)
             last = response.get("LastEvaluatedKey")
             if last is None or more:
                 break
             request["ExclusiveStartKey"] = last
         return Chunk(entries, self.position(entries[-1].item) if more else None)
 
-    def _take(
-        self, items: list[Item], entries: list[Entry], size: int | None, ranges: list[tuple[str, Range[Any]]]
-    ) -> bool:
+    def _take(self, items: list[Item], entries: list[Entry], size: int | None, sieve: Sieve | None) -> bool:
         """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
         for item in items:
-            if len(entries) == size and not ranges:
+            if len(entries) == size and sieve is None:
                 if any(entity.matches(item) for entity in self._entities):
                     return True
                 continue
             instance = self.instance(item)
-            if instance is not None and (not ranges or in_ranges(instance, ranges)):
+            if instance is not None and (sieve is None or sieve.passes(instance, item)):
                 if len(entries) == size:
                     return True
                 entries.append(Entry(instance, item))
         return False
 
-    def _page_size(self, missing: int) -> int:
-        return missing if self.plan.filter is None else max(missing * 2, FILTERED_PAGE)
+    def page_size(self, request: Mapping[str, Any], missing: int) -> int:
+        """How many items to ask for: just those missing, at first. Where that wasn't enough, items of others stand
+        between, and there may be many.
+        """
+        if self.plan.filter is None and "Limit" not in request:
+            return missing
+        return max(missing * 2, FILTERED_PAGE)
 
     def request(self, values: Mapping[str, Any], partition: list[str], cut: str | None = None) -> dict[str, Any] | None:
         """The Query request for these values, without a start; None when nothing can answer it."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from keyplan.engine.describe import Counts
+from keyplan.engine.items import decode
 from keyplan.engine.storage.port import Reader, Storage, TableRecord, Writer
 from keyplan.engine.tables import Table, read_table
 from keyplan.wire.errors import table_not_found
@@ -30,9 +31,11 @@ class Database:
     again. A table that isn't in the cache is looked for in the store before it is said to be missing.
     """
 
-    def __init__(self, storage: Storage, clock: Callable[[], float]) -> None:
+    def __init__(self, storage: Storage, clock: Callable[[], float], show: Callable[[bytes], Any] = decode) -> None:
         self.storage = storage
         self.clock = clock
+        self.show = show
+        """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
         self.counts = Counts()
         self._tables: dict[str, Table] = {}
 

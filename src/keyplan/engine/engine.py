@@ -5,13 +5,16 @@ just changed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 from typing import Any, Literal
+
+import orjson
 
 from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database
+from keyplan.engine.items import decode
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
 from keyplan.errors import DynamoDBError, StoreError
@@ -35,9 +38,14 @@ class Engine:
     ``statements`` counts SQL statements (for tests; approximate when threads work at once).
     """
 
-    def __init__(self, storage: Storage, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Callable[[], float] = time.time,
+        show: Callable[[bytes], Any] = decode,
+    ) -> None:
         self._storage = storage
-        self._database = Database(storage, clock)
+        self._database = Database(storage, clock, show)
         self._actions = {name: (operation.validate, ACTIONS[name]) for name, operation in OPERATIONS.items()}
 
     @classmethod
@@ -49,21 +57,25 @@ class Engine:
         busy_timeout_s: float = 10.0,
         synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL",
         clock: Callable[[], float] = time.time,
+        raw_items: bool = False,
     ) -> Engine:
         """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
 
         ``create`` makes the file when it isn't there. ``busy_timeout_s`` is how long a write waits for other
         writers. With ``synchronous="FULL"`` what a call has acknowledged survives a power cut; with
         ``"NORMAL"`` it survives the end of the process. ``clock`` gives the time in seconds since the epoch.
+        With ``raw_items``, reads give whole items as ``orjson.Fragment``: stored bytes that ``orjson.dumps``
+        copies into its text, for those who only pass answers on.
 
         Raises:
             StoreError: the file is missing, foreign, damaged, locked, or can't be written.
         """
         place = fspath(path)
+        show = orjson.Fragment if raw_items else decode
         if place == ":memory:":
-            return cls(SqliteStorage.memory(), clock)
+            return cls(SqliteStorage.memory(), clock, show)
         storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        return cls(storage, clock)
+        return cls(storage, clock, show)
 
     @property
     def place(self) -> str:
@@ -107,6 +119,28 @@ class Engine:
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise _error_of(fault) from None
         raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
+
+    def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
+        """Run operations in this order, their writes in one commit. Each has its answer or its error; one that fails
+        undoes nothing of the others. When this returns, all is durable. For operations on items only: a table
+        made here isn't seen by the others.
+
+        Raises:
+            StoreError: the store failed; nothing was written.
+        """
+        outcomes: list[dict[str, Any] | Exception] = []
+
+        def work() -> None:
+            for name, params in calls:
+                try:
+                    outcomes.append(self.call(name, params))
+                except StoreError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - it is the outcome
+                    outcomes.append(error)
+
+        self._storage.together(work)
+        return outcomes
 
     def check(self) -> list[Finding]:
         """Look at everything stored: is the file sound, do items and index entries agree? No findings is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,8 +157,10 @@ class Question:
     """Whether a local index reads the whole items from the table."""
 
 
-def answer_page(question: Question, request: Request) -> Answer:
-    """Read one page, in one statement, and answer with it."""
+def answer_page(question: Question, request: Request, show: Callable[[bytes], Any]) -> Answer:
+    """Read one page, in one statement, and answer with it. ``show`` makes items of stored bytes where they go
+    into the answer whole.
+    """
     target = question.target
     number = target.index.number if target.index is not None else None
     limit: int | None = request.get("Limit")
@@ -167,6 +169,8 @@ def answer_page(question: Question, request: Request) -> Answer:
     decoded: list[Item] = []
     if counts_only and question.filter is None:
         answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
+    elif _is_whole(question):
+        answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [show(row[1]) for row in rows]}
     else:
         decoded = [decode(row[1]) for row in rows]
         items = _shown(question, decoded)
@@ -181,6 +185,13 @@ def answer_page(question: Question, request: Request) -> Answer:
     if level is not None:
         answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
     return answer
+
+
+def _is_whole(question: Question) -> bool:
+    """Whether the items are answered as they are stored."""
+    index = question.target.index
+    is_all = index is None or not index.projected or question.fetches
+    return is_all and question.filter is None and question.projection is None
 
 
 def _is_whole_key(question: Question) -> bool:

@@ -6,6 +6,6 @@ Here are sockets, HTTP, signatures and the order of writes; no database logic. `
 from __future__ import annotations
 
 from keyplan.server.running import serve
-from keyplan.server.settings import Settings, SettingsError
+from keyplan.server.settings import Settings
 
-__all__ = ["Settings", "SettingsError", "serve"]
+__all__ = ["Settings", "serve"]

@@ -13,12 +13,6 @@ from keyplan.wire.limits import BATCH_WRITE_BYTES_MAX
 MEMORY = ":memory:"
 
 
-class SettingsError(RequestError):
-    """Settings a server won't start with."""
-
-    code = "SettingsError"
-
-
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one client may take of the server. Times in seconds, sizes in bytes."""
@@ -46,7 +40,7 @@ class Settings:
     """How to serve one store.
 
     Raises:
-        SettingsError: the settings contradict each other, or would open the store to a network without keys.
+        RequestError: the settings contradict each other, or would open the store to a network without keys.
     """
 
     db: str
@@ -64,19 +58,19 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.keys and not is_loopback(self.host):
-            raise SettingsError(
+            raise RequestError(
                 f"Without access keys the server listens on this machine only, and {self.host} is open to others",
                 place="host",
                 hint="Give --access-key ID:SECRET (clients must then sign with it), or listen on 127.0.0.1.",
             )
         if self.workers < 1:
-            raise SettingsError("A server needs a process", place="workers", hint="Give 1 or more.")
+            raise RequestError("A server needs a process", place="workers", hint="Give 1 or more.")
         if self.workers > 1 and self.db == MEMORY:
-            raise SettingsError(
+            raise RequestError(
                 "Several processes can't share a store in memory", place="workers", hint="Give --db FILE, or one worker."
             )
         if not 0 <= self.port <= 65_535:
-            raise SettingsError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
+            raise RequestError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
 
     def allows_origin(self, origin: str) -> bool:
         """Whether a web page of this origin may talk to the server.
@@ -107,9 +101,9 @@ def parse_key(text: str) -> tuple[str, str]:
     """The access key id and the secret of ``ID:SECRET``.
 
     Raises:
-        SettingsError: it isn't of that form.
+        RequestError: it isn't of that form.
     """
     name, colon, secret = text.partition(":")
     if not (name and colon and secret):
-        raise SettingsError("An access key is given as ID:SECRET", place="access-key")
+        raise RequestError("An access key is given as ID:SECRET", place="access-key")
     return name, secret

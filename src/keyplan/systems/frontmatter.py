@@ -48,6 +48,11 @@ class Parts:
     body: str
 
 
+HEADER_CHARACTERS_MAX = 64_000
+"""Longer front matter is refused: reading YAML is slow, and a file can be a trap."""
+
+TOO_DEEP = "values within values, too many"
+
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _JSON = re.compile(r'\{\s*["}]')
@@ -91,7 +96,9 @@ def _json_end(text: str) -> int:
         _, end = json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
         raise FrontMatterError(f"the JSON can't be read: {error.msg}", line=error.lineno) from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise FrontMatterError(f"the JSON can't be read: {TOO_DEEP}", line=1) from None
+    except ValueError as error:
         raise FrontMatterError(f"the JSON can't be read: {error}", line=1) from None
     rest = text[end:].partition("\n")[0]
     if rest.strip():
@@ -111,6 +118,12 @@ def read_front_matter(text: str) -> FrontMatter:
             "no front matter, so it isn't a post",
             line=1,
             hint="begin the file with a line of ---, fields such as title: …, and another line of ---",
+        )
+    if len(parts.header) > HEADER_CHARACTERS_MAX:
+        raise FrontMatterError(
+            f"the front matter is {len(parts.header):,} characters; it may have {HEADER_CHARACTERS_MAX:,}",
+            line=1,
+            hint="keep the text below it",
         )
     fields, lines = _READERS[parts.kind](parts)
     return FrontMatter(fields, lines, parts.body)
@@ -172,7 +185,9 @@ def _read_yaml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
             line=mark.line + first if mark else first,
             hint="put values with : or # or quotes in them between quotes",
         ) from None
-    except (ValueError, OverflowError, RecursionError) as error:
+    except RecursionError:
+        raise FrontMatterError(f"the YAML can't be read: {TOO_DEEP}", line=first) from None
+    except (ValueError, OverflowError) as error:
         raise FrontMatterError(f"the YAML can't be read: {error}", line=first) from None
     return fields, {str(key.value): key.start_mark.line + first for key, _ in node.value}
 
@@ -183,7 +198,9 @@ def _read_yaml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
 def _read_toml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         fields = tomllib.loads(parts.header)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+    except RecursionError:
+        raise FrontMatterError(f"the TOML can't be read: {TOO_DEEP}", line=parts.first_line) from None
+    except ValueError as error:  # tomllib's own errors are of this kind
         text, _, place = str(error).rpartition(" (at ")
         found = re.search(r"line (\d+)", place)
         line = int(found[1]) if found else parts.header.count("\n")

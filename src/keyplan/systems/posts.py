@@ -90,13 +90,13 @@ def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> 
     for path in paths:
         if path.is_symlink() and not _inside(root, path):
             place = shown(path.relative_to(folder).as_posix())
-            yield Fault(place, "a link that leads outside the folder: not followed", "copy what it leads to")
+            yield Fault(place, "a link that leads out of the folder, or nowhere: not followed", "copy what it leads to")
 
 
 def _inside(root: Path, path: Path) -> bool:
     try:
-        return path.resolve().is_relative_to(root)
-    except (OSError, RuntimeError):  # a circle of links leads nowhere
+        return path.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):  # what it leads to is missing, or it leads to itself
         return False
 
 
@@ -218,8 +218,9 @@ class _Fields:
                 continue
             found = _moment(value)
             if found is None:
+                said = type(value).__name__ if isinstance(value, list | dict) else repr(str(value)[:60])
                 raise FrontMatterError(
-                    f"{name} is {str(value)[:60]!r}, which isn't a date",
+                    f"{name} is {said}, which isn't a date",
                     line=self.lines.get(name),
                     hint="write it as 2026-11-21, or 2026-11-21 09:42:00 +0100",
                 )

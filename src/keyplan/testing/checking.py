@@ -52,7 +52,7 @@ class Checker:
                 calls, got = self._one(arguments, choice)
             self._judge(groups, got, calls[0][0])
         except KeyFieldError as error:
-            if any(groups or ()):
+            if any(groups or ()) and not self._odd_each(world, arguments):
                 raise self._failure(arguments, groups, error, f"refused the arguments: {error}") from error
             self.tally.count(self.pattern.name, answered=False)
             return []
@@ -71,6 +71,15 @@ class Checker:
             return self.oracle.groups(world, arguments)
         except UndecidableError:
             return self.oracle.unordered(world, arguments)
+
+    def _odd_each(self, world: World, arguments: Mapping[str, Any]) -> bool:
+        """Whether some value of an Each is no item's: one that no key can hold may be refused with all others."""
+        return any(
+            one not in [row.values.get(name) for row in world.rows]
+            for name, kind in self.oracle.parameters.items()
+            if kind is ParameterKind.EACH
+            for one in arguments[name]
+        )
 
     # Asking
 

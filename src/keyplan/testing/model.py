@@ -21,6 +21,7 @@ from keyplan.errors import (
     KeyplanError,
     RequestError,
     StoreError,
+    TransactionFailed,
     ValueTaken,
 )
 from keyplan.opening import Design
@@ -124,12 +125,8 @@ class Model:
             self._check_taken(entity, identity, result)
             self._keep(identity, result)
             return
-        if isinstance(error, ConditionFailed) and there != target:
-            return
         after = self._changed(entity, target, changes)
-        if after is None and isinstance(error, RequestError):
-            return
-        self._check_refusal(entity, identity, after or target, error)
+        self._check_refusal(entity, identity, after or target, error, stale=there != target)
 
     def _delete(self, entity: CompiledEntity, target: Entity) -> None:
         identity = identity_of(entity, entity.field_values(target))
@@ -175,11 +172,17 @@ class Model:
 
     # What an outcome means
 
-    def _check_refusal(self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError) -> None:
+    def _check_refusal(
+        self, entity: CompiledEntity, identity: Identity, instance: Entity, error: KeyplanError, *, stale: bool = False
+    ) -> None:
         """Raises AssertionError unless there is a reason for the refusal."""
-        if isinstance(error, RequestError):
+        if isinstance(error, RequestError) or (stale and isinstance(error, ConditionFailed)):
             return
         if isinstance(error, ValueTaken) and self._taken(entity, identity, instance):
+            return
+        if isinstance(error, TransactionFailed) and any(error.reasons):
+            for reason in filter(None, error.reasons):
+                self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
         raise AssertionError(f"a write that nothing stands against was refused: {error}") from error
 

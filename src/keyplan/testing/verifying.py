@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,14 +26,11 @@ from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
 from keyplan.testing.questions import Asker
 from keyplan.testing.report import PatternReport, Report, Tally
+from keyplan.testing.smaller import smallest
 from keyplan.testing.steps import Step, Steps
 from keyplan.testing.world import record, scan
 
 __all__ = ["verify"]
-
-SHRINK_SECONDS = 20.0
-"""How long a failure is made smaller before it is told."""
-
 
 def verify(
     design: type[Design],
@@ -64,8 +60,14 @@ def verify(
     return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, number)
 
 
-class _EnoughError(BaseException):
-    """Ends the search for a smaller example. No Exception, so that hypothesis doesn't take it for another failure."""
+class _FoundError(Exception):
+    """A store that failed: its steps, and the number that its questions were made with."""
+
+    def __init__(self, steps: list[Step], number: int, failure: AssertionError) -> None:
+        super().__init__()
+        self.steps = steps
+        self.number = number
+        self.failure = failure
 
 
 class _Verifier:
@@ -82,15 +84,13 @@ class _Verifier:
             method = getattr(design, name)
             if isinstance(method, ReadMethod):
                 self.oracles[name] = Oracle(read, method.options)
-        self.smallest: tuple[int, AssertionError] | None = None
-        self.deadline = float("inf")
 
     def run(self, stores: int, seed: int) -> Report:
         settings = hypothesis.settings(
             max_examples=stores,
             deadline=None,
             database=None,
-            phases=(Phase.generate, Phase.shrink),
+            phases=(Phase.generate,),  # smaller.py is quicker at leaving steps out
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,
             verbosity=Verbosity.quiet,
@@ -102,61 +102,50 @@ class _Verifier:
             @settings
             @hypothesis.given(self.steps.strategy(), st.integers(0, 1 << 16))
             def one_store(steps: list[Step], number: int) -> None:
-                if time.monotonic() > self.deadline:
-                    raise _EnoughError
-                self._store(steps, number, runner)
+                failure = self._failure(steps, number, runner)
+                if failure is not None:
+                    raise _FoundError(steps, number, failure)
 
             try:
                 one_store()
-            except _EnoughError:
-                pass
-            except AssertionError:
-                if self.smallest is None:
-                    raise
-            except hypothesis.errors.HypothesisException:
-                if self.smallest is None:
-                    raise
-        if self.smallest is not None:
-            raise AssertionError(f"{self.smallest[1]}\n\nrepeat it with seed={seed}") from self.smallest[1].__cause__
+            except _FoundError as found:
+                smaller = smallest(found.steps, found.number, lambda *store: self._failure(*store, runner))
+                failure = smaller or found.failure
+                again = "" if smaller else "\n\nit failed once, and not again: something depends on time or chance"
+                raise AssertionError(f"{failure}{again}\n\nrepeat it with seed={seed}") from failure.__cause__
         return self._report(seed)
 
-    def _store(self, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
-        """One store: fill it, check it, ask it."""
-        model: Model | None = None
-        try:
-            with self.open() as design:
-                recorder = record(design.store)
-                model = Model(design, self.tally)
-                if scan(design).size:
-                    raise AssertionError(f"{design!r} isn't empty: open= must give an empty store each time")
-                for step in steps:
-                    model.carry_out(step)
-                world = scan(design)
-                check_invariants(world)
-                model.check(world)
-                self.tally.store(world.size)
-                calls: list[tuple[str, dict[str, Any], Any]] = []
-                for name, oracle in self.oracles.items():
-                    checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
-                    for position, arguments in enumerate(self.askers[name].questions(world, number)):
-                        choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
-                        calls.extend((name, *call) for call in checker.check(world, arguments, choice))
-                runner.run(_compare_async(design, calls))
-        except AssertionError as error:
-            self._failed(error, model)
+    def _failure(self, steps: list[Step], number: int, runner: asyncio.Runner) -> AssertionError | None:
+        """What is wrong with one store, in words, or None."""
+        with self.open() as design:
+            model = Model(design, self.tally)
+            try:
+                self._store(design, model, steps, number, runner)
+            except AssertionError as error:
+                filled = "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1)) or "  (nothing was written)"
+                told = AssertionError(f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}")
+                told.__cause__ = error.__cause__
+                return told
+        return None
 
-    def _failed(self, error: AssertionError, model: Model | None) -> None:
-        """Keep the smallest failure, with the steps that led to it, and go on to smaller ones for a while."""
-        log = model.log if model is not None else []
-        filled = "\n".join(f"  {position}. {line}" for position, line in enumerate(log, 1)) or "  (nothing was written)"
-        told = AssertionError(f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}")
-        told.__cause__ = error.__cause__
-        size = len(log) * 10_000 + len(str(told))
-        if self.smallest is None:
-            self.deadline = time.monotonic() + SHRINK_SECONDS
-        if self.smallest is None or size < self.smallest[0]:
-            self.smallest = (size, told)
-        raise told
+    def _store(self, design: Design, model: Model, steps: list[Step], number: int, runner: asyncio.Runner) -> None:
+        """One store: fill it, check it, ask it. Raises AssertionError."""
+        recorder = record(design.store)
+        if scan(design).size:
+            raise AssertionError(f"{design!r} isn't empty: open= must give an empty store each time")
+        for step in steps:
+            model.carry_out(step)
+        world = scan(design)
+        check_invariants(world)
+        model.check(world)
+        self.tally.store(world.size)
+        calls: list[tuple[str, dict[str, Any], Any]] = []
+        for name, oracle in self.oracles.items():
+            checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
+            for position, arguments in enumerate(self.askers[name].questions(world, number)):
+                choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
+                calls.extend((name, *call) for call in checker.check(world, arguments, choice))
+        runner.run(_compare_async(design, calls))
 
     def _report(self, seed: int) -> Report:
         compiled = self.design.compiled

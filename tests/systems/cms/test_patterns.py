@@ -16,11 +16,11 @@ from keyplan.testing import verify
 from tests.systems.cms.support import AsyncRecorder, recorded, stored
 
 
-def all_pages(ask: Callable[[Any], Page[Any]]) -> list[Any]:
+def all_pages(ask: Callable[..., Page[Any]], argument: str, limit: int) -> list[Any]:
     found: list[Any] = []
     cursor = None
     while True:
-        page = ask(cursor)
+        page = ask(argument, limit=limit, cursor=cursor)
         found += page.items
         cursor = page.cursor
         if cursor is None:
@@ -63,14 +63,14 @@ def test_article_version(sampled: Cms, wholes: list[Whole]) -> None:
 def test_article_versions(sampled: Cms, wholes: list[Whole]) -> None:
     for one in wholes:
         name = one.article.article_id
-        found = all_pages(lambda cursor, name=name: sampled.article_versions(name, limit=2, cursor=cursor))
+        found = all_pages(sampled.article_versions, name, 2)
         assert found == one.versions[::-1]
         assert sampled.version_numbers(name) == one.versions
 
 
 def test_articles_by_author(sampled: Cms, wholes: list[Whole]) -> None:
     for author in (*AUTHORS, "nobody"):
-        found = all_pages(lambda cursor, who=author: sampled.articles_by_author(who, limit=7, cursor=cursor))
+        found = all_pages(sampled.articles_by_author, author, 7)
         assert found == newest_first([one for one in wholes if one.article.author_id == author])
 
 
@@ -78,7 +78,7 @@ def test_articles_by_tag(sampled: Cms, wholes: list[Whole]) -> None:
     tags = {tag for one in wholes for tag in one.article.tags}
     assert len(tags) > 30
     for tag in (*tags, "nothing"):
-        found = all_pages(lambda cursor, tag=tag: sampled.articles_by_tag(tag, limit=9, cursor=cursor))
+        found = all_pages(sampled.articles_by_tag, tag, 9)
         assert found == newest_first([one for one in wholes if tag in one.article.tags])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from keyplan.engine.database import Database
@@ -21,7 +22,7 @@ def batch_get_item(database: Database, request: Request) -> Answer:
     if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
     prepared = [(name, database.table(name), of_table, only_projection(of_table)) for name, of_table in asked.items()]
-    read = _Reading()
+    read = _Reading(database.show)
     keyed = [
         (name, table, of_table, projection, _keys(table, of_table)) for name, table, of_table, projection in prepared
     ]
@@ -44,7 +45,8 @@ def _keys(table: Table, of_table: dict[str, Any]) -> list[Key]:
 class _Reading:
     """What was read so far, over all tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[bytes], Any]) -> None:
+        self._show = show
         self.responses: dict[str, list[Answer]] = {}
         self.unprocessed: dict[str, Answer] = {}
         self.units: dict[str, Consumed] = {}
@@ -71,5 +73,4 @@ class _Reading:
                 return
             consumed.table_units += read_units(size, consistent=consistent)
             if row is not None:
-                item = decode(row[1])
-                items.append(item if projection is None else projection.project(item))
+                items.append(self._show(row[1]) if projection is None else projection.project(decode(row[1])))

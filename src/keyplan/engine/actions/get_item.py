@@ -18,8 +18,7 @@ def get_item(database: Database, request: Request) -> Answer:
     row = table.stored.get(*key_of_request(table, request["Key"]))
     answer: Answer = {}
     if row is not None:
-        item = decode(row[1])
-        answer["Item"] = item if projection is None else projection.project(item)
+        answer["Item"] = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
     if plain:
         return answer
     level = wants_capacity(request)

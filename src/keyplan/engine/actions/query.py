@@ -36,7 +36,7 @@ def query(database: Database, request: Request) -> Answer:
     if start is not None:
         _check_start(question.bounds, start)
         question = replace(question, bounds=replace(question.bounds, after=start))
-    return answer_page(question, request)
+    return answer_page(question, request, database.show)
 
 
 def _question(target: Target, request: Request) -> Question:

@@ -35,8 +35,8 @@ def transact_get_items(database: Database, request: Request) -> Answer:
         if row is None:
             responses.append({})
         else:
-            item = decode(row[1])
-            responses.append({"Item": item if projection is None else projection.project(item)})
+            item = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
+            responses.append({"Item": item})
     answer: Answer = {"Responses": responses}
     level = wants_capacity(request)
     if level is not None:

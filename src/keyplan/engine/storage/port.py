@@ -237,6 +237,12 @@ class Storage(Protocol):
         """
         ...
 
+    def together(self, work: Callable[[], None]) -> None:
+        """Run ``work``, and make all that it writes (by calling ``write`` in this thread) durable at once. A write
+        that raises is undone alone; when ``work`` or the commit raises, nothing was written.
+        """
+        ...
+
     def faults(self) -> Iterable[str]:
         """What the medium itself finds wrong (pages, indexes of its own)."""
         ...

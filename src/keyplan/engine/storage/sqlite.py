@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from keyplan.engine.storage.port import (
     TableRecord,
     Writer,
 )
+from keyplan.errors import StoreError
 
 T = TypeVar("T")
 Key = tuple[KeyText, KeyText]
@@ -42,6 +44,7 @@ class SqliteStorage:
         self.pool = pool
         self._busy_timeout_s = busy_timeout_s
         self._writers = FairLock()
+        self._joined = threading.local()
 
     @classmethod
     def file(
@@ -84,12 +87,30 @@ class SqliteStorage:
 
     def write(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction; when it raises, nothing was written."""
+        joined: SqliteWriter | None = getattr(self._joined, "writer", None)
+        if joined is not None:
+            return joined.nested(work)
         if not self._writers.acquire(self._busy_timeout_s):
             raise faults.locked(self.place, self._busy_timeout_s)
         try:
             return self._transaction("BEGIN IMMEDIATE", work)
         finally:
             self._writers.release()
+
+    def together(self, work: Callable[[], None]) -> None:
+        """Run ``work`` with one commit for all its writes."""
+        if isinstance(self.pool, MemoryPool):
+            work()  # its only connection is taken by each write in turn, and a commit costs nothing
+            return
+
+        def join(writer: SqliteWriter) -> None:
+            self._joined.writer = writer
+            try:
+                work()
+            finally:
+                self._joined.writer = None
+
+        self.write(cast("Callable[[Writer], None]", join))
 
     def _transaction(self, begin: str, work: Callable[[SqliteWriter], T]) -> T:
         pool = self.pool
@@ -222,6 +243,26 @@ class SqliteWriter:
     def __init__(self, storage: SqliteStorage, connection: apsw.Connection) -> None:
         self._storage = storage
         self._connection = connection
+
+    def nested(self, work: Callable[[Writer], T]) -> T:
+        """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
+
+        Raises:
+            StoreError: the whole transaction is lost.
+        """
+        self._run("SAVEPOINT one")
+        try:
+            result = work(self)
+        except BaseException as error:
+            if not self._connection.in_transaction:
+                raise StoreError("The store failed; nothing was written", place=self._storage.place) from error
+            self._run("ROLLBACK TO one")
+            self._run("RELEASE one")
+            if isinstance(error, apsw.Error):
+                raise self._storage.fault(error) from error
+            raise
+        self._run("RELEASE one")
+        return result
 
     def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
         self._storage.statements += 1

@@ -189,7 +189,10 @@ class Cms(Design):
 
     @write("W1")
     def create_article(self, article: Article) -> Writes[Article]:
-        """Create an article (a draft without a version) with its tags. Raises ItemExists."""
+        """Create an article, a draft without a version, with its tags.
+
+        Raises ItemExists for an id that an article has.
+        """
         created = article.model_copy(
             update={"current_version": 0, "published_at": None, "status": "draft", "updated_at": article.created_at}
         )

@@ -8,6 +8,7 @@ by ``keyplan.systems.posts``, git by ``history.py``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,9 @@ def _take_in(design: Cms, post: Post, revisions: Sequence[Revision]) -> None:
     if before is None:
         before, revisions = _create(design, wanted, revisions)
     else:
-        revisions = _unknown(design, before, revisions)
+        unknown = _unknown(design, before, revisions)
+        # A text that no commit holds was written when its file was changed, however old the post is.
+        revisions = [one if one.author else replace(one, moment=post.modified) for one in unknown]
         changes = _changes(before, wanted)
         if (changes or revisions) and before.status == "archived":
             raise Refused(

@@ -11,7 +11,7 @@ __all__ = ["SYSTEM"]
 
 SYSTEM = System(
     name="cms",
-    title="A headless CMS: articles, versions, tags",
+    title="Headless CMS",
     design=Cms,
     sample=sample,
     sample_count=300,

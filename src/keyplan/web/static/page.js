@@ -109,17 +109,26 @@ function clearFaults(form) {
 }
 
 function mark(form, place, message) {
-  const control = controls(form).find((one) => place === one.name || place.startsWith(one.name + ".") || one.name.startsWith(place + "."));
+  const control = controls(form).find(
+    ({ name }) => place === name || place.startsWith(name + ".") || place.startsWith(name + "[") || name.startsWith(place + "."),
+  );
   if (!control) return false;
   const id = `${control.id}-fault`;
+  const within = place.slice(control.name.length).replace(/^\./, "");
   control.setAttribute("aria-invalid", "true");
   control.setAttribute("aria-describedby", id);
-  if (!document.getElementById(id)) control.after(element("p", { class: "fault", id }, message));
+  const line = element("p", {}, within ? `${within}: ${message}` : message);
+  const box = document.getElementById(id);
+  if (box) box.append(line);
+  else control.after(element("div", { class: "fault", id }, line));
   return true;
 }
 
 function problem(form, error) {
-  const box = element("div", { class: "problem" }, element("p", {}, error.message));
+  const box = element("div", { class: "problem" });
+  const field = error.faults ? "" : (error.place ?? "").split(".").pop();
+  const told = field && mark(form, field, error.message);
+  box.append(element("p", {}, told ? `${field} ${error.message}` : error.message));
   for (const fault of error.faults ?? []) {
     const text = fault.hint ? `${fault.message} (${fault.hint})` : fault.message;
     if (!mark(form, fault.place ?? "", text)) box.append(element("p", {}, fault.place ? `${fault.place}: ${text}` : text));
@@ -147,7 +156,7 @@ function show(form, found) {
   answer.hidden = false;
   if (failed) answer.append(problem(form, found.error));
   answer.append(
-    failed ? shown({ error: found.error }, "Error as JSON")
+    failed ? element("details", { class: "raw" }, element("summary", {}, "The error as JSON"), shown({ error: found.error }, "Error as JSON"))
       : found.answer === null ? element("p", { class: "quiet" }, "Done; it gives nothing back.")
         : shown(found.answer, "Answer as JSON"),
   );

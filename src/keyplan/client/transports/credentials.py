@@ -1,0 +1,187 @@
+"""Credentials: from the environment, or from everything else that botocore knows: profiles, roles, SSO, metadata.
+
+botocore is imported when it is needed, and not otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from keyplan.client.transports.urls import Location
+from keyplan.errors import StoreError
+
+__all__ = ["Credentials", "Fixed", "FromBotocore", "Source", "find_credentials", "find_region"]
+
+_INSTALL = "pip install 'keyplan[aws]' (botocore)"
+
+
+class Credentials(NamedTuple):
+    """An access key. Printed without its secrets."""
+
+    access_key: str
+    secret_key: str
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.access_key!r})"
+
+
+NOBODY = Credentials("keyplan", "keyplan")
+"""What requests to an endpoint of plain HTTP are signed with where nothing is configured: local stores take anyone."""
+
+
+class Source(Protocol):
+    """Where credentials come from."""
+
+    @property
+    def due(self) -> bool:
+        """Whether ``current`` may have to ask somebody, and so take its time."""
+        ...
+
+    def current(self) -> Credentials:
+        """Credentials that are good now. Raises StoreError."""
+        ...
+
+    def renew(self) -> bool:
+        """Get new credentials, since the store says that these have expired. False where there are no others."""
+        ...
+
+
+class Fixed:
+    """Credentials that stay what they are."""
+
+    due = False
+
+    def __init__(self, credentials: Credentials) -> None:
+        self._credentials = credentials
+
+    def current(self) -> Credentials:
+        """The credentials."""
+        return self._credentials
+
+    def renew(self) -> bool:
+        """There are no others."""
+        return False
+
+
+class FromEnvironment:
+    """The environment's credentials: read again when they have expired, for programs that renew them there."""
+
+    due = False
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        found = from_environment(environment)
+        if found is None:
+            raise StoreError("the environment has no AWS_ACCESS_KEY_ID")
+        self._credentials = found
+
+    def current(self) -> Credentials:
+        """The credentials."""
+        return self._credentials
+
+    def renew(self) -> bool:
+        """Read the environment again."""
+        found = from_environment(self._environment)
+        if found is None or found == self._credentials:
+            return False
+        self._credentials = found
+        return True
+
+
+class FromBotocore:
+    """botocore's credentials, refreshed by botocore when they are due. ``load`` finds them anew."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+        self._credentials = load()
+        self._frozen: Any = None
+        self._current: Credentials | None = None
+
+    @property
+    def due(self) -> bool:
+        """Whether they expire soon, or were never asked for."""
+        refresh_needed = getattr(self._credentials, "refresh_needed", None)
+        return self._current is None or (refresh_needed is not None and bool(refresh_needed()))
+
+    def current(self) -> Credentials:
+        """The credentials, refreshed by botocore where that is due. Raises StoreError."""
+        try:
+            frozen = self._credentials.get_frozen_credentials()
+        except Exception as error:
+            raise StoreError(
+                f"the credentials can't be refreshed: {error}", hint="sign in again (aws sso login), or see to the role"
+            ) from error
+        if frozen is not self._frozen or self._current is None:
+            self._frozen = frozen
+            self._current = Credentials(frozen.access_key, frozen.secret_key, frozen.token)
+        return self._current
+
+    def renew(self) -> bool:
+        """Find them anew, from files and services. False where they are the same again."""
+        before = self._current
+        self._credentials = self._load()
+        return self.current() != before
+
+
+def from_environment(environment: Mapping[str, str]) -> Credentials | None:
+    """AWS_ACCESS_KEY_ID and its companions. Raises StoreError where the secret is missing."""
+    access_key = environment.get("AWS_ACCESS_KEY_ID")
+    if not access_key:
+        return None
+    secret_key = environment.get("AWS_SECRET_ACCESS_KEY")
+    if not secret_key:
+        raise StoreError("AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY isn't", hint="set both, or neither")
+    return Credentials(access_key, secret_key, environment.get("AWS_SESSION_TOKEN") or None)
+
+
+def find_credentials(location: Location, environment: Mapping[str, str] = os.environ) -> Source:
+    """The credentials for a location: the URL's profile, else the environment's, else what botocore finds.
+
+    An endpoint of plain HTTP that names no profile needs none. Raises StoreError.
+    """
+    if location.profile is None:
+        if from_environment(environment) is not None:
+            return FromEnvironment(environment)
+        if not location.tls and not location.on_aws:
+            return Fixed(NOBODY)
+    return FromBotocore(partial(_load, location))
+
+
+def _load(location: Location) -> Any:
+    try:
+        found = _session(location).get_credentials()
+    except StoreError:
+        raise
+    except Exception as error:
+        raise StoreError(f"{location.url}: no credentials: {error}", hint="see to the profile or role") from error
+    if found is None:
+        raise StoreError(
+            f"{location.url}: no credentials were found",
+            hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile (?profile=NAME), or run under a role",
+        )
+    return found
+
+
+def find_region(location: Location) -> str:
+    """The region of the profile, for a URL without one. Raises StoreError."""
+    region = _session(location).get_config_variable("region")
+    if not region:
+        raise StoreError(
+            f"{location.url}: no region is known", hint="name it in the URL (dynamodb://eu-west-1/TABLE), or in AWS_REGION"
+        )
+    return str(region)
+
+
+def _session(location: Location) -> Any:
+    try:
+        import botocore.session  # type: ignore[import-untyped]  # noqa: PLC0415 - it is heavy, and often not needed
+    except ImportError:
+        raise StoreError(
+            f"{location.url}: the environment has no AWS_ACCESS_KEY_ID, and profiles, roles and SSO need botocore",
+            hint=f"set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or {_INSTALL}",
+        ) from None
+    return botocore.session.Session(profile=location.profile)

@@ -1,0 +1,155 @@
+"""An endpoint: what synchronous and asynchronous calls to a store have in common. No I/O but credentials that are due.
+
+It makes the bytes of a request, says what a reply means, and sees to the clock, to credentials and to the hook.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from keyplan._version import __version__
+from keyplan.client.transports.credentials import Credentials, Source, find_credentials, find_region
+from keyplan.client.transports.http1 import Reply
+from keyplan.client.transports.replies import Failure, Kind, answer_of
+from keyplan.client.transports.retries import Attempts, Quota
+from keyplan.client.transports.signing import Signer
+from keyplan.client.transports.urls import Location
+from keyplan.errors import KeyplanError, RequestError, StoreError
+
+__all__ = ["CallRecord", "Endpoint", "OnCall"]
+
+CLOCK_SECONDS_MAX = 240.0
+"""Clocks that are further apart are corrected; AWS refuses signatures that are more than five minutes off."""
+_CAPACITY = frozenset(
+    {
+        "BatchGetItem",
+        "BatchWriteItem",
+        "DeleteItem",
+        "GetItem",
+        "PutItem",
+        "Query",
+        "Scan",
+        "TransactGetItems",
+        "TransactWriteItems",
+        "UpdateItem",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """What one call was and cost. ``latency_ms`` has retries and pauses in it; bytes are those of the bodies.
+
+    ``capacity`` is DynamoDB's ConsumedCapacity (one or a list of them); ``error`` the code or type of the error.
+    """
+
+    operation: str
+    latency_ms: float
+    request_bytes: int
+    response_bytes: int
+    retries: int
+    capacity: Any = None
+    error: str | None = None
+
+
+OnCall = Callable[[CallRecord], None]
+
+
+class Endpoint:
+    """One store's endpoint. Threads and event loops may share it."""
+
+    def __init__(self, location: Location, source: Source | None = None) -> None:
+        self.source = source or find_credentials(location)
+        if not location.region:
+            location = location.in_region(find_region(location))
+        self.location = location
+        self.settings = location.settings
+        self.quota = Quota()
+        self.on_call: OnCall | None = None
+        encoding = "gzip" if location.settings.gzip else "identity"
+        unsigned = (("User-Agent", f"keyplan/{__version__}"), ("Accept-Encoding", encoding))
+        self._signer = Signer(location.authority, location.region, unsigned)
+        self._credentials: Credentials | None = None
+        self._clock_seconds = 0.0
+        """How far the store's clock is ahead of ours."""
+
+    @property
+    def place(self) -> str:
+        """The endpoint, for messages."""
+        return self.location.endpoint
+
+    @property
+    def due(self) -> bool:
+        """Whether making a request may take its time, since credentials must be got."""
+        return self._credentials is None or self.source.due
+
+    def body(self, operation: str, parameters: Mapping[str, Any]) -> bytes:
+        """The body of a request. Raises RequestError."""
+        if self.on_call is not None and operation in _CAPACITY and "ReturnConsumedCapacity" not in parameters:
+            parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
+        try:
+            return orjson.dumps(parameters)
+        except TypeError as error:
+            raise RequestError(f"{operation} can't be sent as JSON: {error}") from None
+
+    def request(self, operation: str, body: bytes) -> bytes:
+        """The bytes of a signed request. Raises StoreError for credentials that can't be got."""
+        if self._credentials is None or self.source.due:
+            self._credentials = self.source.current()
+        return self._signer.request(operation, body, self._credentials, time.time() + self._clock_seconds)
+
+    @staticmethod
+    def answer(reply: Reply) -> dict[str, Any]:
+        """The answer. Raises Failure."""
+        return answer_of(reply)
+
+    def attempts(self, operation: str, parameters: Mapping[str, Any], deadline: float) -> Attempts:
+        """The attempts of a call that has just failed once."""
+        return Attempts(operation, parameters, self.quota, self.settings.attempts, deadline)
+
+    def heal(self, failure: Failure) -> None:
+        """Do what a failure asks for before it is tried again; credentials may take their time."""
+        if failure.kind is Kind.CLOCK:
+            ahead = None if failure.date is None else failure.date - time.time()
+            if ahead is None or abs(ahead - self._clock_seconds) < CLOCK_SECONDS_MAX:
+                failure.kind = Kind.FINAL
+            else:
+                self._clock_seconds = ahead
+        elif failure.kind is Kind.EXPIRED:
+            try:
+                renewed = self.source.renew()
+            except StoreError as error:
+                failure.error, failure.kind = error, Kind.FINAL
+                return
+            if renewed:
+                self._credentials = None
+            else:
+                failure.kind = Kind.FINAL
+
+    def record(
+        self,
+        operation: str,
+        started: float,
+        sizes: tuple[int, int],
+        attempts: Attempts | None,
+        outcome: Mapping[str, Any] | KeyplanError,
+    ) -> None:
+        """Tell the hook of a call."""
+        if self.on_call is None:
+            return
+        failed = isinstance(outcome, KeyplanError)
+        self.on_call(
+            CallRecord(
+                operation,
+                (time.monotonic() - started) * 1000,
+                *sizes,
+                0 if attempts is None else attempts.count - 1,
+                None if isinstance(outcome, KeyplanError) else outcome.get("ConsumedCapacity"),
+                str(getattr(outcome, "type", None) or getattr(outcome, "code", "")) if failed else None,
+            )
+        )

@@ -1,0 +1,284 @@
+"""Requests to an endpoint from asynchronous code: a pool of connections for each event loop, and the transport over them.
+
+What requests and answers are made of is in ``endpoint.py``; here are asyncio's transports, and the waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import AsyncGenerator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from keyplan.client.conversations import Request
+from keyplan.client.transports.endpoint import Endpoint
+from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
+from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
+from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.urls import Location
+from keyplan.errors import KeyplanError, StoreError
+
+__all__ = ["AsyncHttp", "AsyncPool"]
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: one request at a time, and nothing else may come."""
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._transport: asyncio.Transport | None = None
+        self._waiting: asyncio.Future[Reply] | None = None
+        self._reader = ReplyReader()
+        self.good = False
+        self.since = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection stands."""
+        self._transport = transport  # type: ignore[assignment]  # a stream's transport, as create_connection makes it
+        self.good = True
+
+    def data_received(self, data: bytes) -> None:
+        """A part of the answer, or something nobody asked for."""
+        waiting = self._waiting
+        if waiting is None or waiting.done():
+            self.abort()
+            return
+        try:
+            reply = self._reader.feed(data)
+        except Garbage as error:
+            self._fail(exchange_failed(self._location, error))
+        else:
+            if reply is not None:
+                waiting.set_result(reply)
+
+    def eof_received(self) -> bool:
+        """The other side closes."""
+        self._fail(closed(self._location))
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is closed."""
+        broken = isinstance(exc, OSError)
+        self._fail(exchange_failed(self._location, exc) if broken else closed(self._location))
+
+    def _fail(self, failure: Failure) -> None:
+        self.abort()
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(failure)
+
+    def timed_out(self) -> None:
+        """The answer isn't there in time."""
+        self._fail(too_slow(self._location))
+
+    def abort(self) -> None:
+        """Close it at once."""
+        self.good = False
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def exchange(self, request: bytes, until: float, loop: asyncio.AbstractEventLoop) -> Reply:
+        """Send a request, and give the reply. ``until`` is of the loop's clock. Raises Failure."""
+        if self._transport is None:
+            raise closed(self._location)
+        self._reader = ReplyReader()
+        self._waiting = waiting = loop.create_future()
+        timer = loop.call_at(until, self.timed_out)
+        try:
+            self._transport.write(request)
+            reply = await waiting
+        except BaseException:
+            self.abort()  # whatever is still to come on it belongs to no other request
+            raise
+        finally:
+            timer.cancel()
+            self._waiting = None
+        return reply
+
+
+class AsyncPool:
+    """Connections of one event loop to one endpoint, kept open and bounded in number."""
+
+    def __init__(self, location: Location, tls: ssl.SSLContext | None) -> None:
+        self._location = location
+        self._tls = tls
+        self._idle: list[_Connection] = []
+        self._free = asyncio.Semaphore(location.settings.connections)
+        self._closed = False
+        self._guard: AsyncGenerator[None] | None = None
+
+    async def exchange(self, request: bytes, deadline: float) -> Reply:
+        """Send a request, and give the reply. ``deadline`` is of the loop's clock. Raises Failure."""
+        loop = asyncio.get_running_loop()
+        if self._guard is None:
+            self._guard = self._until_the_loop_ends()
+            await anext(self._guard)
+        if self._free.locked():
+            await self._wait(loop, deadline)
+        else:
+            await self._free.acquire()
+        try:
+            connection = self._take(loop) or await self._connect(loop, deadline)
+            until = min(deadline, loop.time() + self._location.settings.answer_seconds)
+            reply = await connection.exchange(request, until, loop)
+            if reply.keep and connection.good and not self._closed:
+                connection.since = loop.time()
+                self._idle.append(connection)
+            else:
+                connection.abort()
+            return reply
+        finally:
+            self._free.release()
+
+    async def _until_the_loop_ends(self) -> AsyncGenerator[None]:
+        """Event loops end what is left of asynchronous generators before they close: the moment to close connections,
+        where nobody closed the design in the loop.
+        """
+        try:
+            yield
+        finally:
+            self.close()
+            await asyncio.sleep(0)  # closing takes a turn of the loop
+
+    async def _wait(self, loop: asyncio.AbstractEventLoop, deadline: float) -> None:
+        try:
+            async with asyncio.timeout_at(deadline):
+                await self._free.acquire()
+        except TimeoutError:
+            raise busy(self._location) from None
+
+    def _take(self, loop: asyncio.AbstractEventLoop) -> _Connection | None:
+        oldest = loop.time() - IDLE_SECONDS_MAX
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.good and connection.since > oldest:
+                return connection
+            connection.abort()
+        return None
+
+    async def _connect(self, loop: asyncio.AbstractEventLoop, deadline: float) -> _Connection:
+        location = self._location
+        if self._closed:
+            raise Failure(StoreError(f"{location.endpoint}: the design was closed"))
+        if loop.time() >= deadline:
+            raise too_slow(location)
+        name = location.host if self._tls is not None else None
+        try:
+            async with asyncio.timeout_at(min(deadline, loop.time() + location.settings.connect_seconds)):
+                _, connection = await loop.create_connection(
+                    lambda: _Connection(location), location.host, location.port, ssl=self._tls, server_hostname=name
+                )
+        except OSError as error:
+            raise connect_failed(location, error) from error
+        return connection
+
+    def close(self) -> None:
+        """Close what is idle, in the loop's own thread; what is in use is closed when its answer is there."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop().abort()
+
+
+class AsyncHttp:
+    """The transport of asynchronous code. Several event loops may share it: each has its own connections."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._tls = tls_context() if endpoint.location.tls else None
+        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncPool] = WeakKeyDictionary()
+        self._closed = False
+
+    def _pool(self, loop: asyncio.AbstractEventLoop) -> AsyncPool:
+        pool = self._pools.get(loop)
+        if pool is None:
+            if self._closed:
+                raise StoreError(f"{self.endpoint.place}: the design was closed")
+            pool = self._pools[loop] = AsyncPool(self.endpoint.location, self._tls)
+        return pool
+
+    async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The answer. Raises DynamoDBError, StoreError and RequestError."""
+        endpoint = self.endpoint
+        loop = asyncio.get_running_loop()
+        pool = self._pool(loop)
+        started = time.monotonic()
+        total = endpoint.settings.total_seconds
+        deadline = loop.time() + total
+        body = endpoint.body(operation, parameters)
+        attempts = None
+        while True:
+            try:
+                if endpoint.due:
+                    request = await loop.run_in_executor(None, endpoint.request, operation, body)
+                else:
+                    request = endpoint.request(operation, body)
+                reply = await pool.exchange(request, deadline)
+                answer = endpoint.answer(reply)
+            except Failure as failure:
+                if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
+                    await loop.run_in_executor(None, endpoint.heal, failure)
+                if attempts is None:
+                    attempts = endpoint.attempts(operation, parameters, started + total)
+                try:
+                    pause = attempts.after(failure)
+                except KeyplanError as error:
+                    endpoint.record(operation, started, (len(body), 0), attempts, error)
+                    raise
+            else:
+                if attempts is None:
+                    endpoint.quota.give()
+                else:
+                    attempts.succeeded()
+                if endpoint.on_call is not None:
+                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer)
+                return answer
+            await asyncio.sleep(pause)
+
+    async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
+        if len(requests) < 2:
+            return [await self.call(*request) for request in requests]
+        bound = asyncio.Semaphore(self.endpoint.settings.parallel)
+        failed = False
+
+        async def one(request: Request) -> dict[str, Any] | BaseException:
+            nonlocal failed
+            async with bound:
+                if failed:
+                    return asyncio.CancelledError()  # another has failed before this one was sent
+                try:
+                    return await self.call(*request)
+                except KeyplanError as error:
+                    failed = True
+                    return error
+
+        found = await asyncio.gather(*(one(request) for request in requests))
+        answers: list[dict[str, Any]] = []
+        for answer in found:
+            if isinstance(answer, KeyplanError):
+                raise answer
+            if isinstance(answer, dict):
+                answers.append(answer)
+        return answers
+
+    def close(self) -> None:
+        """Close the connections of every event loop, each in its own thread where it runs."""
+        self._closed = True
+        try:
+            here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        for loop, pool in list(self._pools.items()):
+            if loop.is_closed():
+                continue  # it closed its connections itself
+            if loop is here or not loop.is_running():
+                pool.close()
+            else:
+                loop.call_soon_threadsafe(pool.close)
+
+    async def aclose(self) -> None:
+        """Close the connections, and wait until those of this event loop are closed."""
+        self.close()
+        await asyncio.sleep(0)

@@ -1,0 +1,210 @@
+"""Requests to an endpoint from synchronous code: a pool of connections, and the transport over it.
+
+What requests and answers are made of is in ``endpoint.py``; here are sockets, and the waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.client.transports.endpoint import Endpoint
+from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
+from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.urls import Location
+from keyplan.errors import KeyplanError, StoreError
+
+__all__ = ["Http", "Pool"]
+
+RECEIVE_BYTES = 256 * 1024
+IDLE_SECONDS_MAX = 55.0
+"""A connection that was idle for longer is closed: many networks forget it after a minute, without telling."""
+
+
+class Pool:
+    """Connections to one endpoint, kept open and bounded in number. Threads may share it; so may forked processes,
+    each of which makes its own connections.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self._location = location
+        self._tls = tls_context() if location.tls else None
+        self._idle: list[tuple[socket.socket, float]] = []
+        self._free = threading.Semaphore(location.settings.connections)
+        self._process = os.getpid()
+        self._closed = False
+
+    def exchange(self, request: bytes, deadline: float) -> Reply:
+        """Send a request, and give the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
+        if self._process != os.getpid():
+            self._forked()
+        if not self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise busy(self._location)
+        try:
+            connection = self._take() or self._connect(deadline)
+            try:
+                reply = self._exchange(connection, request, deadline)
+            except BaseException:
+                connection.close()  # whatever is still to come on it belongs to no other request
+                raise
+            if reply.keep and not self._closed:
+                self._idle.append((connection, time.monotonic()))
+            else:
+                connection.close()
+            return reply
+        finally:
+            self._free.release()
+
+    def _take(self) -> socket.socket | None:
+        """An idle connection that is still good. One that has something to read was closed, or is out of step."""
+        oldest = time.monotonic() - IDLE_SECONDS_MAX
+        while True:
+            try:
+                connection, since = self._idle.pop()
+            except IndexError:
+                return None
+            if since > oldest and not _readable(connection):
+                return connection
+            connection.close()
+
+    def _connect(self, deadline: float) -> socket.socket:
+        if self._closed:
+            raise Failure(StoreError(f"{self._location.endpoint}: the design was closed"))
+        location = self._location
+        seconds = min(location.settings.connect_seconds, deadline - time.monotonic())
+        if seconds <= 0:
+            raise too_slow(location)
+        try:
+            plain = socket.create_connection((location.host, location.port), seconds)
+        except OSError as error:
+            raise connect_failed(location, error) from error
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            return plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=location.host)
+        except OSError as error:
+            plain.close()
+            raise connect_failed(location, error) from error
+
+    def _exchange(self, connection: socket.socket, request: bytes, deadline: float) -> Reply:
+        location = self._location
+        until = min(deadline, time.monotonic() + location.settings.answer_seconds)
+        reader = ReplyReader()
+        try:
+            _wait_until(connection, until)
+            connection.sendall(request)
+            while True:
+                data = connection.recv(RECEIVE_BYTES)
+                if not data:
+                    raise closed(location)
+                reply = reader.feed(data)
+                if reply is not None:
+                    return reply
+                _wait_until(connection, until)
+        except (OSError, Garbage) as error:
+            raise exchange_failed(location, error) from error
+
+    def _forked(self) -> None:
+        """In a forked process: leave the parent's connections alone."""
+        self._idle = []
+        self._free = threading.Semaphore(self._location.settings.connections)
+        self._process = os.getpid()
+
+    def close(self) -> None:
+        """Close what is idle; what is in use is closed when its answer is there."""
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[0].close()
+
+
+def _readable(connection: socket.socket) -> bool:
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(0))
+
+
+def _wait_until(connection: socket.socket, until: float) -> None:
+    """Give the next send or receive the time that is left. Raises TimeoutError when there is none."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
+
+
+class Http:
+    """The transport of synchronous code."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._pool = Pool(endpoint.location)
+        self._executor: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The answer. Raises DynamoDBError, StoreError and RequestError."""
+        endpoint = self.endpoint
+        started = time.monotonic()
+        deadline = started + endpoint.settings.total_seconds
+        body = endpoint.body(operation, parameters)
+        attempts = None
+        while True:
+            try:
+                reply = self._pool.exchange(endpoint.request(operation, body), deadline)
+                answer = endpoint.answer(reply)
+            except Failure as failure:
+                if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
+                    endpoint.heal(failure)
+                if attempts is None:
+                    attempts = endpoint.attempts(operation, parameters, deadline)
+                try:
+                    pause = attempts.after(failure)
+                except KeyplanError as error:
+                    endpoint.record(operation, started, (len(body), 0), attempts, error)
+                    raise
+            else:
+                if attempts is None:
+                    endpoint.quota.give()
+                else:
+                    attempts.succeeded()
+                if endpoint.on_call is not None:
+                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer)
+                return answer
+            time.sleep(pause)
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
+        if len(requests) < 2:
+            return [self.call(*request) for request in requests]
+        futures = [self._workers().submit(self.call, *request) for request in requests[1:]]
+        try:
+            answers = [self.call(*requests[0])]
+            answers.extend(future.result() for future in futures)
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            for future in futures:
+                if not future.cancelled():
+                    future.exception()
+            raise
+        return answers
+
+    def _workers(self) -> ThreadPoolExecutor:
+        if self._executor is None:
+            with self._lock:
+                if self._executor is None:
+                    number = self.endpoint.settings.parallel
+                    self._executor = ThreadPoolExecutor(number, thread_name_prefix="keyplan")
+        return self._executor
+
+    def close(self) -> None:
+        """Close the connections, and end the threads."""
+        if self._executor is not None:
+            self._executor.shutdown()
+        self._pool.close()

@@ -1,0 +1,113 @@
+"""AWS's Signature Version 4, for the one request that DynamoDB's protocol has: POST / with a JSON body.
+
+What doesn't change within a second is made once a second, and the signing key once a day.
+Source: "Create a signed AWS API request" in the IAM user guide.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Iterable
+from hashlib import sha256
+
+from keyplan.client.transports.credentials import Credentials
+
+__all__ = ["Signer", "canonical_request", "signature", "signing_key", "string_to_sign"]
+
+_ALGORITHM = "AWS4-HMAC-SHA256"
+_CONTENT_TYPE = "application/x-amz-json-1.0"
+_TARGET = "DynamoDB_20120810."
+
+
+def canonical_request(method: str, headers: Iterable[tuple[str, str]], payload_hash: str) -> tuple[str, str]:
+    """The canonical form of a request to the path / without a query, and the names of its signed headers.
+
+    Headers are sorted by name, those of one name joined by commas, white space within values folded.
+    """
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.lower().strip(), []).append(" ".join(value.split()))
+    names = ";".join(sorted(values))
+    lines = "".join(f"{name}:{','.join(values[name])}\n" for name in sorted(values))
+    return f"{method}\n/\n\n{lines}\n{names}\n{payload_hash}", names
+
+
+def signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
+    """The key of one day, region and service. ``day`` is YYYYMMDD."""
+    key = hmac.digest(f"AWS4{secret_key}".encode(), day.encode(), "sha256")
+    for part in (region, service, "aws4_request"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key
+
+
+def string_to_sign(date: str, scope: str, canonical: str) -> str:
+    """What is signed: the time (YYYYMMDDTHHMMSSZ), the scope, and the hash of the canonical request."""
+    return f"{_ALGORITHM}\n{date}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
+
+
+def signature(key: bytes, text: str) -> str:
+    """The signature of a string to sign."""
+    return hmac.digest(key, text.encode(), "sha256").hex()
+
+
+class _Second:
+    """What all requests of one second and one access key have in common."""
+
+    __slots__ = ("authorization", "between", "canonical", "credentials", "head", "key", "second", "signing")
+
+    def __init__(self, signer: Signer, credentials: Credentials, second: int) -> None:
+        self.second = second
+        self.credentials = credentials
+        date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
+        scope = f"{date[:8]}/{signer.region}/{signer.service}/aws4_request"
+        headers = [("Host", signer.authority), ("Content-Type", _CONTENT_TYPE), ("X-Amz-Date", date)]
+        if credentials.token is not None:
+            headers.append(("X-Amz-Security-Token", credentials.token))
+        # The target sorts last among the headers, so that the canonical request falls into parts around it.
+        whole, names = canonical_request("POST", [*headers, ("X-Amz-Target", _TARGET)], "")
+        self.canonical, _, rest = whole.rpartition(f":{_TARGET}\n")
+        self.canonical += f":{_TARGET}"
+        self.between = f"\n{rest}"
+        self.signing = string_to_sign(date, scope, "").rpartition("\n")[0] + "\n"
+        self.key = signer.key(credentials, date[:8])
+        self.authorization = (
+            f"\r\nAuthorization: {_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature="
+        )
+        lines = "".join(f"{name}: {value}\r\n" for name, value in (*headers, *signer.unsigned))
+        self.head = f"POST / HTTP/1.1\r\n{lines}X-Amz-Target: {_TARGET}"
+
+
+class Signer:
+    """Makes the bytes of signed requests to one endpoint. Threads may share it."""
+
+    def __init__(
+        self, authority: str, region: str, unsigned: Iterable[tuple[str, str]] = (), *, service: str = "dynamodb"
+    ) -> None:
+        self.authority = authority
+        self.region = region
+        self.service = service
+        self.unsigned = tuple(unsigned)
+        self._key: tuple[Credentials, str, bytes] | None = None
+        self._second: _Second | None = None
+
+    def key(self, credentials: Credentials, day: str) -> bytes:
+        """The day's signing key."""
+        kept = self._key
+        if kept is None or kept[0] != credentials or kept[1] != day:
+            kept = (credentials, day, signing_key(credentials.secret_key, day, self.region, self.service))
+            self._key = kept
+        return kept[2]
+
+    def request(self, operation: str, body: bytes, credentials: Credentials, moment: float) -> bytes:
+        """The bytes of one request, signed for ``moment`` (epoch seconds)."""
+        second = int(moment)
+        kept = self._second
+        if kept is None or kept.second != second or kept.credentials is not credentials:
+            kept = self._second = _Second(self, credentials, second)
+        canonical = f"{kept.canonical}{operation}{kept.between}{sha256(body).hexdigest()}"
+        text = f"{kept.signing}{sha256(canonical.encode()).hexdigest()}"
+        sealed = hmac.digest(kept.key, text.encode(), "sha256").hex()
+        return (
+            f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n".encode() + body
+        )

@@ -1,0 +1,179 @@
+"""URLs of DynamoDB: ``dynamodb://REGION/TABLE`` and ``dynamodb+http(s)://HOST:PORT/TABLE``, with their options.
+
+Here is only what a URL says; who signs with which credentials is in ``credentials.py``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from keyplan.errors import StoreError
+
+__all__ = ["Location", "Settings", "is_dynamodb_url", "parse_url"]
+
+_SCHEMES = ("dynamodb", "dynamodb+http", "dynamodb+https")
+_REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
+_TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}|arn:[^/?]+:table/[A-Za-z0-9_.-]{3,255}")
+_SUFFIXES = {
+    "cn-": "amazonaws.com.cn",
+    "eusc-": "amazonaws.eu",
+    "us-iso-": "c2s.ic.gov",
+    "us-isob-": "sc2s.sgov.gov",
+}
+"""Where the regions of AWS's partitions live, by how their names begin; all others are below amazonaws.com."""
+LOCAL_REGION = "us-east-1"
+"""What requests to other endpoints are signed for where no region is given: such stores don't look at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How requests are made. Each is an option of the URL: ``dynamodb://eu-west-1/cms?attempts=8&total_seconds=5``.
+
+    ``attempts``: at most so many requests for one call; 4 is what AWS's own SDKs send to DynamoDB.
+    ``connect_seconds``: for a connection, TLS included. ``answer_seconds``: from sending a request to the end of its
+    answer. ``total_seconds``: for a call, retries and pauses included; nothing waits longer.
+    ``connections``: at most so many are open at once. ``parallel``: at most so many requests of one call run at once.
+    ``gzip``: ask for compressed answers: fewer bytes, more work.
+    """
+
+    attempts: int = 4
+    connect_seconds: float = 3.0
+    answer_seconds: float = 10.0
+    total_seconds: float = 30.0
+    connections: int = 50
+    parallel: int = 20
+    gzip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """What a URL says. ``region`` is empty where the environment or a profile is to say it."""
+
+    url: str
+    host: str
+    port: int
+    tls: bool
+    region: str
+    table: str
+    profile: str | None = None
+    on_aws: bool = True
+    settings: Settings = Settings()
+
+    @property
+    def authority(self) -> str:
+        """The Host header: the port stands there unless it is the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    @property
+    def endpoint(self) -> str:
+        """The endpoint as people write it."""
+        return f"{'https' if self.tls else 'http'}://{self.authority}"
+
+    def in_region(self, region: str) -> Location:
+        """The same in the region that the environment or a profile named."""
+        return replace(self, region=region, host=_aws_host(region) if not self.host else self.host)
+
+
+def is_dynamodb_url(text: str) -> bool:
+    """Whether a store's URL is one of these, and not a file's path."""
+    return text.partition(":")[0] in _SCHEMES
+
+
+def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os.environ) -> Location:
+    """What a URL says. Without a table it is the design's own. Raises StoreError."""
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise _wrong(text, str(error)) from None
+    if parts.username or parts.password or parts.fragment:
+        raise _wrong(text, "it has a user or a fragment")
+    options = _options(text, parts.query)
+    table = unquote(parts.path.removeprefix("/")) or default_table
+    if not _TABLE.fullmatch(table):
+        raise _wrong(text, f"{table!r} can't be a table's name: 3 to 255 of A-Z a-z 0-9 _ . -")
+    region = options.pop("region", "")
+    profile = options.pop("profile", None)
+    settings = _settings(text, options)
+    host = parts.hostname or ""
+    if parts.scheme == "dynamodb":
+        if port is not None:
+            raise _wrong(text, "it has a port: a region has none")
+        region = region or host or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
+        if region and not _REGION.fullmatch(region):
+            raise _wrong(text, f"{region!r} is no region's name")
+        named = Location(text, "", 443, tls=True, region="", table=table, profile=profile, settings=settings)
+        return _redirected(named, region, environment)
+    if not host:
+        raise _wrong(text, "it names no host")
+    tls = parts.scheme.endswith("https")
+    on_aws = host.endswith(tuple(f".{one}" for one in ("amazonaws.com", *_SUFFIXES.values())))
+    found = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)
+    region = region or (next(filter(None, found.groups()), "") if found and on_aws else "")
+    region = region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or LOCAL_REGION
+    port = port or (443 if tls else 80)
+    return Location(text, host, port, tls, region, table, profile, on_aws, settings)
+
+
+def _redirected(location: Location, region: str, environment: Mapping[str, str]) -> Location:
+    """A region's endpoint, unless the environment names another as AWS's tools understand it."""
+    endpoint = environment.get("AWS_ENDPOINT_URL_DYNAMODB") or environment.get("AWS_ENDPOINT_URL")
+    if endpoint and environment.get("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "").lower() != "true":
+        parts = urlsplit(endpoint)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise _wrong(location.url, f"the environment's endpoint {endpoint!r} is no http or https URL")
+        tls = parts.scheme == "https"
+        other = replace(location, host=parts.hostname, port=parts.port or (443 if tls else 80), tls=tls, on_aws=False)
+        return other.in_region(region or LOCAL_REGION)
+    return location.in_region(region) if region else location
+
+
+def _aws_host(region: str) -> str:
+    suffix = next((suffix for start, suffix in _SUFFIXES.items() if region.startswith(start)), "amazonaws.com")
+    return f"dynamodb.{region}.{suffix}"
+
+
+def _options(text: str, query: str) -> dict[str, str]:
+    names = ["region", "profile", *(one.name for one in fields(Settings))]
+    found: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name not in names:
+            near = difflib.get_close_matches(name, names, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+            raise StoreError(f"{text}: there is no option {name!r}", hint=hint)
+        found[name] = value
+    return found
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in {"true", "false", "1", "0", "yes", "no"}:
+        raise ValueError(text)
+    return text.lower() in {"true", "1", "yes"}
+
+
+def _settings(text: str, options: Mapping[str, str]) -> Settings:
+    found: dict[str, int | float | bool] = {}
+    for one in fields(Settings):
+        given = options.get(one.name)
+        if given is None:
+            continue
+        convert: Callable[[str], int | float | bool] = {"int": int, "float": float, "bool": _truth}[str(one.type)]
+        try:
+            value = convert(given)
+        except ValueError:
+            raise _wrong(text, f"{one.name}={given} is no {one.type}") from None
+        if one.type != "bool" and not 0 < value < 1e6:
+            raise _wrong(text, f"{one.name}={given} must be over 0")
+        found[one.name] = value
+    return Settings(**found)  # type: ignore[arg-type]  # converted by the fields' own types
+
+
+def _wrong(text: str, why: str) -> StoreError:
+    hint = "write dynamodb://REGION/TABLE for Amazon DynamoDB, dynamodb+http://HOST:PORT/TABLE for another endpoint"
+    return StoreError(f"{text}: {why}", hint=hint)

@@ -1,0 +1,132 @@
+"""Answers as bytes: heads with DynamoDB's headers, checksums, and gzip for those who accept it."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import time
+import zlib
+from collections.abc import Mapping
+from email.utils import formatdate
+from http import HTTPStatus
+
+from keyplan.errors import DynamoDBError
+from keyplan.server.faults import body_of, status_of
+
+JSON_TYPE = b"application/x-amz-json-1.0"
+GZIP_BYTES_MIN = 2048
+"""Smaller bodies go as they are: packing them would cost more than it saves."""
+_GZIP_LEVEL = 1
+_GZIP_WINDOW = 31
+"""zlib's way to say: with gzip's header and trailer."""
+
+HEALTH = b"healthy: dynamodb.local.amazonaws.com "
+"""What the service answers to GET, with its space."""
+UNKNOWN = b"<UnknownOperationException/>\n"
+"""What the service answers to what isn't of its protocol."""
+
+_STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+Headers = Mapping[bytes, bytes]
+
+
+class RequestIds:
+    """Request ids as the service makes them: 52 letters and digits, here random ones and a number."""
+
+    def __init__(self) -> None:
+        self._prefix = "".join(secrets.choice(_ALPHABET) for _ in range(36)).encode()
+        self._numbers = itertools.count(secrets.randbits(40))
+
+    def next(self) -> bytes:
+        """A new one."""
+        return b"%s%016X" % (self._prefix, next(self._numbers))
+
+
+class _Clock:
+    """The Date header, made once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        second = int(time.time())
+        if second != self._second:
+            self._second = second
+            self._line = f"\r\ndate: {formatdate(second, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+_ids = RequestIds()
+_clock = _Clock()
+
+
+def renew_ids() -> None:
+    """Start request ids anew, in a forked process."""
+    global _ids  # noqa: PLW0603 - one of each process
+    _ids = RequestIds()
+
+
+def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
+    """A whole answer with a JSON body, for a request with these headers."""
+    encoding = b""
+    if len(body) >= GZIP_BYTES_MIN and b"gzip" in headers.get(b"accept-encoding", b""):
+        body, encoding = gzipped(body), b"content-encoding: gzip\r\n"
+    return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n%s%scontent-length: %d\r\n\r\n%s" % (
+        _STATUS_LINES[status],
+        _clock.line(),
+        _ids.next(),
+        zlib.crc32(body),
+        JSON_TYPE if headers.get(b"content-type") != b"application/json" else b"application/json",
+        encoding,
+        cors,
+        len(body),
+        body,
+    )
+
+
+def plain_answer(status: int, body: bytes, more: bytes = b"", *, closes: bool = False) -> bytes:
+    """A whole answer without JSON. ``more`` are header lines, each with its end."""
+    if closes:
+        more += b"connection: close\r\n"
+    return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\n%scontent-length: %d\r\n\r\n%s" % (
+        _STATUS_LINES[status],
+        _clock.line(),
+        _ids.next(),
+        zlib.crc32(body),
+        more,
+        len(body),
+        body,
+    )
+
+
+def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> bytes:
+    """A whole answer that tells of an error."""
+    return json_answer(status_of(error), body_of(error), headers, cors)
+
+
+def gzipped(body: bytes) -> bytes:
+    """The body, packed."""
+    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+    return packer.compress(body) + packer.flush()
+
+
+class TooLargeError(Exception):
+    """A body that would be larger than is allowed."""
+
+
+def gunzipped(body: bytes, bytes_max: int) -> bytes:
+    """The body, unpacked, never more than ``bytes_max`` of it.
+
+    Raises:
+        TooLargeError: there is more.
+        zlib.error: it isn't gzip, or it was cut short.
+    """
+    unpacker = zlib.decompressobj(_GZIP_WINDOW)
+    unpacked = unpacker.decompress(body, bytes_max + 1)
+    if len(unpacked) > bytes_max:
+        raise TooLargeError
+    if not unpacker.eof:
+        raise zlib.error("cut short")
+    return unpacked

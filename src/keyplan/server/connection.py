@@ -1,0 +1,259 @@
+"""One connection: bytes to requests and answers to bytes, in order, with bounded time and memory.
+
+HTTP itself is parsed by httptools (llhttp). Requests of one connection are answered one after the other; a client may
+send the next before it has the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+import httptools
+
+from keyplan.server import answers
+from keyplan.server.faults import RETRY, protocol_fault
+from keyplan.server.service import Incoming, Service
+from keyplan.server.settings import Limits
+
+if TYPE_CHECKING:
+    from typing import Any
+
+_CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+class Connections:
+    """The connections of one process, and what they hold together."""
+
+    def __init__(self, service: Service, limits: Limits) -> None:
+        self.service = service
+        self.limits = limits
+        self.open: set[Connection] = set()
+        self.buffered_bytes = 0
+        self.is_closing = False
+
+    def __call__(self) -> Connection:
+        """A new one: asyncio's protocol factory."""
+        return Connection(self)
+
+    def end_late(self) -> None:
+        """End the connections whose time is over."""
+        now = time.monotonic()
+        for connection in [each for each in self.open if each.is_late(now)]:
+            connection.abort()
+
+    def close_idle(self) -> None:
+        """Begin to close: those that wait for a request end now, the others after their answer."""
+        self.is_closing = True
+        for connection in list(self.open):
+            connection.close_when_idle()
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection."""
+
+    def __init__(self, all_: Connections) -> None:
+        self._all = all_
+        self._limits = all_.limits
+        self._parser: Any = httptools.HttpRequestParser(self)
+        self._transport: Any = None
+        self._waiting: deque[tuple[Incoming, bool] | bytes] = deque()
+        self._is_answering = False
+        self._is_running = False
+        self._is_write_paused = False
+        self._is_read_paused = False
+        self._ends = False
+        """Nothing more is read: the last answer closes the connection."""
+        self._began = time.monotonic()
+        self._is_receiving = False
+        self._new_request()
+
+    def _new_request(self) -> None:
+        self._url = b""
+        self._headers: dict[bytes, bytes] = {}
+        self._chunks: list[bytes] = []
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._in_head = True
+
+    # --- asyncio's side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the connection, or turn it away when there are too many."""
+        self._transport = transport
+        if len(self._all.open) >= self._limits.connections_max:
+            self._transport.abort()
+            return
+        self._all.open.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Forget what was received and not answered."""
+        self._all.open.discard(self)
+        self._all.buffered_bytes -= self._body_bytes
+        self._body_bytes = 0
+        self._ends = True
+        self._waiting.clear()
+        self._transport = None
+
+    def eof_received(self) -> bool:
+        """The client sends no more; what it asked is still answered."""
+        self._ends = True
+        return self._is_answering or bool(self._waiting)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, and answer what is complete."""
+        if self._ends:
+            return
+        if not self._is_receiving:
+            self._is_receiving = True
+            self._began = time.monotonic()
+        if self._in_head:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except _RefusedError as refused:
+            self._refuse(refused.answer)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._refuse(answers.plain_answer(400, b"", closes=True))
+        else:
+            if self._in_head and self._head_bytes > self._limits.head_bytes_max:
+                self._refuse(answers.plain_answer(431, b"", closes=True))
+        self._run()
+
+    def pause_writing(self) -> None:
+        """The client doesn't read its answers: begin no more of them."""
+        self._is_write_paused = True
+        self._began = time.monotonic()
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._is_write_paused = False
+        self._run()
+
+    # --- the parser's side
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._new_request()
+
+    def on_url(self, url: bytes) -> None:
+        """A part of the URL."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; one that comes again is joined to the first."""
+        name = name.lower()
+        first = self._headers.get(name)
+        self._headers[name] = value if first is None else b"%s,%s" % (first, value)
+
+    def on_headers_complete(self) -> None:
+        """The body begins: refuse one that is too large before it is sent."""
+        self._in_head = False
+        length = self._headers.get(b"content-length")
+        if length is not None and int(length) > self._limits.body_bytes_max:
+            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+        if self._headers.get(b"expect", b"").lower() == b"100-continue" and not self._is_answering:
+            self._transport.write(_CONTINUE)
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body_bytes += len(body)
+        self._all.buffered_bytes += len(body)
+        if self._body_bytes > self._limits.body_bytes_max:
+            raise _RefusedError(answers.plain_answer(413, b"", closes=True))
+        if self._all.buffered_bytes > self._limits.buffered_bytes_max:
+            fault = protocol_fault("ServiceUnavailableException", RETRY)
+            raise _RefusedError(answers.error_answer(fault, self._headers))
+        self._chunks.append(body)
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        request = Incoming(self._parser.get_method(), self._url, self._headers, body)
+        self._waiting.append((request, bool(self._parser.should_keep_alive())))
+        self._all.buffered_bytes -= self._body_bytes
+        self._body_bytes = 0
+        self._is_receiving = False
+        self._in_head = True
+        self._head_bytes = 0
+
+    # --- answering
+
+    def _refuse(self, answer: bytes) -> None:
+        """Answer, after those before, and end: the rest of what was sent makes no sense."""
+        self._ends = True
+        self._waiting.append(answer)
+
+    def _run(self) -> None:
+        """Answer what waits, in order, until an answer is pending or the client doesn't read."""
+        if self._is_running:
+            return
+        self._is_running = True
+        while self._waiting and not self._is_answering and not self._is_write_paused:
+            self._is_answering = True
+            next_ = self._waiting.popleft()
+            if isinstance(next_, bytes):
+                self._reply(next_, keep_alive=False)
+            else:
+                self._answer(*next_)
+        self._is_running = False
+        if self._transport is None:
+            return
+        if self._ends and not self._waiting and not self._is_answering:
+            self._transport.close()
+        self._pace()
+
+    def _answer(self, request: Incoming, keep_alive: bool) -> None:  # noqa: FBT001
+        self._all.service.handle(request, lambda answer: self._reply(answer, keep_alive=keep_alive))
+
+    def _reply(self, answer: bytes, *, keep_alive: bool) -> None:
+        self._is_answering = False
+        if self._transport is None:
+            return
+        self._transport.write(answer)
+        if not keep_alive or (self._all.is_closing and not self._waiting):
+            self._ends = True
+            self._waiting.clear()
+            self._transport.close()
+            return
+        self._began = time.monotonic()
+        self._run()
+
+    def _pace(self) -> None:
+        """Stop reading while too much waits."""
+        is_full = len(self._waiting) >= self._limits.pipelined_max
+        if is_full != self._is_read_paused:
+            self._is_read_paused = is_full
+            (self._transport.pause_reading if is_full else self._transport.resume_reading)()
+
+    # --- ending
+
+    def is_late(self, now: float) -> bool:
+        """Whether it has kept the server waiting for too long."""
+        passed_s = now - self._began
+        if self._is_answering:
+            return False
+        if self._is_receiving and not self._waiting:
+            granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
+            return passed_s > self._limits.request_s_max + granted_s
+        return passed_s > self._limits.idle_s_max
+
+    def abort(self) -> None:
+        """End at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def close_when_idle(self) -> None:
+        """End now when nothing is asked, else after the answer."""
+        if self._transport is not None and not self._is_answering and not self._waiting:
+            self._transport.close()
+
+
+class _RefusedError(Exception):
+    """A request that isn't taken any further, with its answer."""
+
+    def __init__(self, answer: bytes) -> None:
+        super().__init__()
+        self.answer = answer

@@ -1,0 +1,244 @@
+"""Running a server: the listening socket, the event loop, signals, and worker processes that share one file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from keyplan.engine import Engine
+from keyplan.errors import RequestError, StoreError
+from keyplan.server.answers import renew_ids
+from keyplan.server.connection import Connections
+from keyplan.server.service import Service
+from keyplan.server.settings import MEMORY, Settings
+from keyplan.server.writing import Inline, WriterThread
+
+_BACKLOG = 1024
+_SWEEP_S = 1.0
+_RESTART_S = 1.0
+"""A worker that ends sooner than that after its start is not started again."""
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+_log = logging.getLogger("keyplan.server")
+
+
+def serve(settings: Settings, ready: Callable[[int], None] = lambda port: None) -> None:
+    """Serve until SIGTERM or SIGINT. ``ready`` is called with the port once connections are accepted.
+
+    Raises:
+        StoreError: the file can't be opened.
+        RequestError: the address can't be listened on.
+    """
+    _allow_many_files()
+    with _listen(settings) as listening:
+        port = listening.getsockname()[1]
+        if settings.workers == 1:
+            with _open(settings) as engine:
+                _run_loop(engine, settings, listening, lambda: ready(port))
+            return
+        _open(settings).close()  # what is wrong with the file is told once, here
+        _Workers(settings, listening).run(lambda: ready(port))
+
+
+def _open(settings: Settings) -> Engine:
+    return Engine.open(settings.db, raw_items=True)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((settings.host, settings.port))
+        listening.listen(_BACKLOG)
+        listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+    except OSError as error:
+        listening.close()
+        raise RequestError(
+            f"Can't listen on {settings.host} port {settings.port}: {error.strerror or error}",
+            place="port",
+            hint="Give another --port; 0 takes a free one.",
+        ) from None
+    return listening
+
+
+def _allow_many_files() -> None:
+    """As many open files as the system lets us have: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 8192 if hard == resource.RLIM_INFINITY else min(8192, hard)
+    if soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop  # noqa: PLC0415 - the quicker loop, where it is installed
+    except ImportError:
+        return asyncio.new_event_loop()
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+def _run_loop(
+    engine: Engine,
+    settings: Settings,
+    listening: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None = None,
+) -> None:
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        runner.run(_serve(engine, settings, listening, ready, parent))
+
+
+async def _serve(
+    engine: Engine, settings: Settings, listening: socket.socket, ready: Callable[[], None], parent: int | None
+) -> None:
+    """Serve until a signal, or until the pipe to the parent process ends with it."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop.set)
+    if parent is not None:
+        loop.add_reader(parent, stop.set)
+    thread = None if settings.db == MEMORY else WriterThread(engine, loop)
+    try:
+        connections = Connections(Service(engine, settings, thread or Inline(engine)), settings.limits)
+        accepting = _Accepting(loop, listening, connections)
+        ready()
+        while not stop.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), _SWEEP_S)
+            connections.end_late()
+        accepting.stop()
+        if parent is not None:
+            loop.remove_reader(parent)
+        await _drain(connections, settings.limits.shutdown_s_max)
+    finally:
+        if thread is not None:
+            thread.close()
+
+
+async def _drain(connections: Connections, seconds_max: float) -> None:
+    """Let what is being answered finish."""
+    connections.close_idle()
+    end = time.monotonic() + seconds_max
+    while connections.open and time.monotonic() < end:
+        await asyncio.sleep(0.01)
+    for connection in list(connections.open):
+        connection.abort()
+
+
+class _Accepting:
+    """Accepts one connection at a time, so that workers on one socket share them: who is busy takes none."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, listening: socket.socket, connections: Connections) -> None:
+        self._loop = loop
+        self._listening = listening
+        self._connections = connections
+        self._tasks: set[asyncio.Task[Any]] = set()
+        loop.add_reader(listening, self._accept)
+
+    def stop(self) -> None:
+        """Accept no more."""
+        self._loop.remove_reader(self._listening)
+
+    def _accept(self) -> None:
+        try:
+            accepted, _ = self._listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            # Out of files, most likely: leave the connection in the queue for a while.
+            _log.error("Can't accept a connection: %s", error)
+            self._loop.remove_reader(self._listening)
+            self._loop.call_later(0.1, self._loop.add_reader, self._listening, self._accept)
+            return
+        accepted.setblocking(False)  # noqa: FBT003
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        task = self._loop.create_task(self._loop.connect_accepted_socket(self._connections, accepted))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Workers:
+    """Processes that serve one socket and one file; one that dies is started again."""
+
+    def __init__(self, settings: Settings, listening: socket.socket) -> None:
+        self._settings = settings
+        self._listening = listening
+        self._started: dict[int, float] = {}
+        self._is_stopping = False
+        self._from_parent, self._to_workers = os.pipe()
+        """Nothing is written to it: it ends when this process does, however that happens."""
+
+    def run(self, ready: Callable[[], None]) -> None:
+        """Start the workers and wait until they are told to end.
+
+        Raises:
+            StoreError: a worker couldn't start.
+        """
+        before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
+        failed = False
+        try:
+            for _ in range(self._settings.workers):
+                self._start()
+            ready()
+            while self._started:
+                failed = self._wait() or failed
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(self._from_parent)
+            os.close(self._to_workers)
+        if failed:
+            raise StoreError("A worker process ended right after its start", place=self._settings.db)
+
+    def _start(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        process = os.fork()
+        if process == 0:
+            os._exit(self._work())
+        self._started[process] = time.monotonic()
+
+    def _work(self) -> int:
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        os.close(self._to_workers)
+        renew_ids()
+        try:
+            with _open(self._settings) as engine:
+                _run_loop(engine, self._settings, self._listening, lambda: None, self._from_parent)
+        except Exception:
+            _log.exception("A worker failed")
+            return 1
+        return 0
+
+    def _wait(self) -> bool:
+        """Wait for a worker's end, and start it again; whether that makes no sense."""
+        process, _ = os.wait()
+        started = self._started.pop(process, None)
+        if started is None or self._is_stopping:
+            return False
+        if time.monotonic() - started < _RESTART_S:
+            self._stop(signal.SIGTERM, None)
+            return True
+        _log.error("A worker died and is started again")
+        self._start()
+        return False
+
+    def _stop(self, number: int, frame: object) -> None:  # noqa: ARG002 - the signal module's signature
+        self._is_stopping = True
+        for process in self._started:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)

@@ -1,0 +1,105 @@
+"""Writes, away from the event loop: one thread makes them, in the order they came.
+
+What waits while a commit is under way goes into the next one together. Each write is acknowledged after its commit,
+and one that fails leaves the others untouched.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol
+
+from keyplan.engine import Engine
+
+Outcome = dict[str, Any] | Exception
+Done = Callable[[Outcome], None]
+_Job = tuple[str, dict[str, Any], Done]
+
+TOGETHER_MAX = 64
+"""Writes of one commit."""
+
+
+class Writing(Protocol):
+    """Takes writes."""
+
+    def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
+        """Make a write, and call ``done`` with its outcome, on the event loop."""
+        ...
+
+
+class Inline:
+    """Makes each write at once. For stores that don't wait for a disk or for other writers."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
+        """Make a write."""
+        done(_outcome(self._engine, name, params))
+
+
+class WriterThread:
+    """Makes writes in a thread of its own, those that wait together in one commit."""
+
+    def __init__(self, engine: Engine, loop: asyncio.AbstractEventLoop) -> None:
+        self._engine = engine
+        self._loop = loop
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="keyplan-writer")
+        self._thread.start()
+
+    def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
+        """Queue a write."""
+        self._jobs.put((name, params, done))
+
+    def close(self) -> None:
+        """Finish what is queued, and end."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            jobs = self._take()
+            if jobs and jobs[-1] is None:
+                self._make([job for job in jobs if job is not None])
+                return
+            self._make([job for job in jobs if job is not None])
+
+    def _take(self) -> list[_Job | None]:
+        """At least one job, and what waits beside it."""
+        jobs = [self._jobs.get()]
+        try:
+            while jobs[-1] is not None and len(jobs) < TOGETHER_MAX:
+                jobs.append(self._jobs.get_nowait())
+        except Empty:
+            pass
+        return jobs
+
+    def _make(self, jobs: list[_Job]) -> None:
+        if not jobs:
+            return
+        if len(jobs) == 1:
+            name, params, done = jobs[0]
+            self._loop.call_soon_threadsafe(done, _outcome(self._engine, name, params))
+            return
+        outcomes: list[Outcome]
+        try:
+            outcomes = self._engine.call_together([(name, params) for name, params, _ in jobs])
+        except Exception as error:  # noqa: BLE001 - nothing was written, and each client is told so
+            outcomes = [error] * len(jobs)
+        self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+
+
+def _deliver(jobs: list[_Job], outcomes: list[Outcome]) -> None:
+    for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
+        done(outcome)
+
+
+def _outcome(engine: Engine, name: str, params: dict[str, Any]) -> Outcome:
+    try:
+        return engine.call(name, params)
+    except Exception as error:  # noqa: BLE001 - it is told to the client that asked
+        return error

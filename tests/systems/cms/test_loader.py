@@ -1,0 +1,312 @@
+"""Loading folders: what goes in, what is a fault with its file and line, and loading again."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.errors import RequestError, StoreError
+from keyplan.systems import LoadReport
+from keyplan.systems.cms import Article, Cms
+from keyplan.systems.cms.design import BODY_BYTES_MAX
+from keyplan.systems.cms.loader import load
+from keyplan.systems.posts import stable_id
+from tests.systems.cms.support import keys, recorded, silent, stored
+
+JEKYLL_POSTS = Path(__file__).parents[3] / ".." / "shared" / "data" / "jekyll-posts"
+POST = """---
+title: "Keys: a \\"short\\" guide"
+date: 2020-01-02 03:04:05 +0100
+author: ann
+tags: [keys, "c#"]
+category: howto
+---
+
+First paragraph.
+
+Second.
+"""
+
+
+def write(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def loaded(cms: Cms, folder: Path) -> LoadReport:
+    return load(cms, folder, silent)
+
+
+def dump(cms: Cms) -> list[str]:
+    return sorted(json.dumps(item, sort_keys=True) for item in stored(cms))
+
+
+def only_article(cms: Cms) -> Article:
+    (name,) = {pk.removeprefix("ARTICLE#") for pk, sk in keys(cms) if sk == "#METADATA"}
+    article = cms.article(name)
+    assert article is not None
+    return article
+
+
+def test_post_becomes_an_article(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "_posts/2020-01-01-keys.md", POST)
+    assert loaded(cms, tmp_path) == LoadReport(1, [])
+    moment = datetime(2020, 1, 2, 2, 4, 5, tzinfo=UTC)
+    article = only_article(cms)
+    assert article == Article(
+        article_id=stable_id("_posts/2020-01-01-keys.md", moment),
+        title='Keys: a "short" guide',
+        slug="keys",
+        excerpt="First paragraph.",
+        status="published",
+        author_id="ann",
+        published_at=moment,
+        current_version=1,
+        tags={"keys", "c#", "howto"},
+        created_at=moment,
+        updated_at=moment,
+    )
+    (version,) = cms.article_versions(article.article_id)
+    assert (version.body, version.word_count) == ("First paragraph.\n\nSecond.\n", 3)
+    assert (version.created_by, version.created_at) == ("ann", moment)
+    assert {one.tag for one in cms.tags_of_article(article.article_id)} == article.tags
+    assert cms.articles_by_tag("c#").items == [article]
+
+
+def test_drafts(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "_drafts/idea.md", "---\ntitle: Idea\n---\nText\n")
+    assert loaded(cms, tmp_path).loaded == 1
+    article = only_article(cms)
+    assert (article.status, article.published_at, article.current_version) == ("draft", None, 1)
+    assert cms.publish(article.article_id, "Text, mended\n", "ann").version == 2
+    assert loaded(cms, tmp_path).loaded == 1
+    again = only_article(cms)
+    assert (again.status, again.current_version) == ("published", 2)
+
+
+# Faults
+
+
+def odd_folder(folder: Path) -> dict[str, str]:
+    """A folder of files that can't be loaded, beside two that can; gives what is expected to be said of each."""
+    write(folder, "good.md", POST)
+    write(folder, "zz/good.toml.md", "+++\ntitle = 'T'\ndate = 2020-01-01\n+++\nText\n")
+    write(folder, "latin.md", "---\ntitle: A\n---\n\ncaf\xe9\n".encode("latin-1"))
+    write(folder, "utf16.md", "---\ntitle: A\n---\n".encode("utf-16"))
+    write(folder, "yaml.md", "---\ntitle: Part: two\n---\n")
+    write(folder, "open.md", "---\ntitle: A\n\nText\n")
+    write(folder, "toml.md", "+++\ntitle = 'A'\ntags = [1\n+++\n")
+    write(folder, "json.md", '{\n"title": "A",\n}\n')
+    write(folder, "plain.md", "# Read me\n")
+    write(folder, "empty.md", "")
+    write(folder, "date.md", "---\ntitle: A\ndate: soon\n---\n")
+    write(folder, "2020-02-31-name.md", "---\ntitle: A\n---\n")
+    write(folder, "big.md", "---\ntitle: A\n---\n" + "x" * (BODY_BYTES_MAX + 1))
+    write(folder, "tags.md", "---\ntitle: A\ntags: [" + ",".join(map(str, range(41))) + "]\n---\n")
+    write(folder, "tag.md", "---\ntitle: A\ntags: [" + "x" * 101 + "]\n---\n")
+    write(folder, "title.md", "---\na: 1\ntitle: " + "x" * 501 + "\n---\n")
+    with (folder / "huge.md").open("wb") as file:
+        file.truncate(1 << 36)
+    os.mkfifo(folder / "pipe.md")
+    (folder / "link.md").symlink_to("/etc/hostname")
+    return {
+        "latin.md:5": "0xe9",
+        "utf16.md:1": "0xff",
+        "yaml.md:2": "mapping values",
+        "open.md:1": "no end",
+        "toml.md:3": "TOML",
+        "json.md:3": "JSON",
+        "plain.md:1": "no front matter",
+        "empty.md:1": "no front matter",
+        "date.md:3": "isn't a date",
+        "2020-02-31-name.md": "isn't a day",
+        "big.md": f"{BODY_BYTES_MAX + 1:,} bytes",
+        "tags.md:3": "41 tags",
+        "tag.md:3": "tags: ",
+        "title.md:3": "title: ",
+        "huge.md": "68,719,476,736 bytes",
+        "pipe.md": "not a file",
+        "link.md": "not followed",
+    }
+
+
+def test_each_fault_by_name_and_line(cms: Cms, tmp_path: Path) -> None:
+    expected = odd_folder(tmp_path)
+    report = loaded(cms, tmp_path)
+    found = {fault.place: fault for fault in report.faults}
+    assert len(found) == len(report.faults)
+    assert found.keys() == expected.keys()
+    for place, said in expected.items():
+        assert said in str(found[place]), place
+    assert report.loaded == 2
+    assert sum(sk == "#METADATA" for _, sk in keys(cms)) == 2
+    assert "object store" in str(found["big.md"])
+
+
+def test_names_that_are_not_utf8(cms: Cms, tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9.md")
+    try:
+        write(tmp_path, name, "no front matter")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    write(tmp_path, os.fsdecode(b"th\xe9.md"), POST)
+    report = loaded(cms, tmp_path)
+    assert report.loaded == 1
+    assert [fault.place for fault in report.faults] == ["caf\ufffd.md:1"]
+    assert only_article(cms).slug == "th\ufffd"
+
+
+def test_no_folder(cms: Cms, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match="not there"):
+        loaded(cms, tmp_path / "missing")
+    assert loaded(cms, tmp_path) == LoadReport(0, [])
+
+
+def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    write(tmp_path, "b.md", POST)
+
+    def fail(operation: str, parameters: dict[str, Any]) -> None:
+        if operation == "TransactWriteItems":
+            raise StoreError("the disk is full")
+
+    recorded(cms).before = fail
+    with pytest.raises(StoreError):
+        loaded(cms, tmp_path)
+    assert keys(cms) == set()
+
+
+# Again
+
+
+def test_loaded_again_nothing_is_written(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    write(tmp_path, "b.md", "---\n---\nUndated, untagged.\n")
+    loaded(cms, tmp_path)
+    before = dump(cms)
+    recorder = recorded(cms)
+    os.utime(tmp_path / "b.md", (0, 0))  # a fresh checkout has other times
+    assert loaded(cms, tmp_path) == LoadReport(2, [])
+    assert set(recorder.operations) == {"GetItem", "Query"}
+    assert dump(cms) == before
+
+
+def test_a_changed_file_is_a_new_version(cms: Cms, tmp_path: Path) -> None:
+    path = write(tmp_path, "a.md", POST)
+    loaded(cms, tmp_path)
+    write(tmp_path, "a.md", POST.replace("Second.", "Other."))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    loaded(cms, tmp_path)
+    article = only_article(cms)
+    assert article.current_version == 2
+    newest, oldest = cms.article_versions(article.article_id)
+    assert (newest.body, oldest.body) == ("First paragraph.\n\nOther.\n", "First paragraph.\n\nSecond.\n")
+    assert newest.created_at == article.updated_at == datetime.fromtimestamp(1_700_000_000, UTC)
+
+
+def test_a_file_s_new_fields(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    loaded(cms, tmp_path)
+    text = POST.replace("ann", "ben").replace('[keys, "c#"]', "[keys, new]").replace("guide", "walk")
+    write(tmp_path, "a.md", text)
+    loaded(cms, tmp_path)
+    article = only_article(cms)
+    assert (article.author_id, article.title, article.current_version) == ("ben", 'Keys: a "short" walk', 1)
+    assert article.tags == {one.tag for one in cms.tags_of_article(article.article_id)} == {"keys", "new", "howto"}
+    assert cms.articles_by_author("ann").items == []
+    assert cms.articles_by_author("ben").items == [article]
+    assert cms.articles_by_tag("c#").items == []
+
+
+def test_what_was_published_in_the_cms_stays(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    loaded(cms, tmp_path)
+    name = only_article(cms).article_id
+    for number in range(12):
+        cms.publish(name, f"In the CMS {number}", "ann")
+    before = dump(cms)
+    loaded(cms, tmp_path)
+    assert dump(cms) == before
+    write(tmp_path, "a.md", POST.replace("Second.", "Other."))
+    loaded(cms, tmp_path)
+    latest = cms.article_with_latest(name)
+    assert latest is not None
+    assert latest.version is not None
+    assert (latest.version.version, latest.version.body) == (14, "First paragraph.\n\nOther.\n")
+
+
+def test_archived_stays(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    loaded(cms, tmp_path)
+    cms.archive(only_article(cms).article_id)
+    before = dump(cms)
+    assert loaded(cms, tmp_path) == LoadReport(1, [])
+    write(tmp_path, "a.md", POST.replace("Second.", "Other."))
+    report = loaded(cms, tmp_path)
+    assert report.loaded == 0
+    assert [(fault.place, fault.code) for fault in report.faults] == [("a.md", "Refused")]
+    assert dump(cms) == before
+
+
+def test_loaded_after_a_delete_that_failed_half_way(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "a.md", POST)
+    loaded(cms, tmp_path)
+    whole = dump(cms)
+    article = only_article(cms)
+    cms.publish(article.article_id, "more", "ann")
+    recorder = recorded(cms)
+
+    def fail(operation: str, parameters: dict[str, Any]) -> None:
+        if operation == "BatchWriteItem":
+            raise StoreError("the power went")
+
+    recorder.before = fail
+    with pytest.raises(StoreError):
+        cms.delete_article(article.article_id)
+    assert len(keys(cms)) == 2
+    recorder.before = lambda operation, parameters: None
+    assert loaded(cms, tmp_path) == LoadReport(1, [])
+    assert dump(cms) == whole
+
+
+def test_progress(cms: Cms, tmp_path: Path) -> None:
+    for name in "abc":
+        write(tmp_path, f"{name}.md", POST)
+    seen: list[tuple[int, int | None]] = []
+    load(cms, tmp_path, lambda done, total: seen.append((done, total)))
+    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+# Real input
+
+
+@pytest.mark.skipif(
+    not JEKYLL_POSTS.is_dir(), reason="needs ../shared/data/jekyll-posts, which isn't part of the project"
+)
+def test_the_posts_of_jekyll_s_own_blog(tmp_path: Path) -> None:
+    names = [path.name for path in JEKYLL_POSTS.iterdir()]
+    assert len(names) == 102
+    with Cms.open(tmp_path / "cms.db") as cms:
+        assert loaded(cms, JEKYLL_POSTS) == LoadReport(102, [])
+        before = dump(cms)
+        assert loaded(cms, JEKYLL_POSTS) == LoadReport(102, [])
+        assert dump(cms) == before
+        items = stored(cms)
+        metadata = [item for item in items if item["sk"]["S"] == "#METADATA"]
+        assert len(metadata) == 102
+        assert {item["slug"]["S"] for item in metadata} == {
+            name.partition(".m")[0][11:].removesuffix(".markdown") for name in names
+        }
+        assert all(item["publishedAt"]["S"][:4] >= "2013" for item in metadata)
+        tags = {(item["pk"]["S"], item["sk"]["S"]) for item in items if item["pk"]["S"].startswith("TAG#")}
+        assert tags == {(f"TAG#{tag}", item["pk"]["S"]) for item in metadata for tag in item["tags"]["SS"]}
+        dates = [one.created_at for one in cms.articles_by_author("parkr", limit=100)]
+        assert len(dates) > 40
+        assert dates == sorted(dates, reverse=True)

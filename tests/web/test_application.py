@@ -1,0 +1,161 @@
+"""What holds for every request: one shape of errors, methods, hosts, headers, and the end of the application."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from keyplan import errors
+from keyplan.errors import DynamoDBError, KeyplanError, StoreError
+from keyplan.web import app
+from keyplan.web.statuses import status_of
+from tests.web.library import Library
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
+def test_an_unknown_path_is_404_in_the_shape_of_all_errors(http: TestClient, path: str) -> None:
+    answer = http.get(path)
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "NotFound"
+
+
+@pytest.mark.parametrize("base", ["api", "try"])
+def test_an_unknown_pattern_is_404_and_the_nearest_is_named(http: TestClient, base: str) -> None:
+    answer = http.get(f"/{base}/boook")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "UnknownPattern"
+    assert answer.json()["error"]["hint"] == "did you mean book?"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/api/book", "GET"),
+        ("DELETE", "/api/book", "GET"),
+        ("GET", "/api/add_book", "POST"),
+        ("PUT", "/api/add_book", "POST"),
+        ("GET", "/try/add_book", "POST"),
+        ("POST", "/openapi.json", "GET, HEAD"),
+        ("POST", "/", "GET, HEAD"),
+    ],
+)
+def test_a_wrong_method_is_405_and_the_right_one_is_named(
+    http: TestClient, method: str, path: str, allowed: str
+) -> None:
+    answer = http.request(method, path)
+    assert answer.status_code == 405
+    assert answer.json()["error"]["code"] == "MethodNotAllowed"
+    assert ", ".join(sorted(answer.headers["allow"].split(", "))) == allowed
+
+
+def every_error() -> list[type[KeyplanError]]:
+    return [
+        kind for name in errors.__all__ if isinstance(kind := getattr(errors, name), type) and issubclass(kind, Exception)
+    ]
+
+
+STATUSES = {
+    "RequestError": 400,
+    "UnknownDesign": 400,
+    "UnknownPattern": 404,
+    "ArgumentError": 400,
+    "CursorError": 400,
+    "KeyFieldError": 400,
+    "UpdateRefused": 400,
+    "ItemTooLarge": 413,
+    "ItemNotFound": 404,
+    "WriteFailed": 409,
+    "ItemExists": 409,
+    "ConditionFailed": 409,
+    "ValueTaken": 409,
+    "TransactionFailed": 409,
+    "Refused": 409,
+    "StoreError": 503,
+    "AnswerError": 500,
+    "ItemNotReadable": 500,
+    "DesignError": 500,
+    "KeyplanError": 500,
+    "DynamoDBError": 503,
+}
+
+
+@pytest.mark.parametrize("kind", every_error())
+def test_each_kind_of_error_has_its_status(
+    http: TestClient, library: Library, monkeypatch: pytest.MonkeyPatch, kind: type[KeyplanError]
+) -> None:
+    async def fails(*_: Any) -> Any:
+        raise kind("no")
+
+    monkeypatch.setattr(library, "call_async", fails)
+    answer = http.get("/api/book?isbn=1")
+    assert answer.status_code == STATUSES[kind.__name__]
+    assert answer.json() == {"error": {"code": kind.code, "message": "no"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [("ValidationException", 400), ("ThrottlingException", 503), ("TransactionConflictException", 409), ("Odd", 500)],
+)
+def test_dynamodbs_errors_have_statuses_by_their_type(kind: str, status: int) -> None:
+    assert status_of(DynamoDBError("no", type=kind)) == status
+
+
+def test_a_store_that_is_gone_is_503(http: TestClient, library: Library) -> None:
+    library.close()
+    answer = http.get("/api/book?isbn=1")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "StoreError")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8000", 200),
+        ("localhost", 200),
+        ("LOCALHOST:1", 200),
+        ("evil.example", 421),
+        ("evil.example:8000", 421),
+        ("127.0.0.1.evil.example", 421),
+    ],
+)
+def test_other_hosts_are_refused_where_hosts_are_named(library: Library, host: str, status: int) -> None:
+    from tests.web.conftest import TestClient
+
+    client = TestClient(app(library, hosts=["127.0.0.1", "localhost"]))
+    answer = client.get("/openapi.json", headers={"host": host})
+    assert answer.status_code == status
+    if status == 421:
+        assert answer.json()["error"]["code"] == "WrongHost"
+
+
+def test_nothing_from_elsewhere_may_be_loaded(http: TestClient) -> None:
+    for path in ("/", "/api/book?isbn=1", "/nothing"):
+        headers = http.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_end_of_the_application_closes_the_design() -> None:
+    from tests.web.conftest import TestClient
+
+    library = Library.open(":memory:")
+    with TestClient(app(library)) as client:
+        assert client.get("/api/expensive?least=1").status_code == 200
+    with pytest.raises(StoreError):
+        library.book("1")
+
+
+def test_requests_at_once_are_answered_each_with_its_own(http: TestClient, filled: Library) -> None:
+    import httpx
+
+    async def all_at_once() -> list[str]:
+        transport = httpx.ASGITransport(app(filled))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            answers = await asyncio.gather(*(client.get(f"/api/book?isbn=i{n % 5}") for n in range(60)))
+        return [one.json()["isbn"] for one in answers]
+
+    assert asyncio.run(all_at_once()) == [f"i{n % 5}" for n in range(60)]

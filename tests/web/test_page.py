@@ -1,0 +1,159 @@
+"""The page: what it shows without a script, and what its forms ask. The browser's part is in ``tests/browser``."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from keyplan import Design, Entity, Key, Table, read
+from keyplan.web import app
+from tests.web.library import Library
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+
+class Parsed(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture
+def page(http: TestClient) -> Parsed:
+    answer = http.get("/")
+    assert answer.headers["content-type"].startswith("text/html")
+    return Parsed(answer.text)
+
+
+def test_it_shows_the_design_and_every_pattern(page: Parsed) -> None:
+    flat = " ".join(page.text.split())
+    assert "It stands for any design" in flat
+    for pattern in Library.compiled.patterns.values():
+        assert pattern.id in page.text
+        assert pattern.name in page.text
+    assert "shelf_pk = SHELF#{shelf}" in page.text
+    assert 'begins_with(shelf_sk, "{title}")' in page.text
+    assert [one["data-pattern"] for one in page.all("form")] == list(Library.compiled.patterns)
+
+
+def test_it_is_the_same_at_docs(http: TestClient) -> None:
+    assert http.get("/docs").text == http.get("/").text
+
+
+def test_nothing_comes_from_elsewhere(http: TestClient, page: Parsed) -> None:
+    addresses = [one.get(name) for _, one in page.tags for name in ("href", "src", "action")]
+    for address in filter(None, addresses):
+        assert not re.match(r"[a-z]+:|//", address), address
+    for name in ("page.css", "page.js", "icon.svg"):
+        answer = http.get(f"/static/{name}")
+        assert answer.status_code == 200
+        assert "http" not in answer.text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_every_control_has_a_label_and_ids_are_unique(page: Parsed) -> None:
+    identities = [one["id"] for _, one in page.tags if "id" in one]
+    assert len(identities) == len(set(identities))
+    labelled = {one["for"] for one in page.all("label")}
+    controls = [one for tag in ("input", "select", "textarea") for one in page.all(tag)]
+    assert {one["id"] for one in controls} == labelled
+    assert len(controls) > 40
+
+
+def test_the_controls_fit_the_parameters(page: Parsed) -> None:
+    by_id = {one["id"]: (tag, one) for tag, one in page.tags if tag in {"input", "select", "textarea"}}
+    assert by_id["on_shelf-limit"][1]["max"] == "1000"
+    assert by_id["on_shelf-limit"][1]["value"] == "10"
+    assert by_id["priced-kind"][0] == "select"
+    assert by_id["books-isbn"][1]["data-kind"] == "lines"
+    assert by_id["add_book-book"][1]["data-kind"] == "json"
+    assert "priced-price_cents-ge" in by_id
+    assert by_id["loans-at-lt"][1]["placeholder"] == "2026-11-21T09:00:00Z"
+
+
+def test_texts_of_a_design_are_shown_as_texts() -> None:
+    from tests.web.conftest import TestClient
+
+    class Note(Entity):
+        """A note."""
+
+        name: str
+
+        primary = Key("<b>#{name}", "&lt;")
+
+    class Notes(Design):
+        """<script>alert(1)</script> & more."""
+
+        table = Table("notes")
+
+        @read('"><img src=x>')
+        def note(self, name: str) -> Note | None:
+            """<i>A</i> note."""
+            ...
+
+    text = TestClient(app(Notes.open(":memory:"))).get("/").text
+    parsed = Parsed(text)
+    assert len(parsed.all("script")) == 1
+    assert not parsed.all("img")
+    assert "<script>alert(1)</script> & more." in parsed.text
+    assert "pk = <b>#{name}" in parsed.text
+    assert "sk = &lt;" in parsed.text
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_try_tells_the_answer_and_the_requests_made(http: TestClient) -> None:
+    found: dict[str, Any] = http.get("/try/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
+    assert found["status"] == 200
+    assert found["answer"] == http.get("/api/books_lent", params={"reader_id": "r#1", "limit": 2}).json()
+    assert [one["operation"] for one in found["requests"]] == ["Query", "BatchGetItem"]
+    assert found["requests"][0]["parameters"]["ExpressionAttributeValues"] == {":p0": {"S": "READER#r$c1#LOANS"}}
+    wrote = http.post("/try/add_book", json={"book": {"isbn": "new", "title": "N"}}).json()
+    assert (wrote["status"], wrote["requests"][0]["operation"]) == (200, "PutItem")
+    gone = http.post("/try/remove_book", json={"isbn": "new"}).json()
+    assert (gone["status"], gone["answer"]) == (204, None)
+
+
+@pytest.mark.usefixtures("filled")
+def test_a_try_tells_errors_with_their_status(http: TestClient) -> None:
+    missing = http.get("/try/book?isbn=none").json()
+    assert (missing["status"], missing["error"]["code"], len(missing["requests"])) == (404, "ItemNotFound", 1)
+    wrong = http.get("/try/book").json()
+    assert (wrong["status"], wrong["requests"]) == (400, [])
+
+
+@pytest.mark.usefixtures("filled")
+def test_of_an_iterator_a_try_gives_the_first_hundred(http: TestClient, filled: Library) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    from keyplan import Put
+    from tests.web.library import Event
+
+    start = datetime(2026, 5, 1, tzinfo=UTC)
+    filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(150))
+    assert len(http.get("/try/all_events?day=2026-05-01").json()["answer"]["items"]) == 100
+
+
+@pytest.mark.usefixtures("filled")
+def test_values_to_begin_with_come_from_what_is_stored(http: TestClient) -> None:
+    found = http.get("/examples.json").json()
+    assert set(found["isbn"]) <= {f"i{n}" for n in range(5)}
+    assert found["reader_id"] == ["r#1"]
+    assert found["day"] == ["2026-03-01"]
+
+
+def test_an_empty_table_has_no_values(http: TestClient) -> None:
+    assert http.get("/examples.json").json() == {}

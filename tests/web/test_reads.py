@@ -1,0 +1,214 @@
+"""Reads over HTTP: every kind of parameter and of answer, and what is told when a request is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.web.library import Library
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+pytestmark = pytest.mark.usefixtures("filled")
+
+DAY = "2026-03-01"
+
+
+def items(answer: Any, field: str) -> list[Any]:
+    assert answer.status_code == 200, answer.text
+    return [one[field] for one in answer.json()["items"]]
+
+
+def test_one_item_is_the_entity_in_plain_json(http: TestClient) -> None:
+    answer = http.get("/api/book", params={"isbn": "i0"})
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == {
+        "isbn": "i0",
+        "title": "c# in depth",
+        "shelf": "Ü/+ %",
+        "kind": "novel",
+        "price_cents": 0,
+        "weight": None,
+        "cover": None,
+        "topics": ["a", "m", "z"],
+        "bought_at": None,
+    }
+
+
+@pytest.mark.parametrize("pattern", ["book", "book_there", "with_copies", "with_newest"])
+def test_no_such_item_is_404_whatever_the_pattern_answers_in_python(http: TestClient, pattern: str) -> None:
+    answer = http.get(f"/api/{pattern}", params={"isbn": "none"})
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "ItemNotFound"
+
+
+def test_many_keys_repeat_the_parameter(http: TestClient) -> None:
+    answer = http.get("/api/books?isbn=i3&isbn=none&isbn=i1")
+    assert items(answer, "isbn") == ["i3", "i1"]
+    assert list(answer.json()) == ["items"]
+
+
+def test_pages_follow_each_other_by_their_cursors(http: TestClient) -> None:
+    seen: list[str] = []
+    asked: dict[str, Any] = {"day": DAY, "limit": 5}
+    for _ in range(3):
+        page = http.get("/api/events", params=asked).json()
+        seen += [one["event_id"] for one in page["items"]]
+        asked["cursor"] = page["cursor"]
+    assert seen == [f"e{number:02d}" for number in range(12)]
+    assert asked["cursor"] is None
+
+
+@pytest.mark.parametrize(("shelf", "titles"), [("c#", ["a&b=c?d", "Ä"]), ("Ü/+ %", ["c# in depth", "plain", "日本"])])
+def test_texts_of_any_kind_are_values_and_nothing_else(http: TestClient, shelf: str, titles: list[str]) -> None:
+    assert items(http.get("/api/on_shelf", params={"shelf": shelf}), "title") == titles
+
+
+def test_a_prefix_is_plain_text(http: TestClient) -> None:
+    assert items(http.get("/api/on_shelf", params={"shelf": "Ü/+ %", "title": "c#"}), "title") == ["c# in depth"]
+
+
+def test_partitions_are_merged_in_order_under_one_cursor(http: TestClient) -> None:
+    first = http.get("/api/on_shelves?shelf=c%23&shelf=%C3%9C/%2B%20%25&limit=3")
+    rest = http.get(
+        "/api/on_shelves", params={"shelf": ["c#", "Ü/+ %"], "limit": 3, "cursor": first.json()["cursor"]}
+    )
+    assert items(first, "title") + items(rest, "title") == sorted(["c# in depth", "Ä", "日本", "a&b=c?d", "plain"])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "prices"),
+    [
+        ("", [0, 100, 200, 300]),
+        ("&price_cents.ge=100", [100, 200, 300]),
+        ("&price_cents.gt=100&price_cents.lt=300", [200]),
+        ("&price_cents.ge=100&price_cents.le=200", [100, 200]),
+        ("&price_cents.gt=300&price_cents.lt=0", []),
+    ],
+)
+def test_a_range_is_given_by_its_bounds(http: TestClient, bounds: str, prices: list[int]) -> None:
+    assert items(http.get(f"/api/priced?kind=novel{bounds}"), "price_cents") == prices
+
+
+def test_moments_are_iso_with_a_z(http: TestClient) -> None:
+    answer = http.get("/api/loans", params={"reader_id": "r#1", "at.ge": "2026-03-01T15:00:00+01:00"})
+    assert items(answer, "at") == ["2026-03-01T15:00:00Z", "2026-03-01T14:00:00Z"]
+
+
+def test_collections_are_objects(http: TestClient) -> None:
+    whole = http.get("/api/with_copies?isbn=i0").json()
+    assert whole["book"]["isbn"] == "i0"
+    assert [one["number"] for one in whole["copies"]] == [1, 2, 3]
+    assert http.get("/api/with_newest?isbn=i0").json()["newest"]["number"] == 3
+    assert http.get("/api/with_newest?isbn=i1").json()["newest"] is None
+
+
+def test_claims_junctions_and_scans_answer(http: TestClient) -> None:
+    assert http.get("/api/reader_by_email", params={"email": "ä@example.org"}).json()["name"] == "Ä"
+    assert items(http.get("/api/books_lent", params={"reader_id": "r#1"}), "isbn") == ["i3", "i2", "i1", "i0"]
+    assert items(http.get("/api/copies_lent", params={"reader_id": "r#1"}), "number") == [1, 2, 3]
+    assert sorted(items(http.get("/api/expensive?least=200"), "isbn")) == ["i3", "i4"]
+
+
+def test_an_iterators_items_are_lines(http: TestClient, filled: Library) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    from keyplan import Put
+    from tests.web.library import Event
+
+    start = datetime(2026, 4, 1, tzinfo=UTC)
+    filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(250))
+    answer = http.get("/api/all_events?day=2026-04-01")
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert [json.loads(line)["event_id"] for line in answer.text.splitlines()] == [f"{n:04d}" for n in range(250)]
+    empty = http.get("/api/all_events?day=2026-04-02")
+    assert (empty.status_code, empty.text) == (200, "")
+    assert http.get("/api/all_events?day=yesterday").status_code == 400
+
+
+def test_an_error_after_the_first_line_is_the_last_line(
+    http: TestClient, filled: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from keyplan.errors import StoreError
+
+    async def stream(*_: Any) -> Any:
+        yield {"event_id": "1"}
+        raise StoreError("the disk failed")
+
+    monkeypatch.setattr(filled, "stream_async", stream)
+    lines = http.get(f"/api/all_events?day={DAY}").text.splitlines()
+    assert json.loads(lines[0]) == {"event_id": "1"}
+    assert json.loads(lines[1])["error"]["code"] == "StoreError"
+
+
+@pytest.mark.parametrize(
+    ("path", "places"),
+    [
+        ("/api/book", ["isbn"]),
+        ("/api/book?isbn=1&isbn=2", ["isbn"]),
+        ("/api/book?isbn=1&more=2", ["more"]),
+        ("/api/book?isbn.ge=1", ["isbn.ge", "isbn"]),
+        ("/api/on_shelf?shelf=1&limit=0", ["limit"]),
+        ("/api/on_shelf?shelf=1&limit=1001", ["limit"]),
+        ("/api/on_shelf?shelf=1&limit=ten", ["limit"]),
+        ("/api/on_shelf?shelf=1&limit=", ["limit"]),
+        ("/api/on_shelf?limit=x&sheif=1", ["sheif", "shelf", "limit"]),
+        ("/api/priced?kind=poem", ["kind"]),
+        ("/api/priced?kind=novel&price_cents=1", ["price_cents"]),
+        ("/api/priced?kind=novel&price_cents.above=1", ["price_cents.above"]),
+        ("/api/priced?kind=novel&price_cents.ge=1&price_cents.ge=2", ["price_cents.ge"]),
+        ("/api/copy?isbn=1&number=one", ["number"]),
+        ("/api/events?day=1.3.2026", ["day"]),
+    ],
+)
+def test_every_fault_of_a_request_is_told_with_its_place(http: TestClient, path: str, places: list[str]) -> None:
+    answer = http.get(path)
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    assert error["code"] == "ArgumentError"
+    assert sorted(one["place"] for one in error["faults"]) == sorted(places)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "shelf=c%23&cursor=%21%21",
+        "shelf=c%23&cursor=AAAA",
+        "shelf=c%23&cursor=",
+        "shelf=c%23&cursor=%C3%A4",
+    ],
+)
+def test_a_cursor_that_is_none_is_refused(http: TestClient, query: str) -> None:
+    answer = http.get(f"/api/on_shelf?{query}")
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == "CursorError"
+
+
+def test_a_cursor_of_other_arguments_or_cut_short_is_refused(http: TestClient) -> None:
+    cursor = http.get("/api/on_shelf", params={"shelf": "c#", "limit": 1}).json()["cursor"]
+    for asked in (
+        {"shelf": "Ü/+ %", "cursor": cursor},
+        {"shelf": "c#", "cursor": cursor[:-4]},
+        {"shelf": "c#", "cursor": cursor + "AAAA"},
+    ):
+        answer = http.get("/api/on_shelf", params=asked)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "CursorError")
+
+
+def test_an_empty_value_cant_be_a_key(http: TestClient) -> None:
+    answer = http.get("/api/book?isbn=")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "KeyFieldError")
+
+
+def test_a_query_string_that_isnt_utf8_is_refused(http: TestClient) -> None:
+    answer = http.get("/api/book?isbn=%ff%fe")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
+
+
+def test_a_query_string_is_bounded(http: TestClient) -> None:
+    answer = http.get("/api/books?" + "&".join("isbn=1" for _ in range(2001)))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")

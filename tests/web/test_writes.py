@@ -1,0 +1,157 @@
+"""Writes over HTTP: bodies, results, and what is told when they fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.web.library import Library
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+BOOK = {"isbn": "1", "title": "T"}
+
+
+def test_a_result_is_given_back(http: TestClient, library: Library) -> None:
+    answer = http.post("/api/add_book", json={"book": {**BOOK, "topics": ["b", "a"], "kind": "essay"}})
+    assert answer.status_code == 200
+    assert answer.json()["topics"] == ["a", "b"]
+    stored = library.book("1")
+    assert stored is not None
+    assert stored.kind.value == "essay"
+
+
+def test_a_list_of_results_has_items(http: TestClient) -> None:
+    answer = http.post("/api/add_copies", json={"isbn": "1", "numbers": [2, 1]})
+    assert [one["number"] for one in answer.json()["items"]] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/remove_book", {"isbn": "none"}),
+        ("/api/log", {"event": {"event_id": "1", "at": "2026-01-01T00:00:00Z"}}),
+    ],
+)
+def test_no_result_is_204_without_a_body(http: TestClient, path: str, body: Any) -> None:
+    answer = http.post(path, json=body)
+    assert (answer.status_code, answer.content) == (204, b"")
+
+
+def test_a_result_may_be_any_data(http: TestClient) -> None:
+    answer = http.post("/api/count_pages", json={"sizes": {"ä": "big"}, "ratio": 2})
+    assert answer.json() == {"ä": 6}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"),
+    [
+        ("application/json", 200),
+        ("application/json; charset=utf-8", 200),
+        ("application/merge-patch+json", 200),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+        ("", 415),
+    ],
+)
+def test_the_body_must_say_that_it_is_json(http: TestClient, kind: str, status: int) -> None:
+    answer = http.post("/api/add_book", content=b'{"book":{"isbn":"1","title":"T"}}', headers={"content-type": kind})
+    assert answer.status_code == status
+    if status == 415:
+        assert answer.json()["error"]["code"] == "UnsupportedMediaType"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"{",
+        b"[]",
+        b'"text"',
+        b"null",
+        b"nothing",
+        b'{"book": NaN}',
+        b'{"book": 1e400, "book": 2}',
+        b'{"book": {"isbn": "1", "isbn": "2", "title": "T"}}',
+        b"\xff\xfe{}",
+        b"[" * 100_000,
+        b'{"book": ' + b"9" * 5000 + b"}",
+    ],
+    ids=lambda body: body[:20].decode("latin-1"),
+)
+def test_a_body_that_isnt_a_json_object_is_refused(http: TestClient, body: bytes) -> None:
+    answer = http.post("/api/add_book", content=body, headers={"content-type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "RequestError")
+
+
+def test_a_body_is_bounded(http: TestClient) -> None:
+    answer = http.post("/api/add_book", json={"book": {**BOOK, "shelf": "x" * (2 * 1024 * 1024)}})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "RequestTooLarge")
+
+
+def test_an_item_over_dynamodbs_size_is_413_and_names_the_attribute(http: TestClient) -> None:
+    answer = http.post("/api/add_book", json={"book": {**BOOK, "cover": "x" * 450_000}})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "ItemTooLarge")
+    assert answer.json()["error"]["place"] == "Book.cover"
+
+
+@pytest.mark.parametrize(
+    ("body", "places"),
+    [
+        ({}, ["book"]),
+        ({"book": {}}, ["book.isbn", "book.title"]),
+        ({"book": {**BOOK, "price_cents": -1, "pages": 3}}, ["book.price_cents", "book.pages"]),
+        ({"book": BOOK, "boook": 1}, ["boook"]),
+        ({"book": None}, ["book"]),
+        ({"book": "text"}, ["book"]),
+        ({"book": {**BOOK, "title": "\ud800"}}, ["book.title"]),
+    ],
+)
+def test_every_fault_of_a_body_is_told_with_its_place(http: TestClient, body: Any, places: list[str]) -> None:
+    answer = http.post("/api/add_book", json=body)
+    assert answer.status_code == 400
+    assert sorted(one["place"] for one in answer.json()["error"]["faults"]) == sorted(places)
+
+
+def test_an_empty_body_is_an_empty_object(http: TestClient) -> None:
+    answer = http.post("/api/add_book")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
+
+
+def test_values_that_the_write_finds_wrong_are_the_callers_fault(http: TestClient) -> None:
+    answer = http.post("/api/add_copy", json={"isbn": "1", "number": 0})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
+    assert answer.json()["error"]["faults"][0]["place"] == "Copy.number"
+
+
+def test_a_condition_that_doesnt_hold_is_409(http: TestClient) -> None:
+    assert http.post("/api/add_book", json={"book": BOOK}).status_code == 200
+    again = http.post("/api/add_book", json={"book": BOOK})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "ItemExists")
+    for reader, status in (("1", 200), ("2", 409)):
+        answer = http.post("/api/register", json={"reader": {"reader_id": reader, "email": "a"}})
+        assert answer.status_code == status
+    assert answer.json()["error"]["code"] == "ValueTaken"
+    stale = http.post("/api/reprice", json={"isbn": "1", "price_cents": 5, "expected": 77})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "ConditionFailed")
+    missing = http.post("/api/add_copy", json={"isbn": "none", "number": 1})
+    assert (missing.status_code, missing.json()["error"]["code"]) == (409, "ConditionFailed")
+
+
+def test_what_the_design_refuses_is_409_and_what_is_missing_404(http: TestClient) -> None:
+    http.post("/api/add_book", json={"book": {**BOOK, "shelf": "locked"}})
+    asked = {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}
+    refused = http.post("/api/lend", json=asked)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "Refused")
+    assert refused.json()["error"]["hint"] == "ask the librarian"
+    missing = http.post("/api/lend", json={**asked, "isbn": "none"})
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "ItemNotFound")
+    nowhere = http.post("/api/lend", json={**asked, "at": "2026-01-01T00:00:00"})
+    assert nowhere.status_code in {400, 404}
+
+
+def test_a_mistake_in_the_design_is_500_without_its_secrets(http: TestClient) -> None:
+    answer = http.post("/api/broken", json={"title": "T"})
+    assert answer.status_code == 500
+    assert answer.json() == {"error": {"code": "InternalError", "message": "the server failed; its log says why"}}
