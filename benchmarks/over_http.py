@@ -92,7 +92,17 @@ def dynalite(peers: Path | None) -> Server | None:
     return Server(
         "dynalite",
         "on LevelDB, --path",
-        lambda port, folder: ["node", str(script), "--host", "127.0.0.1", "--port", str(port), "--path", folder, *times],
+        lambda port, folder: [
+            "node",
+            str(script),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "--path",
+            folder,
+            *times,
+        ],
     )
 
 
@@ -210,13 +220,20 @@ class Contest:
     make: Callable[[int], bytes]
     requests: int
     rates: dict[tuple[str, int], list[float]] = field(default_factory=dict[tuple[str, int], list[float]])
+    failures: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     numbers: dict[str, Iterator[int]] = field(default_factory=dict[str, Iterator[int]])
 
     def measure(self, server: str, port: int, connections: int, seconds_max: float) -> None:
         """One measurement. The requests are made before the clock runs."""
         numbers = self.numbers.setdefault(server, itertools.count())
         made = [self.make(next(numbers)) for _ in range(self.requests)]
-        answered, seconds = run(port, iter(made), connections, seconds_max)
+        try:
+            answered, seconds = run(port, iter(made), connections, seconds_max)
+        except Failed as failed:
+            if server == OURS:
+                raise
+            self.failures[server, connections] = "not supported" if "UnknownOperation" in str(failed) else "fails"
+            return
         self.rates.setdefault((server, connections), []).append(answered / seconds)
 
 
@@ -292,7 +309,9 @@ def fill(port: int) -> None:
     connection.close()
 
 
-def compete(servers: list[Server], rounds: int, seconds_max: float) -> tuple[list[Contest], dict[str, tuple[float, float]]]:
+def compete(
+    servers: list[Server], rounds: int, seconds_max: float
+) -> tuple[list[Contest], dict[str, tuple[float, float]]]:
     """The contests, measured, and each server's start-up seconds and idle megabytes."""
     measured = contests()
     begun: dict[str, tuple[float, float]] = {}
@@ -328,15 +347,23 @@ def table_rows(measured: list[Contest], servers: list[Server], connections: int)
     for contest in measured:
         row = [contest.name]
         for server in servers:
+            failure = contest.failures.get((server.name, connections))
+            if failure is not None:
+                row.append(failure)
+                continue
             rate, ratio = cell(contest, server.name, connections)
             row.append(f"{rate:,.0f}" if server.name == OURS else f"{rate:,.0f} (×{ratio:.2f})")
         rows.append(row)
     return rows
 
 
-def show(console: Console, servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]]) -> None:
+def show(
+    console: Console, servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]]
+) -> None:
     for connections in CONNECTIONS:
-        table = RichTable(title=f"Operations a second, {connections} connection(s); in brackets: ours is so many times quicker")
+        table = RichTable(
+            title=f"Operations a second, {connections} connection(s); in brackets: ours is so many times quicker"
+        )
         table.add_column("")
         for server in servers:
             table.add_column(server.name, justify="right")
@@ -366,7 +393,9 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
         for contest in measured
         for connections in CONNECTIONS
         for server in servers
-        if server.name != OURS and cell(contest, server.name, connections)[1] < 1
+        if server.name != OURS
+        and (server.name, connections) not in contest.failures
+        and cell(contest, server.name, connections)[1] < 1
     ]
     lines += ["", "Behind: " + ("; ".join(behind) + "." if behind else "nowhere in this run.")]
     return "\n".join(lines)

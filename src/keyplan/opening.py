@@ -45,6 +45,14 @@ class Backend(Protocol):
     """A way to a store: what requests go through, and what is to be closed."""
 
     @property
+    def on_call(self) -> OnCall | None:
+        """The hook that is told of every call."""
+        ...
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None: ...
+
+    @property
     def transport(self) -> Transport:
         """For synchronous callers."""
         ...
@@ -81,15 +89,13 @@ class Store:
     def on_call(self) -> OnCall | None:
         """A function that is told of every call to DynamoDB: its operation, latency, bytes, retries and capacity.
 
-        It runs in the thread or event loop of the call, and must neither block nor raise. Stores that make no calls over a
-        network tell nothing.
+        It runs in the thread or event loop of the call, and must neither block nor raise. Embedded stores tell nothing.
         """
-        return getattr(self.backend, "on_call", None)
+        return self.backend.on_call
 
     @on_call.setter
     def on_call(self, hook: OnCall | None) -> None:
-        if hasattr(self.backend, "on_call"):
-            self.backend.on_call = hook
+        self.backend.on_call = hook
 
     def close(self) -> None:
         """Release files, connections and threads."""
@@ -140,9 +146,9 @@ class Design:
         """Open the design on a store.
 
         ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
-        ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://...``
-        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default an embedded one is,
-        and one of DynamoDB isn't. ``secret`` signs the cursors. Raises StoreError.
+        ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://…``
+        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default an embedded one
+        is, and one of DynamoDB isn't. ``secret`` signs the cursors. Raises StoreError.
         """
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
@@ -418,7 +424,9 @@ def _create_table(store: Store, request: dict[str, Any], ttl_attribute: str | No
     patience = time.monotonic() + CREATE_SECONDS_MAX
     while description["TableStatus"] != "ACTIVE":
         if time.monotonic() > patience:
-            raise StoreError(f"{store.url}: the table isn't ready after {CREATE_SECONDS_MAX} s", hint="open it again later")
+            raise StoreError(
+                f"{store.url}: the table isn't ready after {CREATE_SECONDS_MAX} s", hint="open it again later"
+            )
         time.sleep(POLL_SECONDS)
         description = _describe(store) or description
     if made and ttl_attribute is not None:

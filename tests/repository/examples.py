@@ -2,8 +2,8 @@
 
 A block marked ``python`` is a program of its own; one marked ``python continues`` goes on where the block before it
 ended. A block marked ``text`` right behind it is what it prints. In a block marked ``console`` the lines with
-``$ keyplan`` are run, and the lines below one are its output; a line ``...`` stands for any lines. Other commands are
-only shown.
+``$ keyplan`` are run, and the lines below one are its output; ``...`` stands for anything. Other commands
+are only shown.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def commands_of(path: Path) -> Iterator[Command]:
 
 
 def as_shown(output: str, shown: str) -> bool:
-    """Whether an output is the one shown, where a line ``...`` stands for any lines. Trailing spaces don't count."""
+    """Whether an output is the one shown, where ``...`` stands for anything. Spaces at line ends don't count."""
     text = "\n".join(line.rstrip() for line in output.splitlines()).strip("\n")
-    parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
-    return re.fullmatch(r"(?:.*)".join(parts), text, re.DOTALL) is not None
+    parts = [re.escape(part) for part in re.split(r"\n?\.\.\.\n?", shown.strip("\n"))]
+    return re.fullmatch("(?:.*)".join(parts), text, re.DOTALL) is not None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from keyplan.web import app
-from tests.web.library import Library
+from tests.web.library import Book, Event, Kind, Library, Reader
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # it says that it would rather have another HTTP client
@@ -30,10 +31,6 @@ def http(library: Library) -> Iterator[TestClient]:
 @pytest.fixture
 def filled(library: Library) -> Library:
     """A few of everything. Titles and shelves hold the delimiter, and letters of other scripts."""
-    from datetime import UTC, datetime, timedelta
-
-    from tests.web.library import Book, Event, Kind, Reader
-
     start = datetime(2026, 3, 1, 12, tzinfo=UTC)
     titles = ["c# in depth", "Ä", "日本", "a&b=c?d", "plain"]
     for number, title in enumerate(titles):

@@ -268,7 +268,7 @@ class Library(Design):
     @write("W6")
     def reprice(self, isbn: str, price_cents: int, expected: int) -> Writes[Book]:
         """Change a price, if it is still as expected."""
-        changed = yield Update(Book(isbn=isbn, title="", price_cents=expected)).set(price_cents=price_cents)
+        changed = yield Update(Book(isbn=isbn, title="T")).set(price_cents=price_cents).only_if(price_cents=expected)
         return Book.model_validate(changed)
 
     @write("W7")

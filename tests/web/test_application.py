@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import httpx
 import pytest
 
 from keyplan import errors
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.web import app
 from keyplan.web.statuses import status_of
+from tests.web.conftest import TestClient
 from tests.web.library import Library
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
@@ -55,7 +54,9 @@ def test_a_wrong_method_is_405_and_the_right_one_is_named(
 
 def every_error() -> list[type[KeyplanError]]:
     return [
-        kind for name in errors.__all__ if isinstance(kind := getattr(errors, name), type) and issubclass(kind, Exception)
+        kind
+        for name in errors.__all__
+        if isinstance(kind := getattr(errors, name), type) and issubclass(kind, Exception)
     ]
 
 
@@ -123,8 +124,6 @@ def test_a_store_that_is_gone_is_503(http: TestClient, library: Library) -> None
     ],
 )
 def test_other_hosts_are_refused_where_hosts_are_named(library: Library, host: str, status: int) -> None:
-    from tests.web.conftest import TestClient
-
     client = TestClient(app(library, hosts=["127.0.0.1", "localhost"]))
     answer = client.get("/openapi.json", headers={"host": host})
     assert answer.status_code == status
@@ -140,8 +139,6 @@ def test_nothing_from_elsewhere_may_be_loaded(http: TestClient) -> None:
 
 
 def test_the_end_of_the_application_closes_the_design() -> None:
-    from tests.web.conftest import TestClient
-
     library = Library.open(":memory:")
     with TestClient(app(library)) as client:
         assert client.get("/api/expensive?least=1").status_code == 200
@@ -150,8 +147,6 @@ def test_the_end_of_the_application_closes_the_design() -> None:
 
 
 def test_requests_at_once_are_answered_each_with_its_own(http: TestClient, filled: Library) -> None:
-    import httpx
-
     async def all_at_once() -> list[str]:
         transport = httpx.ASGITransport(app(filled))
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:

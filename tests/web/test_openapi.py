@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,10 +11,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from keyplan import Design
 from keyplan.web.openapi import openapi
+from tests.web.conftest import TestClient
 from tests.web.library import Library
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
 
 SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Key, Table, read
+from keyplan import Design, Entity, Key, Put, Table, read
 from keyplan.web import app
-from tests.web.library import Library
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
+from tests.web.conftest import TestClient
+from tests.web.library import Event, Library
 
 
 class Parsed(HTMLParser):
@@ -86,8 +85,6 @@ def test_the_controls_fit_the_parameters(page: Parsed) -> None:
 
 
 def test_texts_of_a_design_are_shown_as_texts() -> None:
-    from tests.web.conftest import TestClient
-
     class Note(Entity):
         """A note."""
 
@@ -137,11 +134,6 @@ def test_a_try_tells_errors_with_their_status(http: TestClient) -> None:
 
 @pytest.mark.usefixtures("filled")
 def test_of_an_iterator_a_try_gives_the_first_hundred(http: TestClient, filled: Library) -> None:
-    from datetime import UTC, datetime, timedelta
-
-    from keyplan import Put
-    from tests.web.library import Event
-
     start = datetime(2026, 5, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(150))
     assert len(http.get("/try/all_events?day=2026-05-01").json()["answer"]["items"]) == 100

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from tests.web.library import Library
-
-if TYPE_CHECKING:
-    from starlette.testclient import TestClient
+from keyplan import Put
+from keyplan.errors import StoreError
+from tests.web.conftest import TestClient
+from tests.web.library import Event, Library
 
 pytestmark = pytest.mark.usefixtures("filled")
 
@@ -74,9 +75,7 @@ def test_a_prefix_is_plain_text(http: TestClient) -> None:
 
 def test_partitions_are_merged_in_order_under_one_cursor(http: TestClient) -> None:
     first = http.get("/api/on_shelves?shelf=c%23&shelf=%C3%9C/%2B%20%25&limit=3")
-    rest = http.get(
-        "/api/on_shelves", params={"shelf": ["c#", "Ü/+ %"], "limit": 3, "cursor": first.json()["cursor"]}
-    )
+    rest = http.get("/api/on_shelves", params={"shelf": ["c#", "Ü/+ %"], "limit": 3, "cursor": first.json()["cursor"]})
     assert items(first, "title") + items(rest, "title") == sorted(["c# in depth", "Ä", "日本", "a&b=c?d", "plain"])
 
 
@@ -115,11 +114,6 @@ def test_claims_junctions_and_scans_answer(http: TestClient) -> None:
 
 
 def test_an_iterators_items_are_lines(http: TestClient, filled: Library) -> None:
-    from datetime import UTC, datetime, timedelta
-
-    from keyplan import Put
-    from tests.web.library import Event
-
     start = datetime(2026, 4, 1, tzinfo=UTC)
     filled.batch(Put(Event(event_id=f"{n:04d}", at=start + timedelta(seconds=n))) for n in range(250))
     answer = http.get("/api/all_events?day=2026-04-01")
@@ -133,8 +127,6 @@ def test_an_iterators_items_are_lines(http: TestClient, filled: Library) -> None
 def test_an_error_after_the_first_line_is_the_last_line(
     http: TestClient, filled: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from keyplan.errors import StoreError
-
     async def stream(*_: Any) -> Any:
         yield {"event_id": "1"}
         raise StoreError("the disk failed")
@@ -151,7 +143,7 @@ def test_an_error_after_the_first_line_is_the_last_line(
         ("/api/book", ["isbn"]),
         ("/api/book?isbn=1&isbn=2", ["isbn"]),
         ("/api/book?isbn=1&more=2", ["more"]),
-        ("/api/book?isbn.ge=1", ["isbn.ge", "isbn"]),
+        ("/api/book?isbn.ge=1", ["isbn.ge"]),
         ("/api/on_shelf?shelf=1&limit=0", ["limit"]),
         ("/api/on_shelf?shelf=1&limit=1001", ["limit"]),
         ("/api/on_shelf?shelf=1&limit=ten", ["limit"]),

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from keyplan.cli.options import db_option, json_option, name_argument, tells_errors
@@ -41,7 +39,7 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.cli.texts import typed_arguments
     from keyplan.design.shapes import ShapeKind
     from keyplan.opening import unknown_pattern
-    from keyplan.web.answers import answer_json, plain
+    from keyplan.web.answers import answer_json, json_text, plain
 
     found = find(name)
     compiled = found.design.compiled
@@ -53,11 +51,11 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     with found.open(db, create=False) as design:
         if as_json and read is not None and read.shape.kind is ShapeKind.ITERATOR:
             for item in design.stream(pattern, (), known.signature.bind((), given, strict=False)):
-                click.echo(json.dumps(plain(item), ensure_ascii=False))
+                click.echo(json_text(plain(item)))
             return
         answer = answer_json(design.call(pattern, given))
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False))
+        click.echo(json_text(answer))
     elif answer is None and read is None:
         console().print("Done.")
     else:

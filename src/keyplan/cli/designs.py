@@ -30,8 +30,8 @@ class Found:
     design: type[Design]
     system: System | None = None
 
-    def open(self, db: str | None, *, create: bool) -> Design:
-        """The design on its store. Raises StoreError."""
+    def open(self, db: str | None, *, create: bool | None = None) -> Design:
+        """The design on its store; ``create`` as ``Design.open`` has it. Raises StoreError."""
         return self.design.open(self.db(db), create=create)
 
     def db(self, db: str | None) -> str:

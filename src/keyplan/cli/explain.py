@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -48,12 +47,13 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_js
     from keyplan.cli.texts import typed_arguments
     from keyplan.client.explain import explain, explain_all
     from keyplan.opening import unknown_pattern
+    from keyplan.web.answers import json_text
 
     design = find(name).design
     if pattern is None:
         explanations = explain_all(design)
         if as_json:
-            click.echo(json.dumps([one.as_json() for one in explanations], ensure_ascii=False, indent=2))
+            click.echo(json_text([one.as_json() for one in explanations], indent=2))
         else:
             _show_design(console(), design.compiled.doc, explanations)
         return
@@ -63,7 +63,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_js
     given = typed_arguments(known.signature, arguments) if arguments else None
     one = explain(design, pattern, given)
     if as_json:
-        click.echo(json.dumps(one.as_json(), ensure_ascii=False, indent=2))
+        click.echo(json_text(one.as_json(), indent=2))
     else:
         _show_pattern(console(), one)
 

@@ -24,6 +24,7 @@ _COMMANDS = {
     "import": "import_folder",
     "sample": "sample",
     "create": "create",
+    "dynamodb": "dynamodb",
 }
 STOPPED = 130
 

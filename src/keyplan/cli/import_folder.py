@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -49,7 +48,7 @@ def command(name: str, folder: str, db: str | None, *, as_json: bool) -> None:
         what = "is a file" if path.exists() else "isn't there"
         raise RequestError(f"the folder {folder} {what}", hint="give the folder that holds the files")
     found = find(name)
-    with found.open(db, create=True) as design, progress("Loading") as bar:
+    with found.open(db) as design, progress("Loading") as bar:
         report = system.load(design, path, bar)
     _tell(report, found.db(db), as_json=as_json)
     if report.faults:
@@ -57,6 +56,8 @@ def command(name: str, folder: str, db: str | None, *, as_json: bool) -> None:
 
 
 def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
+    from keyplan.web.answers import json_text
+
     if as_json:
         faults = [
             {
@@ -66,7 +67,7 @@ def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
             }
             for one in report.faults
         ]
-        click.echo(json.dumps({"loaded": report.loaded, "faults": faults}, ensure_ascii=False))
+        click.echo(json_text({"loaded": report.loaded, "faults": faults}))
         return
     for fault in report.faults:
         click.echo(printable(str(fault)), err=True)

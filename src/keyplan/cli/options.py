@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 import click
 
@@ -25,16 +24,17 @@ name_argument = click.argument("name", metavar="NAME")
 db_option = click.option(
     "--db",
     envvar="KEYPLAN_DB",
-    metavar="FILE",
-    help="The store's file, or :memory:.  [default: <name>.db; env: KEYPLAN_DB]",
+    metavar="FILE|URL",
+    help="The store: a file, :memory:, or dynamodb://REGION/TABLE.  [default: <name>.db; env: KEYPLAN_DB]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, errors too.")
 
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(0x7F, 0xA0)) if code not in {9, 10}}
+_UNSHOWN = (*range(9), *range(11, 32), *range(0x7F, 0xA0), *range(0xD800, 0xE000))
+_CONTROL = dict.fromkeys(_UNSHOWN, "\N{REPLACEMENT CHARACTER}")
 
 
 def printable(text: str) -> str:
-    """The text without control characters, so that nothing stored can steer a terminal."""
+    """The text without control characters (nothing stored can steer a terminal) and halves of surrogate pairs."""
     return text.translate(_CONTROL)
 
 
@@ -63,8 +63,9 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _tell(error: KeyplanError, *, as_json: bool) -> None:
+    from keyplan.web.answers import error_json, json_text
+
     if as_json:
-        body: dict[str, Any] = {"error": error.as_json()}
-        click.echo(json.dumps(body, ensure_ascii=False))
+        click.echo(json_text(error_json(error)))
         return
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)

@@ -32,6 +32,6 @@ def command(name: str, count: int | None, db: str | None) -> None:
 
     system = find_system(name, "a sample")
     found = find(name)
-    with found.open(db, create=True) as design, progress("Sampling") as report:
+    with found.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
     click.echo(f"Wrote {written} of {system.title}'s sample to {found.db(db)}.")

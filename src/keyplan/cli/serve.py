@@ -51,7 +51,7 @@ def command(name: str, db: str | None, port: int, sample: int | None) -> None:
 
     found = find(name)
     listener = _listen(port)
-    with listener, found.open(db, create=True) as design:
+    with listener, found.open(db) as design:
         if sample is not None:
             _sample(found, design, sample)
         port = listener.getsockname()[1]

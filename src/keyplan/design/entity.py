@@ -7,6 +7,8 @@ their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requ
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from keyplan import values
 from keyplan.design.codec import Encoder
-from keyplan.design.fields import TTL, VERSION, marks_of
+from keyplan.design.fields import TTL, VERSION, kind_of, marks_of
+from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
 from keyplan.design.reading import quick_reader
 from keyplan.design.stored import StoredField, computed_inputs, stored_fields
@@ -80,9 +83,24 @@ class CompiledEntity:
         ]
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
+        self._computed = [field.name for field in self.fields.values() if field.computed]
+        self._moments = [field.name for field in self.fields.values() if kind_of(field.annotation) is datetime]
+        self._in_keys = self._defaulted_in_keys()
         self._quick = quick_reader(cls, [one for one in self.fields.values() if not one.computed])
         self.matches = primary.matches
         """Whether an item's primary key is one of this entity's."""
+
+    def _defaulted_in_keys(self) -> list[str]:
+        """The attributes of fields that stand in a key and have a default: an item without them isn't one with the
+        default, its key says more.
+        """
+        named = {name for key in self.keys for _, template in key.attributes for name in template.fields}
+        infos = ((name, self.cls.model_fields.get(name)) for name in sorted(named))
+        return [
+            self.fields[name].attribute
+            for name, info in infos
+            if info is not None and not info.is_required() and (info.default is not None or info.default_factory)
+        ]
 
     @cached_property
     def keys(self) -> tuple[CompiledKey, ...]:
@@ -116,11 +134,18 @@ class CompiledEntity:
         return frozenset(found)
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
-        """All fields of an instance, computed ones included."""
+        """All fields of an instance, computed ones included. Moments are in UTC, as they are stored: what is computed of
+        them (their day, say) must be the same when the item is read again.
+        """
         found = dict(instance.__dict__)
-        for field in self.fields.values():
-            if field.computed:
-                found[field.name] = getattr(instance, field.name)
+        if not self._computed:
+            return found
+        moments = {name: as_utc(found[name]) for name in self._moments if _is_elsewhere(found[name])}
+        if moments:
+            found.update(moments)
+            instance = instance.model_copy(update=moments)
+        for name in self._computed:
+            found[name] = getattr(instance, name)
         return found
 
     def checked(self, instance: Entity) -> Entity:
@@ -207,12 +232,13 @@ class CompiledEntity:
 
     def from_item(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """The instance that an item holds. Raises ItemNotReadable."""
-        if self._quick is not None:
+        whole = not self._in_keys or all(attribute in item for attribute in self._in_keys)
+        if whole and self._quick is not None:
             instance = self._quick(item)
             if instance is not None:
                 return instance
         found: dict[str, Any] = {}
-        try:
+        with suppress(ValidationError, ValueError, ArithmeticError):
             for attribute, name, decode in self._readable:
                 stored = item.get(attribute)
                 if stored is not None:
@@ -221,9 +247,9 @@ class CompiledEntity:
                         found[name] = decode(tag, value)
                     elif self.fields[name].keeps_null:
                         found[name] = None
-            return self._validate(found, by_name=True)  # type: ignore[no-any-return]
-        except (ValidationError, ValueError, ArithmeticError):
-            return self._from_keys_too(item, found)
+            if whole:
+                return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+        return self._from_keys_too(item, found)
 
     def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
@@ -248,6 +274,11 @@ class CompiledEntity:
 
     def __repr__(self) -> str:
         return f"CompiledEntity({self.name}, {self.primary})"
+
+
+def _is_elsewhere(value: Any) -> bool:
+    """Whether a moment is told in another zone than UTC."""
+    return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
 
 
 def faults_of(error: ValidationError, place: str) -> list[Fault]:

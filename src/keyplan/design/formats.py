@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from keyplan.errors import KeyFieldError
-from keyplan.values import canonical
+from keyplan.values import NumberError, canonical
 
 __all__ = ["Format", "NumberFormat", "Problem", "format_for"]
 
@@ -212,7 +212,10 @@ class NumberFormat:
     def write(self, value: Any) -> str:
         """The number in DynamoDB's notation."""
         if self.unit is None:
-            return canonical(repr(value) if isinstance(value, float) else str(value))
+            try:
+                return canonical(repr(value) if isinstance(value, float) else str(value))
+            except NumberError as error:
+                raise KeyFieldError(str(error)) from None
         return str((as_utc(value) - _EPOCH) // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
 
     def read(self, text: str) -> Any:
@@ -288,6 +291,8 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is UUID:
         return TextFormat(str)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        if sorts and not all(isinstance(member.value, str) for member in kind):
+            raise Problem(f"{kind.__name__} has values that aren't texts, and don't sort as such", "give it text values")
         return TextFormat(lambda value: str(value.value))
     if kind is tuple:
         return PartsFormat()

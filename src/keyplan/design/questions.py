@@ -148,7 +148,8 @@ class Signature:
 def adapted(parameter: Parameter) -> Any:
     """The type that a parameter's value is validated as: Limit gets its bounds."""
     if parameter.kind is ParameterKind.LIMIT:
-        return Annotated[int, Field(ge=1, le=LIMIT_MAX)]
+        limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
+        return limit | None if is_optional(parameter.annotation) else limit
     if parameter.kind is ParameterKind.CURSOR:
         return str | None
     return parameter.annotation

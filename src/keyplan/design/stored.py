@@ -5,6 +5,7 @@ How items are made and read with them is in ``entity.py`` and ``reading.py``.
 
 from __future__ import annotations
 
+import dis
 import inspect
 from dataclasses import dataclass
 from types import CodeType
@@ -86,10 +87,28 @@ def computed_inputs(cls: type[BaseModel], name: str) -> frozenset[str]:
                 found.update(cls.model_fields)
             else:
                 pending.append(mentioned)
+        if code.co_argcount and _hands_on(code, code.co_varnames[0]):
+            found.update(cls.model_fields)
     return frozenset(found)
 
 
-_WHOLE_MODEL = frozenset({"getattr", "vars", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"})
+def _hands_on(code: CodeType, name: str) -> bool:
+    """Whether the code does anything with the variable ``name`` but read its attributes: what it is handed on to may
+    read any of them.
+    """
+    steps = [one for one in dis.get_instructions(code) if one.opname.startswith(("LOAD_", "CALL", "BINARY", "STORE_"))]
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+        if not step.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")) or name not in names:
+            continue
+        if names[-1] != name or following is None or following.opname not in {"LOAD_ATTR", "LOAD_METHOD"}:
+            return True
+    return any(_hands_on(one, name) for one in code.co_consts if isinstance(one, CodeType) and name in one.co_freevars)
+
+
+_WHOLE_MODEL = frozenset(
+    {"getattr", "vars", "super", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"}
+)
 
 
 def _code_of(cls: type[BaseModel], name: str) -> CodeType | None:

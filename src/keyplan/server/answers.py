@@ -73,16 +73,19 @@ def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -
     encoding = b""
     if len(body) >= GZIP_BYTES_MIN and b"gzip" in headers.get(b"accept-encoding", b""):
         body, encoding = gzipped(body), b"content-encoding: gzip\r\n"
-    return b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n%s%scontent-length: %d\r\n\r\n%s" % (
-        _STATUS_LINES[status],
-        _clock.line(),
-        _ids.next(),
-        zlib.crc32(body),
-        JSON_TYPE if headers.get(b"content-type") != b"application/json" else b"application/json",
-        encoding,
-        cors,
-        len(body),
-        body,
+    return (
+        b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n%s%scontent-length: %d\r\n\r\n%s"
+        % (
+            _STATUS_LINES[status],
+            _clock.line(),
+            _ids.next(),
+            zlib.crc32(body),
+            JSON_TYPE if headers.get(b"content-type") != b"application/json" else b"application/json",
+            encoding,
+            cors,
+            len(body),
+            body,
+        )
     )
 
 

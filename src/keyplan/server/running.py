@@ -80,15 +80,6 @@ def _allow_many_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
-    try:
-        import uvloop  # noqa: PLC0415 - the quicker loop, where it is installed
-    except ImportError:
-        return asyncio.new_event_loop()
-    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
-    return loop
-
-
 def _run_loop(
     engine: Engine,
     settings: Settings,
@@ -96,8 +87,7 @@ def _run_loop(
     ready: Callable[[], None],
     parent: int | None = None,
 ) -> None:
-    with asyncio.Runner(loop_factory=_new_loop) as runner:
-        runner.run(_serve(engine, settings, listening, ready, parent))
+    asyncio.run(_serve(engine, settings, listening, ready, parent))
 
 
 async def _serve(

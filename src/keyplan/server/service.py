@@ -111,7 +111,9 @@ class Service:
         if target is None:
             raise protocol_fault("UnknownOperationException", _unknown(headers))
         if self._verifier is not None:
-            self._verifier.verify(request.method.decode("latin-1"), request.url.decode("latin-1"), _texts(headers), request.body)
+            self._verifier.verify(
+                request.method.decode("latin-1"), request.url.decode("latin-1"), _texts(headers), request.body
+            )
         elif not headers.get(b"authorization", b"").startswith(b"AWS4-"):
             raise missing_token()
         if params is None:
@@ -127,7 +129,9 @@ class Service:
             for kind in (b"headers", b"method"):
                 asked = request.headers.get(b"access-control-request-" + kind)
                 if asked:
-                    lines.append(b"access-control-allow-%s: %s\r\n" % (b"methods" if kind == b"method" else kind, asked))
+                    lines.append(
+                        b"access-control-allow-%s: %s\r\n" % (b"methods" if kind == b"method" else kind, asked)
+                    )
             return answers.plain_answer(200, b"", b"".join(lines))
         return answers.plain_answer(404, answers.UNKNOWN, cors)
 

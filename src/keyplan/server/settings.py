@@ -67,7 +67,9 @@ class Settings:
             raise RequestError("A server needs a process", place="workers", hint="Give 1 or more.")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
-                "Several processes can't share a store in memory", place="workers", hint="Give --db FILE, or one worker."
+                "Several processes can't share a store in memory",
+                place="workers",
+                hint="Give --db FILE, or one worker.",
             )
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")

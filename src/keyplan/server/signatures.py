@@ -112,9 +112,7 @@ def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
                 f"'{part}' not a valid key=value pair (missing equal-sign) in Authorization header: '{authorization}'."
             )
         parameters[name] = value
-    faults = [
-        f"Authorization header requires '{name}' parameter. " for name in _PARAMETERS if not parameters.get(name)
-    ]
+    faults = [f"Authorization header requires '{name}' parameter. " for name in _PARAMETERS if not parameters.get(name)]
     if "x-amz-date" not in headers and "date" not in headers:
         faults.append("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ")
     if faults:

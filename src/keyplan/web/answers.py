@@ -19,7 +19,7 @@ from keyplan.design.entity import faults_of
 from keyplan.design.parameters import Page
 from keyplan.errors import ArgumentError, KeyplanError
 
-__all__ = ["answer_json", "error_json", "known_error", "plain", "pretty"]
+__all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pretty"]
 
 _WIDTH = 88
 
@@ -74,6 +74,13 @@ def known_error(error: KeyplanError | ValidationError) -> KeyplanError:
 def error_json(error: KeyplanError) -> dict[str, Any]:
     """The body of an error: ``{"error": {"code": …, "message": …}}``."""
     return {"error": error.as_json()}
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON data as JSON. Half a surrogate pair (an error may quote one) stays an escape: it has no form in UTF-8."""
+    separators = None if indent else (",", ":")
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def pretty(value: Any, indent: int = 0) -> str:

@@ -7,7 +7,6 @@ line is the last line, ``{"error": …}``. A write that gives nothing answers 20
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -21,7 +20,7 @@ from keyplan.design.plans import ReadPattern
 from keyplan.design.shapes import ShapeKind
 from keyplan.errors import ItemNotFound, KeyplanError
 from keyplan.opening import Design
-from keyplan.web.answers import answer_json, error_json, known_error, plain
+from keyplan.web.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.web.arguments import arguments_of, check_arguments
 from keyplan.web.incoming import query_pairs, read_object
 from keyplan.web.statuses import status_of
@@ -39,11 +38,11 @@ class JsonResponse(Response):
 
     def render(self, content: Any) -> bytes:
         """The data as bytes."""
-        return _line(content)
+        return _bytes(content)
 
 
-def _line(content: Any) -> bytes:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+def _bytes(content: Any) -> bytes:
+    return json_text(content).encode()
 
 
 def error_response(error: KeyplanError | ValidationError) -> Response:
@@ -112,9 +111,9 @@ class Endpoint:
     async def _lines(self, first: Any, items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
         if first is None:
             return
-        yield _line(plain(first)) + b"\n"
+        yield _bytes(plain(first)) + b"\n"
         try:
             async for item in items:
-                yield _line(plain(item)) + b"\n"
+                yield _bytes(plain(item)) + b"\n"
         except KeyplanError as error:
-            yield _line(error_json(error)) + b"\n"
+            yield _bytes(error_json(error)) + b"\n"

@@ -69,8 +69,8 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncGenerator[None]:
-        yield
-        design.close()
+        async with design:
+            yield
 
     routes = [
         *(Route(f"/api/{one.pattern.name}", one.__call__, methods=[one.method]) for one in endpoints),

@@ -34,12 +34,12 @@ def arguments_of(signature: Signature, pairs: Iterable[tuple[str, Any]], told: I
     found: dict[str, Any] = {}
     faults = list(told)
     for name, value in pairs:
-        base, dot, bound = name.partition(".")
+        base, dot, _ = name.partition(".")
         parameter = signature.by_name.get(base)
         if parameter is None:
             found[name] = value
         elif parameter.kind is ParameterKind.RANGE and isinstance(value, str):
-            _add_bound(found.setdefault(base, {}), name, bound, value, faults)
+            _add_bound(found, name, value, faults)
         elif dot:
             faults.append(Fault(name, f"{base} is no range", f"give {base}=…"))
         elif takes_many(parameter) and isinstance(value, str):
@@ -59,7 +59,7 @@ def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: It
     try:
         signature.bind((), arguments, strict=False)
     except ArgumentError as error:
-        places = {fault.place for fault in faults}
+        places = {fault.place.partition(".")[0] for fault in faults}
         faults += [fault for fault in error.faults if fault.message != "missing" or fault.place not in places]
         hint = error.hint
     if faults:
@@ -67,11 +67,11 @@ def check_arguments(signature: Signature, arguments: Mapping[str, Any], told: It
         raise ArgumentError(message, place=signature.place, hint=hint, faults=faults)
 
 
-def _add_bound(bounds: dict[str, Any], name: str, bound: str, value: str, faults: list[Fault]) -> None:
-    base = name.partition(".")[0]
+def _add_bound(found: dict[str, Any], name: str, value: str, faults: list[Fault]) -> None:
+    base, _, bound = name.partition(".")
     if bound not in BOUNDS:
         faults.append(Fault(name, "is a range", f"give {', '.join(f'{base}.{one}=…' for one in BOUNDS)}"))
-    elif bound in bounds:
+    elif bound in found.setdefault(base, {}):
         faults.append(Fault(name, "given twice", "give it once"))
     else:
-        bounds[bound] = value
+        found[base][bound] = value

@@ -154,7 +154,11 @@ def _pattern(one: Explanation, inputs: str) -> str:
     verb = "GET" if one.kind == "read" else "POST"
     facts = [("Operation", one.operation), ("Index", one.index), ("Key", one.key or None), ("Order", one.direction)]
     limit = None if one.limit is None else f"{one.limit} items; one more is asked for, to know whether any follow"
-    facts += [("Consistency", one.consistency if one.kind == "read" else None), ("Filter", one.filter), ("Limit", limit)]
+    facts += [
+        ("Consistency", one.consistency if one.kind == "read" else None),
+        ("Filter", one.filter),
+        ("Limit", limit),
+    ]
     shown = "".join(f"<div><dt>{label}</dt><dd>{escape(text)}</dd></div>" for label, text in facts if text)
     return f"""<details class="pattern {one.kind}" id="{name}">
 <summary><span class="id">{escape(one.id)}</span><span class="name">{name}</span>

@@ -55,11 +55,14 @@ def recorded(cms: Cms) -> Recorder:
 
 
 def stored(cms: Cms) -> list[dict[str, Any]]:
-    """Every item in the table, as it is stored."""
+    """Every item in the table, as it is stored. It isn't recorded."""
+    transport = cms.store.transport
+    while isinstance(transport, Recorder):
+        transport = transport.inner
     items: list[dict[str, Any]] = []
     request: dict[str, Any] = {"TableName": "cms"}
     while True:
-        response = cms.store.engine.call("Scan", request)
+        response = transport.call("Scan", request)
         items += response["Items"]
         if "LastEvaluatedKey" not in response:
             return items

@@ -177,10 +177,10 @@ def test_each_pattern_s_requests(cms: Cms, article: Article) -> None:
     ]
 
 
-def test_asynchronous_requests_are_the_same(cms: Cms, article: Article) -> None:
+def test_asynchronous_requests_are_the_same(cms: Cms, article: Article, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask() -> list[str]:
         recorder = AsyncRecorder(cms.store.async_transport)
-        cms.store._async = recorder
+        monkeypatch.setattr(type(cms.store), "async_transport", recorder)
         version = await cms.publish.aio(article.article_id, "text", "u_01")
         found = await cms.article_with_latest.aio(article.article_id)
         assert found is not None

@@ -53,6 +53,8 @@ class InProcess:
 
     def __init__(self, call: Call, close: Callable[[], None]) -> None:
         self.transport = Embedded(call)
+        self.on_call: Any = None
+        """Nothing is told: a call costs nothing but its time."""
         self._call = call
         self._close = close
         self._executor: ThreadPoolExecutor | None = None

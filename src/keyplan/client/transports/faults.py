@@ -29,7 +29,10 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError) -> Failure
     if isinstance(error, ssl.SSLError):
         why, hint = f"no TLS: {error}", "an endpoint without TLS is dynamodb+http://HOST:PORT/TABLE"
     elif isinstance(error, socket.gaierror):
-        why, hint = f"there is no host {location.host}", "see that the region or host is spelt right, and the network is up"
+        why, hint = (
+            f"there is no host {location.host}",
+            "see that the region or host is spelt right, and the network is up",
+        )
     elif isinstance(error, TimeoutError):
         seconds = location.settings.connect_seconds
         why, hint = f"no connection within {seconds:g} s", "see to the network; ?connect_seconds= waits longer"
@@ -78,4 +81,6 @@ def tls_context() -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=bundle)
     except OSError as error:
-        raise StoreError(f"the certificates in {bundle} can't be read: {error}", hint="AWS_CA_BUNDLE names them") from None
+        raise StoreError(
+            f"the certificates in {bundle} can't be read: {error}", hint="AWS_CA_BUNDLE names them"
+        ) from None

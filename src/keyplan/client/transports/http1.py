@@ -48,32 +48,27 @@ class ReplyReader:
         if self._bytes:
             self._bytes += data
             held = self._bytes
-        if self._headers is None and not self._head(held):
-            return self._more(data)
-        headers = self._headers
-        if headers is None:
-            return None
-        if self._length is None:
-            body = _unchunk(held, self._start)
-            if body is None:
-                return self._more(data)
-            body, end = body
-        else:
-            end = self._start + self._length
-            if len(held) < end:
-                return self._more(data)
-            body = bytes(memoryview(held)[self._start : end])
-        # More than the answer was sent: whatever that is, the next answer doesn't begin with it.
-        return Reply(self._status, headers, body, keep=self._keep and end == len(held))
-
-    def _more(self, data: bytes) -> None:
+        if self._headers is not None or self._head(held):
+            found = self._body(held)
+            if found is not None:
+                body, end = found
+                # More than the answer was sent: whatever that is, the next answer doesn't begin with it.
+                return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
         if not self._bytes:
             self._bytes += data
         if len(self._bytes) > BODY_BYTES_MAX + HEAD_BYTES_MAX:
             raise Garbage(f"the answer is over {BODY_BYTES_MAX:,} bytes")
+        return None
+
+    def _body(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
+        """The body and where it ends, once it is whole."""
+        if self._length is None:
+            return _unchunk(held, self._start)
+        end = self._start + self._length
+        return (bytes(memoryview(held)[self._start : end]), end) if len(held) >= end else None
 
     def _head(self, held: bytes | bytearray) -> bool:
-        """Read the status line and the headers, once they are there; informational answers before them are passed over."""
+        """Read the status line and the headers, once they are there. Informational answers are passed over."""
         while True:
             end = held.find(b"\r\n\r\n", self._start)
             if end < 0:

@@ -1,4 +1,4 @@
-"""Requests to an endpoint from asynchronous code: a pool of connections for each event loop, and the transport over them.
+"""Requests to an endpoint from asynchronous code: a pool of connections for each event loop, and the transport.
 
 What requests and answers are made of is in ``endpoint.py``; here are asyncio's transports, and the waiting.
 """
@@ -61,8 +61,7 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
-        broken = isinstance(exc, OSError)
-        self._fail(exchange_failed(self._location, exc) if broken else closed(self._location))
+        self._fail(exchange_failed(self._location, exc) if isinstance(exc, OSError) else closed(self._location))
 
     def _fail(self, failure: Failure) -> None:
         self.abort()
@@ -84,18 +83,18 @@ class _Connection(asyncio.Protocol):
         if self._transport is None:
             raise closed(self._location)
         self._reader = ReplyReader()
-        self._waiting = waiting = loop.create_future()
+        waiting: asyncio.Future[Reply] = loop.create_future()
+        self._waiting = waiting
         timer = loop.call_at(until, self.timed_out)
         try:
             self._transport.write(request)
-            reply = await waiting
+            return await waiting
         except BaseException:
             self.abort()  # whatever is still to come on it belongs to no other request
             raise
         finally:
             timer.cancel()
             self._waiting = None
-        return reply
 
 
 class AsyncPool:
@@ -116,7 +115,7 @@ class AsyncPool:
             self._guard = self._until_the_loop_ends()
             await anext(self._guard)
         if self._free.locked():
-            await self._wait(loop, deadline)
+            await self._wait(deadline)
         else:
             await self._free.acquire()
         try:
@@ -142,7 +141,7 @@ class AsyncPool:
             self.close()
             await asyncio.sleep(0)  # closing takes a turn of the loop
 
-    async def _wait(self, loop: asyncio.AbstractEventLoop, deadline: float) -> None:
+    async def _wait(self, deadline: float) -> None:
         try:
             async with asyncio.timeout_at(deadline):
                 await self._free.acquire()
@@ -243,11 +242,11 @@ class AsyncHttp:
         bound = asyncio.Semaphore(self.endpoint.settings.parallel)
         failed = False
 
-        async def one(request: Request) -> dict[str, Any] | BaseException:
+        async def one(request: Request) -> dict[str, Any] | KeyplanError | None:
             nonlocal failed
             async with bound:
                 if failed:
-                    return asyncio.CancelledError()  # another has failed before this one was sent
+                    return None  # another has failed before this one was sent
                 try:
                     return await self.call(*request)
                 except KeyplanError as error:
@@ -259,7 +258,7 @@ class AsyncHttp:
         for answer in found:
             if isinstance(answer, KeyplanError):
                 raise answer
-            if isinstance(answer, dict):
+            if answer is not None:
                 answers.append(answer)
         return answers
 

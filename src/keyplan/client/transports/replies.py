@@ -36,7 +36,7 @@ class Kind(Enum):
     """Sign it with new credentials."""
 
 
-class Failure(Exception):  # noqa: N818 - it isn't seen outside the transports
+class Failure(Exception):
     """One attempt that failed. ``lost``: it isn't known whether the store carried out the request."""
 
     def __init__(self, error: KeyplanError, kind: Kind = Kind.FINAL, *, lost: bool = False) -> None:
@@ -82,7 +82,7 @@ _HINTS = {
     "AccessDeniedException": "the credentials are good, and aren't allowed to do this: see to the policies",
     "ExpiredTokenException": "sign in again (aws sso login), or renew the session's credentials",
     "IncompleteSignatureException": "see that the access key and its secret are whole",
-    "InvalidSignatureException": "see that the secret belongs to the access key, and that the region and clock are right",
+    "InvalidSignatureException": "see that the secret belongs to the access key, and that region and clock are right",
     "MissingAuthenticationTokenException": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
     "UnrecognizedClientException": "the access key isn't known there: see that key, token and region are right",
 }
@@ -111,7 +111,7 @@ def answer_of(reply: Reply) -> dict[str, Any]:
         raise Failure(_garbled(f"it isn't JSON: {_shown(body)}"), Kind.TRANSIENT, lost=True) from None
     if answer.__class__ is not dict:
         raise Failure(_garbled(f"it is no object: {_shown(body)}"), Kind.TRANSIENT, lost=True)
-    return answer  # type: ignore[no-any-return]
+    return answer
 
 
 def _unzip(encoding: bytes, body: bytes) -> bytes:
@@ -165,7 +165,9 @@ def _foreign(reply: Reply, body: bytes) -> Failure:
     if reply.status >= 500 or reply.status in {408, 429}:
         kind = Kind.THROTTLED if reply.status in {429, 503} else Kind.TRANSIENT
         return Failure(StoreError(text, hint="a proxy or the store is down: try again later"), kind, lost=True)
-    return Failure(StoreError(text, hint="see that the URL is that of DynamoDB, or of a store that speaks its protocol"))
+    return Failure(
+        StoreError(text, hint="see that the URL is that of DynamoDB, or of a store that speaks its protocol")
+    )
 
 
 def _garbled(why: str) -> StoreError:

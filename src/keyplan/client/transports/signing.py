@@ -71,9 +71,8 @@ class _Second:
         self.between = f"\n{rest}"
         self.signing = string_to_sign(date, scope, "").rpartition("\n")[0] + "\n"
         self.key = signer.key(credentials, date[:8])
-        self.authorization = (
-            f"\r\nAuthorization: {_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature="
-        )
+        credential = f"Credential={credentials.access_key}/{scope}"
+        self.authorization = f"\r\nAuthorization: {_ALGORITHM} {credential}, SignedHeaders={names}, Signature="
         lines = "".join(f"{name}: {value}\r\n" for name, value in (*headers, *signer.unsigned))
         self.head = f"POST / HTTP/1.1\r\n{lines}X-Amz-Target: {_TARGET}"
 

@@ -157,13 +157,16 @@ def _truth(text: str) -> bool:
     return text.lower() in {"true", "1", "yes"}
 
 
+_CONVERSIONS: dict[str, Callable[[str], int | float | bool]] = {"int": int, "float": float, "bool": _truth}
+
+
 def _settings(text: str, options: Mapping[str, str]) -> Settings:
     found: dict[str, int | float | bool] = {}
     for one in fields(Settings):
         given = options.get(one.name)
         if given is None:
             continue
-        convert: Callable[[str], int | float | bool] = {"int": int, "float": float, "bool": _truth}[str(one.type)]
+        convert = _CONVERSIONS[str(one.type)]
         try:
             value = convert(given)
         except ValueError:

@@ -1,0 +1,46 @@
+"""The CMS's README tells the truth: its rows are the sample's, its list of patterns the design's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import keyplan.systems.cms
+from keyplan.systems.cms import Cms
+from keyplan.systems.cms.design import BODY_BYTES_MAX, EXCERPT_MAX, TAGS_MAX
+from tests.systems.cms.support import stored
+
+README = (Path(keyplan.systems.cms.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The tables' rows of a section, as cells without their marks of code."""
+    section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
+        for line in section.splitlines()
+        if line.startswith("| ")
+    ]
+
+
+def test_rows_are_stored(sampled: Cms) -> None:
+    shown = [row for row in rows("The items") if "01KPZ33YY0NHSEMGHPPRVG99EN" in str(row)]
+    items = [item for item in stored(sampled) if "01KPZ33YY0NHSEMGHPPRVG99EN" in f"{item['pk']}{item['sk']}"]
+    found = {tuple(item.get(key, {"S": "–"})["S"] for key in ("pk", "sk", "gsi1pk", "gsi1sk")): item for item in items}
+    assert {tuple(row[:4]) for row in shown} == found.keys()
+    for row in shown:
+        item = found[(row[0], row[1], row[2], row[3])]
+        for name in re.findall(r"(?:^|, )(\w+)", re.sub(r"\{.*?\}", "", row[4])):
+            assert name in item
+        for name, value in re.findall(r"(version|wordCount|currentVersion|createdBy) (\w+)", row[4]):
+            assert value in item[name].values()
+
+
+def test_patterns_are_listed() -> None:
+    listed = {row[0]: row[1].partition("(")[0] for row in rows("The questions")[1:]}
+    assert listed == {pattern.id: name for name, pattern in Cms.compiled.patterns.items()}
+
+
+def test_limits_are_named() -> None:
+    for number in (f"{BODY_BYTES_MAX:,} bytes", f"{TAGS_MAX} an article", f"{EXCERPT_MAX:,} characters"):
+        assert number in README
