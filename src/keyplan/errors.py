@@ -5,7 +5,7 @@
     KeyplanError
     ├── DesignError          a design that can't work, told when its class is made
     ├── RequestError         a call that can't be made: told before anything is sent
-    │   ├── UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRefused
+    │   ├── UnknownDesign, UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRefused
     ├── AnswerError          what came back isn't what the pattern promises
     │   ├── ItemNotFound, ItemNotReadable
     ├── WriteFailed          a condition of a write didn't hold; nothing was written

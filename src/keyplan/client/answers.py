@@ -254,7 +254,8 @@ class Answer:
         entity = plan.entity
         keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
         found = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
-        return [one for one in found if one is not None]
+        there = [one for one in found if one is not None]
+        return there if self._limit is None else there[: arguments[self._limit]]
 
     # Item collections
 

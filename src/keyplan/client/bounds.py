@@ -207,9 +207,7 @@ def key_condition(
             if cut is None:
                 break
             parts = []
-        interval = (
-            hull([interval_of(part, values) for part in parts]) if parts else Interval(kind=attribute.type)
-        )
+        interval = hull([interval_of(part, values) for part in parts]) if parts else Interval(kind=attribute.type)
         if cut is not None:
             interval = interval.cut(cut, forward=plan.forward)
         if interval.empty:

@@ -126,8 +126,11 @@ class QueryReader:
         table = target.table
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
-        self._entities = tuple(match.entity for match in plan.matches)
-        self._single = self._entities[0] if len(self._entities) == 1 else None
+        # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
+        self._readers = [
+            (entity.primary.matches_sort if plan.index is None else entity.matches, entity.from_item)
+            for entity in (match.entity for match in plan.matches)
+        ]
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of the one partition."""
@@ -155,7 +158,7 @@ class QueryReader:
         """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
         for item in items:
             if len(entries) == size and sieve is None:
-                if any(entity.matches(item) for entity in self._entities):
+                if any(matches(item) for matches, _ in self._readers):
                     return True
                 continue
             instance = self.instance(item)
@@ -197,11 +200,9 @@ class QueryReader:
 
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
-        if self._single is not None:
-            return self._single.from_item(item) if self._single.matches(item) else None
-        for entity in self._entities:
-            if entity.matches(item):
-                return entity.from_item(item)
+        for matches, from_item in self._readers:
+            if matches(item):
+                return from_item(item)
         return None
 
     def position(self, item: Item) -> Position:

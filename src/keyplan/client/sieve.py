@@ -1,7 +1,8 @@
 """What a key condition lets through besides the answer, and how it is kept out.
 
-One condition may have to serve several entities, whose keys lie in several intervals; and some bounds that exclude their
-end are asked for with it. What is read is compared with each entity's own interval, and with the ranges themselves.
+One condition may have to serve several entities, whose keys lie in several intervals; and some bounds that exclude
+their end are asked for with it. What is read is compared with each entity's own interval, and with the ranges
+themselves.
 """
 
 from __future__ import annotations

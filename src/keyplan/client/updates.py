@@ -7,8 +7,9 @@ besides.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
@@ -27,7 +28,8 @@ Values = Mapping[str, Any]
 
 @dataclass
 class CompiledUpdate:
-    """An update expression, what it expects unchanged (``pins``), and the claims that change hands.
+    """An update expression, what it expects unchanged (``pins``), further conditions (``clauses``), and the claims that
+    change hands.
 
     ``claims`` holds, per claim, the field values under which it was held and is to be held (None: not at all).
     """
@@ -39,6 +41,7 @@ class CompiledUpdate:
     names: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, Any] = field(default_factory=dict[str, Any])
     pins: dict[str, Any] = field(default_factory=dict[str, Any])
+    clauses: list[str] = field(default_factory=list[str])
     claims: list[tuple[CompiledKey, Values | None, Values | None]] = field(
         default_factory=list[tuple[CompiledKey, Values | None, Values | None]]
     )
@@ -80,6 +83,7 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
         _refuse_key_changes(entity, changes)
         plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
         changes.update(entity.check_fields(plain))
+        _check_parts(entity, changes)
     else:
         before = entity.field_values(action.target)
         after, changes = _after(entity, action.target, changes)
@@ -109,6 +113,26 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
             raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
         if entity.version is not None and name == entity.version.name:
             raise UpdateRefused("it counts the item's writes by itself", place=place)
+
+
+def _removed(stored: StoredField, place: str) -> Any:
+    """What a field reads as without its attribute."""
+    if stored.optional:
+        return None
+    if stored.required or stored.keeps_null:
+        raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+    return stored.default
+
+
+def _check_parts(entity: CompiledEntity, changes: Values) -> None:
+    """Changes that depend on what is stored fit their fields: what they add is checked as a field's value is."""
+    parts: dict[str, Any] = {}
+    for name, change in changes.items():
+        if isinstance(change, Change):
+            parts[name] = _outcome(entity, name, None, change)
+            if isinstance(change, Discard):
+                parts[name] = set(change.elements)
+    entity.check_kinds({name: value for name, value in parts.items() if value is not None})
 
 
 def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
@@ -150,7 +174,7 @@ def _outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any
             case Discard():
                 return {*(before or ())} - set(change.elements)
             case Remove():
-                return None
+                return _removed(entity.fields[name], f"{entity.name}.{name}")
             case _:
                 return change
     except TypeError as error:
@@ -203,7 +227,9 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     """One field's change as a clause."""
     match change:
         case Add():
-            update.adds.append(f"{update.name(stored.attribute)} {update.value(encode_value(change.amount))}")
+            name = update.name(stored.attribute)
+            update.adds.append(f"{name} {update.value(encode_value(change.amount))}")
+            update.clauses.extend(_within(update, stored, name, change.amount))
         case Append():
             name, items = update.name(stored.attribute), update.value(encode_value(list(change.items)))
             empty = update.value({"L": []})
@@ -219,6 +245,22 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 update.set(stored.attribute, encoded[stored.attribute])
             else:
                 update.remove(stored.attribute)
+
+
+def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any) -> Iterator[str]:
+    """Conditions that keep a number within the bounds of its type, whatever is stored when the amount is added."""
+    for operator, bound in stored.bounds:
+        lower = operator in {">", ">="}
+        if lower is (amount < 0):
+            clause = f"{name} {operator} {update.value(encode_value(_less(bound, amount)))}"
+            from_nothing = amount > bound if lower else amount < bound
+            if from_nothing or (amount == bound and operator in {">=", "<="}):
+                clause = f"(attribute_not_exists({name}) OR {clause})"
+            yield clause
+
+
+def _less(bound: Any, amount: Any) -> Decimal:
+    return Decimal(str(bound)) - Decimal(str(amount))
 
 
 def _version(entity: CompiledEntity, update: CompiledUpdate, target: Entity | type[Entity]) -> None:

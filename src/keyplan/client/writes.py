@@ -202,6 +202,7 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
         conditions.equal(change.pins, "k")
+        conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
         operation = self._operation(
             "Update", parameters, entity, conditions, "item", key, {**change.pins, **action.equals}
@@ -237,7 +238,7 @@ class WriteCompiler:
             found = entity.field_values(action.target)  # type: ignore[arg-type]
             pins = {name: found[name] for claim in entity.claims for name in entity.inputs_of(claim)}
             if entity.version is not None:
-                pins[entity.version.name] = found[entity.version.name]
+                pins[entity.version.name] = found[entity.version.name] or None
             self._unchanged_or_gone(conditions, pins)
             expected |= pins
             operations = [self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)]

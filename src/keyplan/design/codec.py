@@ -17,7 +17,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from keyplan import values
-from keyplan.design.fields import TTL, kind_of, marks_of
+from keyplan.design.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.design.formats import as_utc, iso_text
 
 __all__ = ["decoder_of", "encode_value", "encoder_of"]
@@ -130,6 +130,13 @@ def _decode_strings(tag: str, value: Any) -> Any:
     return set(value) if tag == "SS" else _decode(tag, value)
 
 
+def _decode_texts(tag: str, value: Any) -> Any:
+    try:
+        return [one["S"] for one in value] if tag == "L" else _decode(tag, value)
+    except KeyError:
+        return _decode(tag, value)
+
+
 def _decode_epoch(tag: str, value: Any) -> Any:
     return datetime.fromtimestamp(int(value), UTC) if tag == "N" else _decode(tag, value)
 
@@ -149,4 +156,7 @@ def decoder_of(annotation: Any) -> Decoder:
     """The function that turns a stored attribute value (its tag and content) into what pydantic validates."""
     if TTL.name in marks_of(annotation):
         return _decode_epoch
-    return _DECODERS.get(kind_of(annotation), _decode)
+    kind = kind_of(annotation)
+    if kind in {list, tuple} and element_kinds(annotation) == {str}:
+        return _decode_texts
+    return _DECODERS.get(kind, _decode)

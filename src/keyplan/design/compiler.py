@@ -130,6 +130,11 @@ class _Question:
             raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
         if ParameterKind.LIMIT in kinds and self.shape.kind in {ShapeKind.ONE, ShapeKind.COLLECTION}:
             raise Problem(f"one {self.shape.kind.value} has no limit", "return a Page or a list, or drop the limit")
+        each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
+        if each and not self.shape.many:
+            raise Problem(
+                f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one"
+            )
         known_fields = {name for entity in self.targets for name in entity.fields}
         if self.options.through is not None:
             known_fields |= set(self._junction()[0].fields)
@@ -158,6 +163,9 @@ class _Question:
             raise Problem("a scan answers with a Page, a list or an Iterator")
         if self._conditions():
             raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
+        for name in self.constants:
+            if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
+                raise Problem(f"where= names {name!r}, which isn't a field of all that the scan gives")
         return ScanPlan(self.targets, self.options.consistent, self._filter(frozenset()))
 
     def _one(
@@ -356,6 +364,12 @@ class _Question:
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
+        unmet = [name for name in self.constants if name not in junction.fields]
+        if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
+            raise Problem(
+                f"where= filters by {', '.join(unmet)}, but each {end.name} is read by its key, unfiltered",
+                f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
+            )
         fields = {name: mapping.get(name, name) for name in _fields_of(second) if end_knowns[name].source == "junction"}
         return ThroughPlan(first, second, fields, tuple(rest))
 

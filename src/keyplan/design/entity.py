@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from keyplan import values
 from keyplan.design.codec import Encoder
-from keyplan.design.fields import TTL, VERSION, kind_of, marks_of
+from keyplan.design.fields import TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
 from keyplan.design.reading import quick_reader
@@ -134,8 +135,8 @@ class CompiledEntity:
         return frozenset(found)
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
-        """All fields of an instance, computed ones included. Moments are in UTC, as they are stored: what is computed of
-        them (their day, say) must be the same when the item is read again.
+        """All fields of an instance, computed ones included. Moments are in UTC, as they are stored: what is computed
+        of them (their day, say) must be the same when the item is read again.
         """
         found = dict(instance.__dict__)
         if not self._computed:
@@ -169,6 +170,20 @@ class CompiledEntity:
         if faults:
             raise ArgumentError("wrong values", place=self.name, faults=faults)
         return checked
+
+    def check_kinds(self, given: Mapping[str, Any]) -> None:
+        """Parts of fields' values, validated against their plain types, without the limits of a whole value (of its
+        size, or its sum). Raises ArgumentError with every fault.
+        """
+        faults: list[Fault] = []
+        for name, value in given.items():
+            try:
+                strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
+                TypeAdapter[Any](unbounded(self.fields[name].annotation)).validate_python(value, strict=strict)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
 
     def _adapter(self, name: str) -> TypeAdapter[Any]:
         found = self._adapters.get(name)

@@ -11,11 +11,12 @@ import time
 import types
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from typing_extensions import TypeAliasType
 
-__all__ = ["TTL", "VERSION", "Ttl", "Version", "kind_of", "marks_of", "now", "ulid"]
+__all__ = ["TTL", "VERSION", "Ttl", "Version", "bounds_of", "kind_of", "marks_of", "now", "ulid", "unbounded"]
 
 
 class Mark:
@@ -107,6 +108,20 @@ def kind_of(annotation: Any) -> Any:
     return origin or annotation
 
 
+def element_kinds(annotation: Any) -> set[Any]:
+    """The kinds of the elements of a list, tuple or set type; empty for another."""
+    if isinstance(annotation, TypeAliasType):
+        return element_kinds(annotation.__value__)
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return element_kinds(arguments[0])
+    if origin in {Union, types.UnionType}:
+        return {kind for part in arguments for kind in element_kinds(part)}
+    if origin in {list, tuple, set, frozenset}:
+        return {kind_of(part) for part in arguments if part is not Ellipsis}
+    return set()
+
+
 def is_optional(annotation: Any) -> bool:
     """Whether None is one of the field's values."""
     if isinstance(annotation, TypeAliasType):
@@ -115,3 +130,27 @@ def is_optional(annotation: Any) -> bool:
     if origin is Annotated:
         return is_optional(get_args(annotation)[0])
     return origin in {Union, types.UnionType} and type(None) in get_args(annotation)
+
+
+_BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+
+
+def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
+    """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``."""
+    found: list[tuple[str, Any]] = []
+    for layer in _layers(annotation):
+        if not isinstance(layer, type) and not isinstance(layer, Mark):
+            for name, operator in _BOUNDS.items():
+                bound = getattr(layer, name, None)
+                if isinstance(bound, int | float | Decimal):
+                    found.append((operator, bound))
+    return found
+
+
+def unbounded(annotation: Any) -> Any:
+    """The type without the constraints on its whole value; those on what it contains stay."""
+    if isinstance(annotation, TypeAliasType):
+        return unbounded(annotation.__value__)
+    if get_origin(annotation) is Annotated:
+        return unbounded(get_args(annotation)[0])
+    return annotation

@@ -37,7 +37,7 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
     Raises Problem for bad syntax and unknown fields.
     """
     try:
-        parsed = expressions.parse_condition(text)
+        parsed = expressions.read_condition(text)
     except expressions.ExpressionFault as error:
         raise Problem(f"the condition {text!r} can't be read: {error}") from None
     names: dict[str, str] = {}
@@ -67,7 +67,12 @@ def translate(text: str, entities: Sequence[CompiledEntity], prefix: str = "") -
             return dataclasses.replace(node, **changes)
         return node
 
-    return Translated(expressions.to_text(walk(parsed)), names, frozenset(placeholders))
+    printed = expressions.to_text(walk(parsed))
+    try:
+        expressions.parse_condition(printed)
+    except expressions.ExpressionFault as error:
+        raise Problem(f"the condition {text!r} can't be used: {error}") from None
+    return Translated(printed, names, frozenset(placeholders))
 
 
 def translate_mapping(

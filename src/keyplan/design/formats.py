@@ -50,6 +50,11 @@ class Format(Protocol):
         ...
 
     @property
+    def whole(self) -> bool:
+        """Whether two values never have one text."""
+        ...
+
+    @property
     def descending(self) -> bool:
         """Whether the texts sort the other way round than the values."""
         ...
@@ -75,6 +80,7 @@ class TextFormat:
     to_text: Callable[[Any], str]
     raw: bool = True
     exact: bool = True
+    whole: bool = True
     descending: bool = False
     pattern: str = ".+"
 
@@ -91,6 +97,7 @@ class PartsFormat:
 
     raw: bool = True
     exact: bool = True
+    whole: bool = True
     descending: bool = False
     pattern: str = ".+"
 
@@ -109,6 +116,7 @@ class IntegerFormat:
     descending: bool = False
     raw: bool = False
     exact: bool = True
+    whole: bool = True
 
     @property
     def pattern(self) -> str:
@@ -159,6 +167,11 @@ class TimeFormat:
         return all(f"%{letter}" in self.layout for letter in _STRFTIME_ORDER)
 
     @property
+    def whole(self) -> bool:
+        """Only a layout down to the microsecond holds all of a moment."""
+        return self.exact
+
+    @property
     def pattern(self) -> str:
         text = re.escape(self.layout)
         for letter, width in _STRFTIME_WIDTHS.items():
@@ -189,6 +202,7 @@ class DateFormat:
     descending: bool = False
     raw: bool = False
     exact: bool = True
+    whole: bool = True
     pattern: str = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 
     def write(self, value: Any) -> str:
@@ -208,6 +222,11 @@ class NumberFormat:
     exact: bool = True
     descending: bool = False
     pattern: str = r"-?[0-9.Ee+]+"
+
+    @property
+    def whole(self) -> bool:
+        """Moments lose what is below their unit."""
+        return self.unit is None
 
     def write(self, value: Any) -> str:
         """The number in DynamoDB's notation."""
@@ -231,6 +250,7 @@ class BinaryFormat:
 
     raw: bool = False
     exact: bool = True
+    whole: bool = True
     descending: bool = False
     pattern: str = r"[A-Za-z0-9+/=]+"
 
@@ -292,7 +312,9 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
         return TextFormat(str)
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if sorts and not all(isinstance(member.value, str) for member in kind):
-            raise Problem(f"{kind.__name__} has values that aren't texts, and don't sort as such", "give it text values")
+            raise Problem(
+                f"{kind.__name__} has values that aren't texts, and don't sort as such", "give it text values"
+            )
         return TextFormat(lambda value: str(value.value))
     if kind is tuple:
         return PartsFormat()

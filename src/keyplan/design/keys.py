@@ -10,13 +10,15 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from keyplan.design.table import Index, KeyAttribute
 from keyplan.design.templates import Literal_, Template
 from keyplan.errors import KeyFieldError
 
 __all__ = ["CompiledKey", "Key", "Unique"]
+
+_Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
 
 PARTITION_BYTES_MAX = 2048
 SORT_BYTES_MAX = 1024
@@ -149,7 +151,7 @@ class CompiledKey:
         return found
 
     @cached_property
-    def _shapes(self) -> tuple[tuple[str, str, Callable[[str], Any]], ...]:
+    def _shapes(self) -> _Shapes:
         first, *rest = (template.regex for _, template in self.attributes)
         if self.shards > 1:
             first = re.compile(rf"(?:{first.pattern})#[0-9]{{{len(str(self.shards - 1))}}}", re.DOTALL)
@@ -161,7 +163,15 @@ class CompiledKey:
 
     def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether an item's key attributes have this key's shape."""
-        for name, kind, fullmatch in self._shapes:
+        return self._has(item, self._shapes)
+
+    def matches_sort(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether an item's sort key has this key's shape: where its partition key is known to have it."""
+        return self._has(item, self._shapes[len(self.partition) :])
+
+    @staticmethod
+    def _has(item: Mapping[str, Mapping[str, Any]], shapes: _Shapes) -> bool:
+        for name, kind, fullmatch in shapes:
             value = item.get(name)
             text = None if value is None else value.get(kind)
             if text is None or fullmatch(text) is None:

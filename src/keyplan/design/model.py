@@ -6,10 +6,11 @@ Single questions are compiled in ``compiler.py``. A compiled design is data: the
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from keyplan.design.collisions import can_collide
 from keyplan.design.compiler import compile_read
@@ -126,6 +127,11 @@ class _Compiler:
     def _check_table(self, table: Table) -> None:
         place = f"{self.cls.__name__}.table"
         names = [index.name for index in table.indexes]
+        for name in (table.name, *names):
+            if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
+                self.fault(
+                    place, Problem(f"{name!r} is no name for a table or an index", "3 to 255 of A-Z a-z 0-9 _ . -")
+                )
         for name in {name for name in names if names.count(name) > 1}:
             self.fault(place, Problem(f"two indexes are called {name}"))
         local = sum(index.local for index in table.indexes)
@@ -298,11 +304,27 @@ class _EntityCompiler:
             compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
             index_keys = [one for one in compiled if one is not None]
         claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
+        for key in (*([primary] if primary is not None else []), *claims):
+            if key is not None:
+                self._check_whole(key)
         self._check_shared([*([primary] if primary is not None else []), *index_keys])
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None
         return CompiledEntity(self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None))
+
+    def _check_whole(self, key: CompiledKey) -> None:
+        """A key names one item only if each of its fields can be told from it whole."""
+        whole = {one.field for _, template in key.attributes for one in template.variables if one.format.whole}
+        for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
+            if name not in whole:
+                self.fault(
+                    key.name,
+                    Problem(
+                        f"it holds {name} only in part, so two items whose {name} differs would have one key",
+                        f"put the whole {{{name}}} into it, or a field that holds just that part",
+                    ),
+                )
 
     def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
         partition, sort = self._places(name, key)
@@ -324,6 +346,15 @@ class _EntityCompiler:
         if compiled_partition is None or compiled_sort is None:
             return None
         when = self._when(name, key)
+        own = {one.attribute for one in self.stored.values()}
+        if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
+            self.fault(
+                name,
+                Problem(
+                    "when= can't keep an item out: the key's attributes are all fields, which are there in any case",
+                    "give one attribute a name of its own",
+                ),
+            )
         sort_templates = tuple(template for _, template in compiled_sort)
         if key.shards > 1 and not primary and not any(one.variables for one in sort_templates):
             self.fault(
@@ -373,6 +404,8 @@ class _EntityCompiler:
                 )
             last = position == len(pieces) - 1
             form = format_for(kind_of(stored.annotation), spec, attribute_type=attribute.type, sorts=sorts)
+            if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
+                raise Problem(f"{{{field_name}}} is a tuple of other things than texts", "make it tuple[str, ...]")
             if kind_of(stored.annotation) is tuple and not last:
                 raise Problem(f"{{{field_name}}} has any number of parts, so nothing can follow it")
             parts.append(Variable(field_name, form, last=last, bare=bare and kind_of(stored.annotation) is not tuple))
@@ -431,3 +464,10 @@ class _EntityCompiler:
                             "give both keys the same template, when= and shards=, or an attribute of its own",
                         ),
                     )
+
+
+def _is_of_texts(annotation: Any) -> bool:
+    """Whether a tuple's parts are all texts."""
+    if get_origin(annotation) is tuple:
+        return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
+    return any(_is_of_texts(part) for part in get_args(annotation))

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from pydantic_core import SchemaValidator, ValidationError
 
-from keyplan.design.fields import kind_of
+from keyplan.design.fields import element_kinds, kind_of
 from keyplan.design.stored import StoredField
 
 if TYPE_CHECKING:
@@ -90,16 +90,10 @@ def _tag(annotation: Any) -> str | None:
     if _has_literal(annotation) and kind is not str:
         return None
     if kind in {set, frozenset}:
-        return "SS" if _of_texts(annotation) else None
+        return "SS" if element_kinds(annotation) == {str} else None
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return "S" if all(isinstance(member.value, str) for member in kind) else None
     return _TAGS.get(kind)
-
-
-def _of_texts(annotation: Any) -> bool:
-    if get_origin(annotation) in {set, frozenset}:
-        return kind_of(get_args(annotation)[0]) is str
-    return any(_of_texts(part) for part in get_args(annotation))
 
 
 def _has_literal(annotation: Any) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
-from keyplan.design.fields import is_optional
+from keyplan.design.fields import bounds_of, is_optional
 
 __all__ = ["StoredField", "computed_inputs", "stored_fields"]
 
@@ -36,6 +36,11 @@ class StoredField:
     optional: bool
     keeps_null: bool
     """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+    required: bool = True
+    default: Any = None
+    """What the field reads as when nothing is stored, where it isn't required."""
+    bounds: tuple[tuple[str, Any], ...] = ()
+    """Operators and values that a number keeps to."""
 
 
 def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
@@ -47,7 +52,11 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
             annotation = Annotated[annotation, mark]
         keeps_null = not info.is_required() and _reads_otherwise(info)
         attribute = info.serialization_alias or info.alias or name
-        found.append(_stored(name, attribute, annotation, computed=False, keeps_null=keeps_null))
+        stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
+        if not info.is_required() and not keeps_null:
+            default = info.get_default(call_default_factory=True, validated_data={})
+            stored = replace(stored, required=False, default=default)
+        found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return found
@@ -99,7 +108,9 @@ def _hands_on(code: CodeType, name: str) -> bool:
     steps = [one for one in dis.get_instructions(code) if one.opname.startswith(("LOAD_", "CALL", "BINARY", "STORE_"))]
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-        if not step.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")) or name not in names:
+        # The cell of a variable that inner functions share is loaded to make them; they are looked into below
+        loads = "LOAD_DEREF" if name in (*code.co_cellvars, *code.co_freevars) else "LOAD_FAST"
+        if not step.opname.startswith(loads) or name not in names:
             continue
         if names[-1] != name or following is None or following.opname not in {"LOAD_ATTR", "LOAD_METHOD"}:
             return True

@@ -83,8 +83,8 @@ class Index:
 class Table:
     """The one table of a design: its name, its key attributes, its indexes.
 
-    ``entities`` names entities that no signature of the design mentions (those a write alone uses). ``ttl`` is the name
-    of the attribute that holds an item's expiry, in epoch seconds; a field of type :data:`~keyplan.Ttl` names itself.
+    ``entities`` names entities that no signature of the design mentions (those a write alone uses). Items expire by the
+    field of type :data:`~keyplan.Ttl` that an entity has.
     """
 
     name: str

@@ -184,7 +184,7 @@ class Template:
                 value = variable.value(piece)
             except (ValueError, OverflowError):
                 return None
-            if found.setdefault(variable.field, value) != value:
+            if variable.format.exact and found.setdefault(variable.field, value) != value:
                 return None
         return found
 

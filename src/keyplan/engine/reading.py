@@ -179,7 +179,8 @@ def answer_page(question: Question, request: Request, show: Callable[[bytes], An
             projection = question.projection
             answer["Items"] = items if projection is None else [projection.project(item) for item in items]
     if more and not _is_whole_key(question):
-        last = decoded[-1] if decoded else decode(rows[-1][1])
+        shown: Any = decoded[-1] if decoded else answer.get("Items", [None])[-1]
+        last = shown if isinstance(shown, dict) else decode(rows[-1][1])
         answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
     level = wants_capacity(request)
     if level is not None:

@@ -18,6 +18,7 @@ from keyplan.expressions.binding import (
     parse_condition,
     parse_projection,
     parse_update,
+    read_condition,
 )
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
 from keyplan.expressions.keys import KeyCondition, KeyTerm
@@ -42,5 +43,6 @@ __all__ = [
     "parse_condition",
     "parse_projection",
     "parse_update",
+    "read_condition",
     "to_text",
 ]

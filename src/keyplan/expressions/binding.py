@@ -33,6 +33,7 @@ __all__ = [
     "parse_condition",
     "parse_projection",
     "parse_update",
+    "read_condition",
 ]
 
 _CACHED_TEXTS_MAX = 2048
@@ -62,6 +63,16 @@ def parse_condition(text: str) -> tree.Condition:
     prefix.
     """
     return _parsed_condition(text).condition
+
+
+def read_condition(text: str) -> tree.Condition:
+    """The tree of a condition by its form alone: its names may be reserved words, since they are still to be replaced
+    by placeholders. Raises ``ExpressionFault`` without a prefix.
+    """
+    parser = Parser(text)
+    condition = parser.condition()
+    parser.end()
+    return condition
 
 
 @lru_cache(_CACHED_TEXTS_MAX)

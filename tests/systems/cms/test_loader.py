@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from keyplan.errors import RequestError, StoreError
-from keyplan.systems import LoadReport
+from keyplan.systems import LoadReport, frontmatter
 from keyplan.systems.cms import Article, Cms
 from keyplan.systems.cms.design import BODY_BYTES_MAX
 from keyplan.systems.cms.loader import load
@@ -181,6 +182,17 @@ def test_a_failing_store_ends_the_import(cms: Cms, tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         loaded(cms, tmp_path)
     assert keys(cms) == set()
+
+
+def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One error that says what to install, not one fault a file; TOML doesn't need it."""
+    write(tmp_path, "toml.md", "+++\ntitle = 'T'\n+++\n")
+    frontmatter._yaml.cache_clear()
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert loaded(cms, tmp_path) == LoadReport(1, [])
+    write(tmp_path, "yaml.md", POST)
+    with pytest.raises(RequestError, match=r"keyplan\[systems\]"):
+        loaded(cms, tmp_path)
 
 
 # Again

@@ -46,7 +46,7 @@ def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
     """Load every post below a folder. A post that can't be loaded is a fault with its file and line.
 
     ``loaded`` counts the articles that now stand as their files say, those that already did included. Raises
-    RequestError for a folder that isn't there, StoreError when the store can't be written.
+    RequestError for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(faults=faults)
@@ -96,9 +96,14 @@ class _Histories:
 def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> None:
     place = shown(path.relative_to(folder).as_posix())
     try:
-        post = read_post(folder, path)
+        post = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
+        revisions = histories.revisions(post.path)
+    except FrontMatterError as error:
+        report.faults.append(fault_of(place, error))
+        return
+    try:
         check_body(post.body, place)
-        _take_in(design, post, _complete(post, histories.revisions(post.path), report))
+        _take_in(design, post, _complete(post, revisions, report))
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
     except StoreError:

@@ -1,0 +1,47 @@
+"""Running ``keyplan`` as a person does: in this process for speed, and as a program where that is what is tested."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from keyplan.cli.group import cli
+
+__all__ = ["json_of", "program", "run"]
+
+LIBRARY = "tests.web.library:Library"
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
+    """Run in this process. What isn't an exit is a bug, and raised."""
+    found = CliRunner().invoke(cli, list(arguments), env={"COLUMNS": "120", **(env or {})}, prog_name="keyplan")
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found
+
+
+def json_of(*arguments: str) -> Any:
+    """What a command that succeeds prints with ``--json``."""
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+def program(*arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.Popen[str]:
+    """Start ``keyplan`` as a program of its own."""
+    source = str(Path(__file__).parents[2])
+    return subprocess.Popen(
+        [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([f"{source}/src", source]), "PYTHONUNBUFFERED": "1"},
+        **more,
+    )

@@ -1,0 +1,162 @@
+"""``keyplan call``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keyplan.systems.cms import Article, Cms
+from tests.cli.support import LIBRARY, json_of, run
+from tests.web.library import Book, Library
+
+
+@pytest.fixture
+def article() -> Article:
+    with Cms.open("cms.db") as cms:
+        for number in range(3):
+            made = cms.create_article(
+                Article(title=f"Keys {number}", slug="keys", author_id="c#", tags={"b", "ä"}, excerpt="E")
+            )
+    return made
+
+
+def test_one_entity_for_people_and_as_json(article: Article) -> None:
+    shown = run("call", "cms", "article", f"article_id={article.article_id}")
+    assert shown.exit_code == 0
+    assert "Keys 2" in shown.output
+    assert "b, ä" in shown.output
+    found = json_of("call", "cms", "article", f"article_id={article.article_id}")
+    assert (found["title"], found["tags"]) == ("Keys 2", ["b", "ä"])
+
+
+def test_a_page_is_a_table_and_tells_how_to_go_on(article: Article) -> None:
+    shown = run("call", "cms", "articles_by_author", "author_id=c#", "limit=2")
+    assert "article_id" in shown.output
+    assert "2 items" in shown.output
+    cursor = shown.output.rpartition("cursor=")[2].strip()
+    rest = json_of("call", "cms", "articles_by_author", "author_id=c#", "limit:=2", f"cursor={cursor}")
+    assert [one["title"] for one in rest["items"]] == ["Keys 0"]
+    assert rest["cursor"] is None
+
+
+def test_nothing_is_said_to_be_nothing(article: Article) -> None:
+    assert run("call", "cms", "article", "article_id=none").output == "nothing\n"
+    assert json_of("call", "cms", "article", "article_id=none") is None
+    assert run("call", "cms", "articles_by_tag", "tag=none").output == "nothing\n"
+
+
+def test_a_write_takes_json_and_repeated_names(article: Article) -> None:
+    new = json_of("call", "cms", "create_article", 'article:={"title": "=:=", "slug": "s", "author_id": "ada"}')
+    assert new["title"] == "=:="
+    changed = json_of("call", "cms", "retag", f"article_id={new['article_id']}", "tags=z", "tags=a=b", "tags=c#")
+    assert changed["tags"] == ["a=b", "c#", "z"]
+    assert json_of("call", "cms", "retag", f"article_id={new['article_id']}", 'tags:=["x"]')["tags"] == ["x"]
+    assert run("call", "cms", "delete_article", f"article_id={new['article_id']}").output == "Done.\n"
+
+
+def test_ranges_and_many_values_and_lines() -> None:
+    with Library.open("library.db") as library:
+        for number in range(4):
+            library.add_book(Book(isbn=str(number), title="T", price_cents=number))
+    found = json_of("call", LIBRARY, "priced", "kind=novel", "price_cents.gt=0", "price_cents.le=2")
+    assert [one["isbn"] for one in found["items"]] == ["1", "2"]
+    found = json_of("call", LIBRARY, "books", "isbn=3", "isbn=0")
+    assert [one["isbn"] for one in found["items"]] == ["3", "0"]
+    for number in range(3):
+        json_of("call", LIBRARY, "log", f'event:={{"event_id": "{number}", "at": "2026-01-01T00:00:00Z"}}')
+    lines = run("call", LIBRARY, "all_events", "day=2026-01-01", "--json").output.splitlines()
+    assert [json.loads(line)["event_id"] for line in lines] == ["0", "1", "2"]
+    assert "3 items" in run("call", LIBRARY, "all_events", "day=2026-01-01").output
+    json_of("call", LIBRARY, "add_copies", "isbn=3", "numbers=1", "numbers=2")
+    whole = run("call", LIBRARY, "with_copies", "isbn=3").output
+    assert "copies" in whole
+    assert "2 items" in whole
+
+
+def test_all_faults_at_once_on_stderr(article: Article) -> None:
+    found = run("call", "cms", "articles_by_author", "autor=1", "limit=0", "limit=1", "x", "y:={")
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    for told in (
+        "autor: no such parameter (did you mean author_id?)",
+        "author_id: missing",
+        "limit: given twice",
+        "limit: input should be greater than or equal to 1",
+        "x: isn't name=value",
+        "y: isn't JSON",
+    ):
+        assert told in found.stderr
+
+
+def test_errors_as_json_on_stdout(article: Article) -> None:
+    found = run("call", "cms", "artcle", "--json")
+    assert found.exit_code == 2
+    assert json.loads(found.stdout)["error"]["hint"] == "did you mean article?"
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "code"),
+    [
+        (["article", "article_id="], 2, "KeyFieldError"),
+        (["articles_by_author", "author_id=1", "cursor=x"], 2, "CursorError"),
+        (["publish", "article_id=none", "body=B", "created_by=me"], 1, "ItemNotFound"),
+        (["publish", "article_id=none", f"body={'x' * 100}", "created_by"], 2, "ArgumentError"),
+        (["create_article", "article=text"], 2, "ArgumentError"),
+        (["create_article", 'article:={"title": ""}'], 2, "ArgumentError"),
+    ],
+)
+def test_exit_statuses_tell_wrong_input_from_refusals(
+    article: Article, arguments: list[str], status: int, code: str
+) -> None:
+    found = run("call", "cms", *arguments, "--json")
+    assert found.exit_code == status
+    assert json.loads(found.stdout)["error"]["code"] == code
+
+
+def test_a_store_that_isnt_there_isnt_made(folder: Path) -> None:
+    found = run("call", "cms", "article", "article_id=1")
+    assert found.exit_code == 1
+    assert "cms.db" in found.stderr
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"not a database at all" * 100, "isn't"), (b"SQLite format 3\x00" + b"\xff" * 4000, "")]
+)
+def test_a_file_that_is_no_store_is_told(folder: Path, content: bytes, told: str) -> None:
+    (folder / "cms.db").write_bytes(content)
+    found = run("call", "cms", "article", "article_id=1")
+    assert found.exit_code == 1
+    assert told in found.stderr
+    assert "Traceback" not in found.output
+    assert (folder / "cms.db").read_bytes() == content
+
+
+def test_the_store_is_named_by_option_or_environment(article: Article, folder: Path) -> None:
+    (folder / "cms.db").rename(folder / "other.db")
+    for name in ("cms.db-wal", "cms.db-shm"):
+        assert not (folder / name).exists()
+    asked = ("call", "cms", "article", f"article_id={article.article_id}")
+    assert run(*asked, "--db", "other.db").exit_code == 0
+    assert run(*asked, env={"KEYPLAN_DB": "other.db"}).exit_code == 0
+    assert run(*asked).exit_code == 1
+
+
+def test_what_is_stored_cant_steer_the_terminal() -> None:
+    with Library.open("library.db") as library:
+        library.add_book(Book(isbn="1", title="\x1b[31mred\x07\r\x9b2J[bold]x[/bold]"))
+    for arguments in (["book", "isbn=1"], ["on_shelf", "shelf=none"]):
+        shown = run("call", LIBRARY, *arguments).output
+        assert "[bold]x[/bold]" in shown
+        assert not {"\x1b", "\x07", "\r", "\x9b"} & set(shown)
+    found = run("call", LIBRARY, "book", "isbn=\x1b[2J", "\udcff=1")
+    assert "\x1b" not in found.output
+
+
+def test_a_name_that_isnt_unicode_is_told() -> None:
+    found = run("call", LIBRARY, "book", "isbn=\udcff", "--json")
+    assert found.exit_code in {1, 2}
+    assert "error" in json.loads(found.stdout)

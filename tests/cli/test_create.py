@@ -1,0 +1,102 @@
+"""``keyplan create``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keyplan import Design, Entity, Key, Table, read
+from keyplan.engine import Engine
+from keyplan.systems.cms import Article, Cms
+from tests.cli.support import LIBRARY, run
+
+
+def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
+    first = run("create", "cms", "--db", "x.db")
+    assert (first.exit_code, first.output) == (0, "Created the table cms in x.db, with GSI1.\n")
+    with Cms.open("x.db", create=False) as cms:
+        cms.create_article(Article(title="T", slug="t", author_id="a"))
+    again = run("create", "cms", "--db", "x.db")
+    assert (again.exit_code, again.output) == (0, "The table cms is there in x.db, with its indexes.\n")
+
+
+def test_it_lets_items_expire_where_the_design_says_so() -> None:
+    assert "Items expire by expires_at." in run("create", LIBRARY).output
+    assert "expire" not in run("create", LIBRARY).output
+    with Engine.open("library.db") as engine:
+        state = engine.call("DescribeTimeToLive", {"TableName": "library"})["TimeToLiveDescription"]
+    assert state["AttributeName"] == "expires_at"
+
+
+NOTES = """
+from keyplan import Design, Entity, Index, Key, Table, read
+BY_AUTHOR = Index("BY_AUTHOR", "author_pk", "author_sk")
+BY_TAG = Index("BY_TAG", "tag_pk", "author_sk")
+class Note(Entity):
+    name: str
+    author: str
+    tag: str
+    primary = Key("NOTE#{name}", "META")
+    by_author = Key("AUTHOR#{author}", "{name}", index=BY_AUTHOR)
+    by_tag = Key("TAG#{tag}", "{name}", index=BY_TAG)
+class Notes(Design):
+    table = Table("notes", indexes=[BY_AUTHOR, BY_TAG])
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+    @read("N2")
+    def by_author(self, author: str) -> list[Note]: ...
+"""
+
+
+class Note(Entity):
+    name: str
+    author: str
+    tag: str
+
+    primary = Key("NOTE#{name}", "META")
+
+
+class Notes(Design):
+    """As it was before it had indexes."""
+
+    table = Table("notes")
+
+    @read("N1")
+    def note(self, name: str) -> Note | None:
+        """A note."""
+        ...
+
+
+def test_it_adds_missing_indexes_and_fills_them(folder: Path) -> None:
+    with Notes.open("notes.db") as notes:
+        notes.create(Note(name="1", author="a", tag="t"))
+    (folder / "design.py").write_text(NOTES)
+    refused = run("call", "design.py", "by_author", "author=a", "--db", "notes.db")
+    assert refused.exit_code == 1
+    assert "keyplan create adds missing indexes" in refused.stderr
+    added = run("create", "design.py", "--db", "notes.db")
+    assert added.exit_code == 0
+    assert added.output.splitlines() == [
+        "Added the index BY_AUTHOR to the table notes in notes.db.",
+        "Added the index BY_TAG to the table notes in notes.db.",
+    ]
+    assert run("call", "design.py", "by_author", "author=a", "--db", "notes.db").exit_code == 0
+
+
+def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
+    with Notes.open("notes.db"):
+        pass
+    (folder / "other.py").write_text(
+        "from keyplan import Design, Entity, Key, Table, read\n"
+        "class Note(Entity):\n    name: str\n    primary = Key('NOTE#{name}')\n"
+        "class Notes(Design):\n    table = Table('notes', partition='id', sort=None)\n"
+        "    @read('N1')\n    def note(self, name: str) -> Note | None: ...\n"
+    )
+    found = run("create", "other.py")
+    assert found.exit_code == 1
+    assert "isn't the design's" in found.stderr
+
+
+def test_a_folder_that_isnt_there_is_told() -> None:
+    found = run("create", "cms", "--db", "none/cms.db")
+    assert found.exit_code == 1
+    assert "folder" in found.stderr

@@ -1,0 +1,101 @@
+"""Finding the design that a NAME means, and what is told when there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import json_of, run
+
+DESIGN = """
+from helper import PREFIX
+from keyplan import Design, Entity, Key, Table, read
+
+class Note(Entity):
+    name: str
+    primary = Key(PREFIX + "#{name}", "META")
+
+class MyNotes(Design):
+    table = Table("notes")
+
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+"""
+
+
+@pytest.fixture
+def notes(folder: Path) -> Path:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "helper.py").write_text('PREFIX = "NOTE"')
+    path = folder / "sub" / "notes.py"
+    path.write_text(DESIGN)
+    return path
+
+
+@pytest.mark.parametrize("name", ["sub/notes.py:MyNotes", "sub/notes.py", "./sub/notes.py"])
+def test_a_file_with_its_neighbours(notes: Path, name: str) -> None:
+    assert json_of("explain", name, "note")["key_condition"] == "pk = NOTE#{name}, sk = META"
+
+
+def test_a_modules_class_and_its_file_by_its_name() -> None:
+    assert run("create", "tests.web.library:Library").exit_code == 0
+    assert Path("library.db").is_file()
+
+
+def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
+    assert run("create", str(notes)).exit_code == 0
+    assert Path("my-notes.db").is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("cmss", "did you mean cms?"),
+        ("zzz", "NAME is a built-in system (cms"),
+        ("nowhere.py:Class", "there is no file nowhere.py"),
+        ("no_such_module:Class", "there is no module no_such_module"),
+        ("tests.web.library:Libary", "did you mean Library?"),
+        ("tests.web.library:Book", "Book is no design"),
+        ("tests.web.no_such:Library", "there is no module tests.web.no_such"),
+        ("tests.cli.support:Cms", "its designs are none"),
+        (":", "there is no module"),
+        ("", "NAME is a built-in system"),
+        ("../..:x", "can't be imported"),
+    ],
+)
+def test_what_isnt_there_is_told_with_a_hint(name: str, told: str) -> None:
+    found = run("explain", name)
+    assert found.exit_code == 2
+    assert told in found.stderr
+    assert "Traceback" not in found.output
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = (", "SyntaxError"),
+        ("import no_such_thing", "ModuleNotFoundError: No module named 'no_such_thing'"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(0)", "SystemExit"),
+        ("x = 1", "it has none"),
+        (DESIGN.replace("name: str) ->", "nam: str) ->"), "Note has no field 'nam'"),
+        (DESIGN + "\nclass Other(MyNotes): ...", "MyNotes, Other"),
+    ],
+)
+def test_a_file_that_fails_is_told_with_its_line(folder: Path, text: str, told: str) -> None:
+    (folder / "helper.py").write_text('PREFIX = "NOTE"')
+    (folder / "bad.py").write_text(text)
+    found = run("explain", "bad.py")
+    assert found.exit_code == 2
+    assert told in found.stderr
+    assert "Traceback" not in found.output
+    if "Error" in told:
+        assert "bad.py:1" in found.stderr
+
+
+def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
+    for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
+        found = run(*arguments)
+        assert found.exit_code == 2
+        assert "systems have one: cms" in found.stderr

@@ -1,0 +1,63 @@
+"""``keyplan explain``. What it explains is tested in ``tests/client/test_explain.py``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keyplan.systems.cms import Cms
+from tests.cli.support import LIBRARY, json_of, run
+
+
+@pytest.mark.parametrize("name", ["cms", LIBRARY])
+def test_a_design_is_a_table_of_its_patterns(name: str) -> None:
+    shown = run("explain", name)
+    assert shown.exit_code == 0
+    flat = " ".join(shown.output.split())
+    for one in json_of("explain", name):
+        assert one["id"] in shown.output
+        assert one["proof"].split()[0] in flat
+    assert "GetItem" in shown.output
+
+
+def test_one_pattern_with_names_in_the_place_of_values() -> None:
+    shown = run("explain", "cms", "articles_by_author").output
+    assert 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")' in shown
+    assert "Query" in shown
+    start = shown.index("{\n")
+    assert json.loads(shown[start:])["IndexName"] == "GSI1"
+
+
+def test_one_pattern_with_arguments() -> None:
+    found = json_of("explain", "cms", "articles_by_author", "author_id=c#", "limit=3")
+    assert found["symbolic"] is False
+    (request,) = found["requests"]
+    assert request["parameters"]["ExpressionAttributeValues"][":p0"] == {"S": "AUTHOR#c$c"}
+    assert request["parameters"]["Limit"] == 4
+
+
+def test_it_needs_no_store(folder: Path) -> None:
+    assert run("explain", "cms", "article", "article_id=1").exit_code == 0
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("pattern", list(Cms.compiled.patterns))
+def test_every_pattern_of_the_cms(pattern: str) -> None:
+    shown = run("explain", "cms", pattern)
+    assert shown.exit_code == 0
+    assert json_of("explain", "cms", pattern)["pattern"] == pattern
+
+
+def test_requests_of_many_partitions_are_cut_for_people_only() -> None:
+    arguments = [f"shelf={number}" for number in range(9)]
+    assert "and 5 more" in run("explain", LIBRARY, "on_shelves", *arguments).output
+    assert len(json_of("explain", LIBRARY, "on_shelves", *arguments)["requests"]) == 9
+
+
+def test_faults_are_told() -> None:
+    found = run("explain", "cms", "article", "id=1")
+    assert found.exit_code == 2
+    assert "id: no such parameter" in found.stderr
+    assert run("explain", "cms", "articl").exit_code == 2

@@ -1,0 +1,70 @@
+"""Help, the version, and what isn't loaded for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from keyplan._version import __version__
+from tests.cli.support import program, run
+
+COMMANDS = ("serve", "call", "explain", "import", "sample", "create", "dynamodb")
+
+
+def test_help_names_every_command_with_examples() -> None:
+    found = run("--help")
+    assert found.exit_code == 0
+    for name in COMMANDS:
+        assert f"  {name} " in found.output
+    assert "keyplan serve cms --sample 300" in found.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_explains_itself_with_an_example(name: str) -> None:
+    found = run(name, "--help")
+    assert found.exit_code == 0
+    assert f"  keyplan {name} " in found.output
+
+
+def test_the_version() -> None:
+    assert run("--version").output == f"keyplan, version {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("nothing",), ("serve",), ("call", "cms"), ("sample", "cms", "--count", "0")]
+)
+def test_what_cant_be_understood_is_usage(arguments: tuple[str, ...]) -> None:
+    found = run(*arguments)
+    assert found.exit_code == 2
+    assert "Usage:" in found.output
+
+
+def loaded(arguments: str) -> set[str]:
+    code = (
+        "import sys\nfrom keyplan.cli import main\n"
+        f"sys.argv = ['keyplan', *{arguments.split()!r}]\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(' '.join(sys.modules), file=sys.stderr)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in found.stderr.split()}
+
+
+@pytest.mark.parametrize("arguments", ["--help", "serve --help", "explain --help"])
+def test_help_loads_no_server_and_nothing_to_draw(arguments: str) -> None:
+    assert not loaded(arguments) & {"starlette", "uvicorn", "rich", "yaml", "asyncio"}
+
+
+@pytest.mark.parametrize("module", ["pydantic", "apsw"])
+def test_help_loads_nothing_heavy(module: str) -> None:
+    assert module not in loaded("--help")
+
+
+def test_a_pipe_that_closes_is_no_failure_to_tell_of() -> None:
+    with program("explain", "cms", "--json") as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.close()
+        assert started.stderr.read() == ""

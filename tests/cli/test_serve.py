@@ -1,0 +1,90 @@
+"""``keyplan serve``, as a program."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+from tests.cli.support import program
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server on a free port, and its address."""
+    with program("serve", "cms", "--port", "0", *arguments, cwd=folder) as started:
+        assert started.stdout is not None
+        try:
+            text = ""
+            while "Ctrl-C" not in text:
+                line = started.stdout.readline()
+                assert line, started.stderr.read() if started.stderr else ""
+                text += line
+            address = re.search(r"http://127\.0\.0\.1:\d+", text)
+            assert address is not None
+            yield started, address.group()
+        finally:
+            started.kill()
+
+
+def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
+    with serving(folder, "--sample", "5") as (started, address):
+        assert "Cms" in urlopen(f"{address}/").read().decode()
+        assert "/api/article" in json.load(urlopen(f"{address}/openapi.json"))["paths"]
+        found = json.load(urlopen(f"{address}/examples.json"))
+        article = json.load(urlopen(f"{address}/api/article?article_id={found['article_id'][0]}"))
+        assert article["article_id"] == found["article_id"][0]
+        started.send_signal(signal.SIGINT)
+        _, told = started.communicate(timeout=20)
+        assert started.returncode == 0
+        assert told.splitlines()[-1] == "Stopped."
+        assert "Traceback" not in told
+    assert (folder / "cms.db").exists()
+    assert not (folder / "cms.db-wal").exists()
+
+
+def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
+    for expected in ("", "no sample is written"):
+        with serving(folder, "--sample", "3") as (started, _):
+            started.send_signal(signal.SIGTERM)
+            _, told = started.communicate(timeout=20)
+            assert expected in told
+
+
+def test_other_sites_names_for_this_machine_are_refused(folder: Path) -> None:
+    with serving(folder) as (_, address):
+        try:
+            urlopen(Request(f"{address}/openapi.json", headers={"Host": "evil.example"}))
+        except OSError as error:
+            assert getattr(error, "code", None) == 421
+        else:
+            raise AssertionError
+
+
+def test_a_port_in_use_is_told(folder: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with program("serve", "cms", "--port", str(port), cwd=folder) as started:
+            _, told = started.communicate(timeout=20)
+    assert started.returncode == 1
+    assert f"port {port} can't be used" in told
+    assert "--port" in told
+    assert not (folder / "cms.db").exists()
+
+
+def test_stopping_a_command_is_quiet(folder: Path) -> None:
+    with program("sample", "cms", "--count", "100000", cwd=folder) as started:
+        while not (folder / "cms.db").exists():
+            assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        _, told = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert told.strip() == "Stopped."
