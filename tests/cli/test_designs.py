@@ -59,7 +59,7 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
         ("tests.web.library:Book", "Book is no design"),
         ("tests.web.no_such:Library", "there is no module tests.web.no_such"),
         ("tests.cli.support:Cms", "its designs are none"),
-        (":", "there is no module"),
+        (":", "NAME is a built-in system"),
         ("", "NAME is a built-in system"),
         ("../..:x", "can't be imported"),
     ],

@@ -10,7 +10,10 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+import pytest
 
 from tests.cli.support import program
 
@@ -59,12 +62,10 @@ def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
 
 def test_other_sites_names_for_this_machine_are_refused(folder: Path) -> None:
     with serving(folder) as (_, address):
-        try:
+        with pytest.raises(HTTPError) as refused:
             urlopen(Request(f"{address}/openapi.json", headers={"Host": "evil.example"}))
-        except OSError as error:
-            assert getattr(error, "code", None) == 421
-        else:
-            raise AssertionError
+        with refused.value as answer:
+            assert answer.code == 421
 
 
 def test_a_port_in_use_is_told(folder: Path) -> None:

@@ -113,10 +113,11 @@ class Connection(asyncio.Protocol):
             self._head_bytes += len(data)
         try:
             self._parser.feed_data(data)
-        except _RefusedError as refused:
-            self._refuse(refused.answer)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            self._refuse(answers.plain_answer(400, b"", closes=True))
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            # What a callback raises comes as the context of the parser's own error.
+            refused = error.__context__
+            answer = refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
+            self._refuse(answer)
         else:
             if self._in_head and self._head_bytes > self._limits.head_bytes_max:
                 self._refuse(answers.plain_answer(431, b"", closes=True))

@@ -13,6 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from keyplan.engine import Engine
+from keyplan.wire.operations import OPERATIONS
 
 Outcome = dict[str, Any] | Exception
 Done = Callable[[Outcome], None]
@@ -63,10 +64,9 @@ class WriterThread:
     def _run(self) -> None:
         while True:
             jobs = self._take()
-            if jobs and jobs[-1] is None:
-                self._make([job for job in jobs if job is not None])
-                return
             self._make([job for job in jobs if job is not None])
+            if jobs[-1] is None:
+                return
 
     def _take(self) -> list[_Job | None]:
         """At least one job, and what waits beside it."""
@@ -79,6 +79,18 @@ class WriterThread:
         return jobs
 
     def _make(self, jobs: list[_Job]) -> None:
+        """Make the jobs in order: writes of items that follow each other together, the others alone."""
+        together: list[_Job] = []
+        for job in jobs:
+            if OPERATIONS[job[0]].kind == "write":
+                together.append(job)
+            else:
+                self._commit(together)
+                self._commit([job])
+                together = []
+        self._commit(together)
+
+    def _commit(self, jobs: list[_Job]) -> None:
         if not jobs:
             return
         if len(jobs) == 1:

@@ -1,0 +1,23 @@
+"""A server process for the tests: ``python -m tests.server.launch SETTINGS``, with the settings as JSON.
+
+It prints its port once it accepts connections.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from keyplan.server import Settings, serve
+from keyplan.server.settings import Limits
+
+
+def main(given: dict[str, Any]) -> None:
+    limits = Limits(**given.pop("limits", {}))
+    origins = frozenset(given.pop("origins", ()))
+    serve(Settings(port=0, limits=limits, origins=origins, **given), lambda port: print(port, flush=True))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,215 @@
+"""Servers for the tests, and a client that sends exactly the bytes it is given."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import socket
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+AUTHORIZATION = (
+    "AWS4-HMAC-SHA256 Credential=dev/20260101/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+)
+JSON_TYPE = "application/x-amz-json-1.0"
+TABLE = "orders"
+CREATE: dict[str, Any] = {
+    "TableName": TABLE,
+    "BillingMode": "PAY_PER_REQUEST",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g")],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "ByG",
+            "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+}
+
+
+def s(value: object) -> dict[str, str]:
+    return {"S": str(value)}
+
+
+@dataclass
+class Answer:
+    """An answer as it came."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """The body's JSON."""
+        packed = self.headers.get("content-encoding") == "gzip"
+        found: dict[str, Any] = json.loads(gzip.decompress(self.body) if packed else self.body)
+        return found
+
+    @property
+    def type(self) -> str:
+        """The full type of an error."""
+        found: str = self.json()["__type"]
+        return found
+
+    @property
+    def message(self) -> str | None:
+        """The message of an error."""
+        body = self.json()
+        found: str | None = body.get("message", body.get("Message"))
+        return found
+
+    def assert_sound(self) -> None:
+        """What holds for every answer."""
+        assert int(self.headers["content-length"]) == len(self.body)
+        assert int(self.headers["x-amz-crc32"]) == zlib.crc32(self.body)
+        assert len(self.headers["x-amzn-requestid"]) == 52
+
+
+class Raw:
+    """A connection that sends bytes as they are."""
+
+    def __init__(self, port: int, timeout_s: float = 20.0) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout_s)
+        self._buffer = b""
+
+    def __enter__(self) -> Raw:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.socket.close()
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def _more(self) -> bool:
+        try:
+            data = self.socket.recv(1 << 16)
+        except ConnectionResetError:
+            return False
+        self._buffer += data
+        return bool(data)
+
+    def answer(self) -> Answer:
+        """The next answer; EOFError when there is none."""
+        while b"\r\n\r\n" not in self._buffer:
+            if not self._more():
+                raise EOFError(self._buffer)
+        head, _, self._buffer = self._buffer.partition(b"\r\n\r\n")
+        first, *lines = head.decode().split("\r\n")
+        status = int(first.split()[1])
+        headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+        if status == 100:
+            return Answer(status, headers, b"")
+        length = int(headers["content-length"])
+        while len(self._buffer) < length:
+            if not self._more():
+                raise EOFError(self._buffer)
+        body, self._buffer = self._buffer[:length], self._buffer[length:]
+        return Answer(status, headers, body)
+
+    def ended(self) -> bool:
+        """Whether the server has closed, with nothing more to read."""
+        while not self._buffer:
+            if not self._more():
+                return True
+        return False
+
+    def ask(self, data: bytes) -> Answer:
+        """Send, and read one answer."""
+        self.send(data)
+        return self.answer()
+
+
+def request(
+    operation: str | None,
+    body: bytes | dict[str, Any] = b"{}",
+    *,
+    method: str = "POST",
+    chunks: bool = False,
+    **headers: str | None,
+) -> bytes:
+    """A request's bytes. A header of None is left out; ``_`` in names stands for ``-``."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    lines: dict[str, str | None] = {"host": "127.0.0.1", "content-type": JSON_TYPE, "authorization": AUTHORIZATION}
+    if operation is not None:
+        lines["x-amz-target"] = f"DynamoDB_20120810.{operation}"
+    if chunks:
+        lines["transfer-encoding"] = "chunked"
+        pieces = [data[start : start + 7] for start in range(0, len(data), 7)]
+        data = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    else:
+        lines["content-length"] = str(len(data))
+    lines |= {name.replace("_", "-"): value for name, value in headers.items()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value is not None)
+    return f"{method} / HTTP/1.1\r\n{head}\r\n".encode() + data
+
+
+@dataclass
+class Server:
+    """A running server."""
+
+    port: int
+    process: subprocess.Popen[str]
+
+    @property
+    def url(self) -> str:
+        """Its endpoint."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def raw(self) -> Raw:
+        """A connection to it."""
+        return Raw(self.port)
+
+    def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        """One operation that must succeed, on a connection of its own."""
+        with self.raw() as raw:
+            answer = raw.ask(request(operation, params))
+        assert answer.status == 200, answer
+        return answer.json()
+
+    def memory_mb(self) -> float:
+        """Its resident memory."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        raise AssertionError
+
+    def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
+        """Send a signal and wait; the exit status and what it said on standard error."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate(timeout=30)
+        return self.process.returncode, errors
+
+
+@contextmanager
+def serving(db: str, **settings: Any) -> Iterator[Server]:
+    """A server of a store, ended at the end. It must have had nothing to complain of."""
+    with started([sys.executable, "-m", "tests.server.launch", json.dumps({"db": db, **settings})]) as server:
+        yield server
+        if server.process.poll() is None:
+            status, errors = server.end()
+            assert (status, errors) == (0, "")
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator[Server]:
+    """A process that prints a line with its port at the end."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert line, process.communicate(timeout=10)[1]
+        yield Server(int(line.rpartition(":")[2].split()[0]), process)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

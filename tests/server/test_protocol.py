@@ -1,0 +1,336 @@
+"""The protocol at the socket: HTTP, JSON 1.0, and the service's words for what isn't right with it."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from typing import Any
+
+import pytest
+
+from tests.server.support import CREATE, TABLE, Server, request, s, serving
+
+SERVICE = "com.amazon.coral.service#"
+KEY = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("001")}}
+QUERY: dict[str, Any] = {
+    "TableName": TABLE,
+    "KeyConditionExpression": "pk = :p",
+    "ExpressionAttributeValues": {":p": s("a")},
+}
+
+
+def test_an_answer(server: Server) -> None:
+    with server.raw() as raw:
+        answer = raw.ask(request("GetItem", KEY))
+        answer.assert_sound()
+        assert answer.status == 200
+        assert answer.headers["content-type"] == "application/x-amz-json-1.0"
+        assert answer.json() == {"Item": {"pk": s("a"), "sk": s("001"), "g": s("g"), "note": s("n" * 100)}}
+
+
+def test_items_whole_filtered_projected_and_from_the_index_agree(server: Server) -> None:
+    whole = server.call("Query", QUERY)
+    assert whole["Count"] == 30
+    filtered = {**QUERY, "FilterExpression": "g = :g", "ExpressionAttributeValues": {":p": s("a"), ":g": s("g")}}
+    assert server.call("Query", filtered)["Items"] == whole["Items"]
+    projected = server.call("Query", {**QUERY, "ProjectionExpression": "pk, sk, g, note"})
+    assert projected["Items"] == whole["Items"]
+    of_index = {
+        **QUERY,
+        "IndexName": "ByG",
+        "KeyConditionExpression": "g = :g",
+        "ExpressionAttributeValues": {":g": s("g")},
+    }
+    assert server.call("Query", of_index)["Items"] == whole["Items"]
+    keys = [{"pk": item["pk"], "sk": item["sk"]} for item in whole["Items"]]
+    got = server.call("BatchGetItem", {"RequestItems": {TABLE: {"Keys": keys}}})
+    assert got["Responses"][TABLE] == whole["Items"]
+    gets = [{"Get": {"TableName": TABLE, "Key": key}} for key in keys]
+    transacted = server.call("TransactGetItems", {"TransactItems": gets})
+    assert [response["Item"] for response in transacted["Responses"]] == whole["Items"]
+
+
+def test_pages_go_on_where_they_ended(server: Server) -> None:
+    sorts: list[str] = []
+    start = None
+    while True:
+        answer = server.call("Query", {**QUERY, "Limit": 7, "ExclusiveStartKey": start})
+        sorts += [item["sk"]["S"] for item in answer["Items"]]
+        start = answer.get("LastEvaluatedKey")
+        if start is None:
+            break
+    assert sorts == [f"{number:03d}" for number in range(30)]
+
+
+def test_a_connection_serves_many_requests_and_pipelined_ones_in_order(server: Server) -> None:
+    with server.raw() as raw:
+        ids = set[str]()
+        for _ in range(3):
+            ids.add(raw.ask(request("ListTables")).headers["x-amzn-requestid"])
+        assert len(ids) == 3
+        puts = [
+            request("PutItem", {"TableName": TABLE, "Item": {"pk": s("p"), "sk": s("x"), "n": {"N": str(number)}}})
+            for number in range(40)
+        ]
+        gets = [request("GetItem", {"TableName": TABLE, "Key": {"pk": s("p"), "sk": s("x")}}) for _ in range(40)]
+        raw.send(b"".join(put + get for put, get in zip(puts, gets, strict=True)))
+        for number in range(40):
+            assert raw.answer().json() == {}
+            assert raw.answer().json()["Item"]["n"] == {"N": str(number)}
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+def test_a_request_may_come_in_pieces(server: Server, size: int) -> None:
+    data = request("GetItem", KEY)
+    with server.raw() as raw:
+        for start in range(0, len(data), size):
+            raw.send(data[start : start + size])
+        assert raw.answer().json()["Item"]["sk"] == s("001")
+
+
+def test_chunked_bodies(server: Server) -> None:
+    with server.raw() as raw:
+        for _ in range(2):
+            assert raw.ask(request("GetItem", KEY, chunks=True)).json()["Item"]["sk"] == s("001")
+
+
+def test_gzip_both_ways(server: Server) -> None:
+    import json
+
+    packed = gzip.compress(json.dumps(QUERY).encode())
+    with server.raw() as raw:
+        answer = raw.ask(request("Query", packed, content_encoding="gzip", accept_encoding="gzip, deflate"))
+        answer.assert_sound()
+        assert answer.headers["content-encoding"] == "gzip"
+        assert answer.json()["Count"] == 30
+        small = raw.ask(request("ListTables", accept_encoding="gzip"))
+        assert "content-encoding" not in small.headers
+        plain = raw.ask(request("Query", QUERY, accept_encoding="identity"))
+        assert "content-encoding" not in plain.headers
+        assert plain.json() == answer.json()
+
+
+def test_what_unpacks_to_too_much_is_refused(server: Server) -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = packer.compress(b" " * (64 << 20)) + packer.flush()
+    with server.raw() as raw:
+        assert raw.ask(request("ListTables", bomb, content_encoding="gzip")).status == 413
+        assert raw.ask(request("ListTables")).status == 200
+    for broken in (b"no gzip", gzip.compress(b"{}")[:-4]):
+        with server.raw() as raw:
+            answer = raw.ask(request("ListTables", broken, content_encoding="gzip"))
+            assert (answer.status, answer.type) == (400, SERVICE + "SerializationException")
+
+
+def test_other_methods_and_types(server: Server) -> None:
+    with server.raw() as raw:
+        health = raw.ask(request(None, b"", method="GET"))
+        health.assert_sound()
+        assert (health.status, health.body[:9]) == (200, b"healthy: ")
+        for answer in (
+            raw.ask(request("ListTables", method="PUT")),
+            raw.ask(request("ListTables", content_type="text/plain")),
+            raw.ask(request("ListTables", content_type=None)),
+        ):
+            answer.assert_sound()
+            assert (answer.status, answer.body) == (404, b"<UnknownOperationException/>\n")
+        other = raw.ask(request("ListTables", content_type="application/json"))
+        assert other.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        None,
+        "DynamoDB_20120810.Nothing",
+        "DynamoDB_20120810.getItem",
+        "DynamoDB_20120810",
+        "ListTables",
+        "DynamoDB_20111205.ListTables",
+        "DynamoDBStreams_20120810.ListStreams",
+        "DynamoDB_20120810.ExecuteStatement",
+        "DynamoDB_20120810.CreateBackup",
+        "DynamoDB_20120810.SearchVectors",
+        "DynamoDB_20120810.\xff",
+    ],
+)
+def test_unknown_operations(server: Server, target: str | None) -> None:
+    with server.raw() as raw:
+        answer = raw.ask(request(None, x_amz_target=target))
+        answer.assert_sound()
+        assert (answer.status, answer.type) == (400, SERVICE + "UnknownOperationException")
+
+
+@pytest.mark.parametrize("authorization", [None, "", "Basic abc", "Bearer x"])
+def test_missing_credentials(server: Server, authorization: str | None) -> None:
+    with server.raw() as raw:
+        answer = raw.ask(request("ListTables", authorization=authorization))
+        assert (answer.status, answer.type) == (400, SERVICE + "MissingAuthenticationTokenException")
+        assert answer.message == "Request is missing Authentication Token"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b'{"Limit":',
+        b"{} x",
+        b'{"TableName":"\xff\xfe"}',
+        b'{"TableName":"\\ud800"}',
+        b'{"Limit":1e999}',
+        b'{"Limit":NaN}',
+        b"\x00",
+        b"{'a': 1}",
+        b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b"[" * 3_000_000,
+        b'{"Limit":' + b"9" * 1_000_000 + b"}",
+        b"[]",
+        b'"x"',
+        b"12",
+        b"null",
+        b'{"Limit": "5"}',
+        b'{"Limit": 99999999999999999999}',
+        b'{"ExclusiveStartTableName": 5}',
+    ],
+)
+def test_bodies_that_are_no_request(server: Server, body: bytes) -> None:
+    with server.raw() as raw:
+        answer = raw.ask(request("ListTables", body))
+        answer.assert_sound()
+        assert (answer.status, answer.type) == (400, SERVICE + "SerializationException"), answer
+        assert raw.ask(request("ListTables")).status == 200
+
+
+def test_errors_of_operations(server: Server) -> None:
+    with server.raw() as raw:
+        missing = raw.ask(request("GetItem", {**KEY, "TableName": "nothing"}))
+        assert missing.type == "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"
+        assert missing.message == "Requested resource not found"
+        invalid = raw.ask(request("DescribeTable", {"TableName": "a"}))
+        assert invalid.type == "com.amazon.coral.validate#ValidationException"
+        legacy = raw.ask(request("PutItem", {"TableName": TABLE, "Item": KEY["Key"], "Expected": {"pk": {}}}))
+        assert legacy.type == "com.amazon.coral.validate#ValidationException"
+        put = {"TableName": TABLE, "Item": KEY["Key"], "ConditionExpression": "attribute_not_exists(pk)"}
+        failed = raw.ask(request("PutItem", {**put, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}))
+        assert failed.type == "com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"
+        assert failed.json()["Item"]["sk"] == s("001")
+        cancelled = raw.ask(request("TransactWriteItems", {"TransactItems": [{"Put": put}]}))
+        assert cancelled.type == "com.amazonaws.dynamodb.v20120810#TransactionCanceledException"
+        assert cancelled.json()["CancellationReasons"][0]["Code"] == "ConditionalCheckFailed"
+        assert "Message" in cancelled.json()
+        for answer in (missing, invalid, legacy, failed, cancelled):
+            answer.assert_sound()
+            assert answer.status == 400
+
+
+LARGEST = 16 * 1024 * 1024
+
+
+def test_a_body_of_16_mb_is_taken_and_one_byte_more_is_not(server: Server) -> None:
+    with server.raw() as raw:
+        assert raw.ask(request("ListTables", b"{}" + b" " * (LARGEST - 2))).status == 200
+    with server.raw() as raw:
+        # It is refused by its length, before it is sent.
+        head = request("ListTables", b"", content_length=str(LARGEST + 1))
+        answer = raw.ask(head)
+        assert answer.status == 413
+        assert answer.headers["connection"] == "close"
+        assert raw.ended()
+
+
+def test_an_endless_body_is_cut(server: Server) -> None:
+    with server.raw() as raw:
+        raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
+        chunk = b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20))
+        sent = 0
+        try:
+            while sent < 64:
+                raw.send(chunk)
+                sent += 1
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        assert sent < 64
+    assert server.memory_mb() < 400
+
+
+def test_what_is_no_http(server: Server) -> None:
+    for data in (
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GARBAGE\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello",
+        b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"POST / HTTP/1.1\r\nno colon here\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ):
+        with server.raw() as raw:
+            answer = raw.ask(data)
+            assert answer.status == 400, data
+            assert raw.ended()
+
+
+def test_heads_are_bounded(server: Server) -> None:
+    for endless in (b"x" * 100_000, b"x: " + b"y" * 100_000, b"".join(b"h%d: v\r\n" % n for n in range(20_000))):
+        with server.raw() as raw:
+            raw.send(b"POST / HTTP/1.1\r\n")
+            try:
+                raw.send(endless)
+                assert raw.answer().status in {400, 431}
+                assert raw.ended()
+            except (BrokenPipeError, ConnectionResetError, EOFError):
+                pass  # it may be closed before all was sent
+    assert server.call("ListTables", {})["TableNames"] == [TABLE]
+
+
+def test_expect_continue(server: Server) -> None:
+    body = b'{"TableName": "orders"}'
+    whole = request("DescribeTable", body, expect="100-continue")
+    with server.raw() as raw:
+        raw.send(whole[: -len(body)])
+        assert raw.answer().status == 100
+        assert raw.ask(body).json()["Table"]["TableName"] == TABLE
+
+
+def test_closing_when_asked(server: Server) -> None:
+    with server.raw() as raw:
+        assert raw.ask(request("ListTables", connection="close")).status == 200
+        assert raw.ended()
+    with server.raw() as raw:
+        raw.send(request("ListTables"))
+        raw.socket.shutdown(1)  # it has no more to send, but waits for the answer
+        assert raw.answer().status == 200
+        assert raw.ended()
+    with server.raw() as raw:
+        raw.send(request("ListTables").replace(b"HTTP/1.1", b"HTTP/1.0"))
+        assert raw.answer().status == 200
+        assert raw.ended()
+
+
+def test_web_pages(tmp_path: Any, server: Server) -> None:
+    asked = {"access_control_request_headers": "x-amz-target,authorization", "access_control_request_method": "POST"}
+    with server.raw() as raw:
+        preflight = raw.ask(request(None, b"", method="OPTIONS", origin="http://localhost:3000", **asked))
+        preflight.assert_sound()
+        assert preflight.status == 200
+        assert preflight.headers["access-control-allow-origin"] == "http://localhost:3000"
+        assert preflight.headers["access-control-allow-headers"] == "x-amz-target,authorization"
+        assert preflight.headers["access-control-allow-methods"] == "POST"
+        answer = raw.ask(request("ListTables", origin="http://localhost:3000"))
+        assert answer.headers["access-control-allow-origin"] == "http://localhost:3000"
+        for origin in ("https://example.com", "null", "http://localhost.example.com", "http://[", "*"):
+            refused = raw.ask(request("ListTables", origin=origin))
+            assert (refused.status, refused.type) == (403, SERVICE + "AccessDeniedException")
+            assert "access-control-allow-origin" not in refused.headers
+    with serving(":memory:", origins=["https://example.com"]) as other, other.raw() as raw:
+        assert raw.ask(request("ListTables", origin="https://example.com")).status == 200
+        assert raw.ask(request("ListTables", origin="https://example.org")).status == 403
+
+
+def test_a_store_in_memory() -> None:
+    with serving(":memory:") as server:
+        server.call("CreateTable", CREATE)
+        server.call("PutItem", {"TableName": TABLE, "Item": KEY["Key"]})
+        assert server.call("GetItem", KEY)["Item"] == KEY["Key"]
