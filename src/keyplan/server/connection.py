@@ -116,7 +116,9 @@ class Connection(asyncio.Protocol):
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             # What a callback raises comes as the context of the parser's own error.
             refused = error.__context__
-            answer = refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
+            answer = (
+                refused.answer if isinstance(refused, _RefusedError) else answers.plain_answer(400, b"", closes=True)
+            )
             self._refuse(answer)
         else:
             if self._in_head and self._head_bytes > self._limits.head_bytes_max:
@@ -206,7 +208,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
         self._pace()
 
-    def _answer(self, request: Incoming, keep_alive: bool) -> None:  # noqa: FBT001
+    def _answer(self, request: Incoming, keep_alive: bool) -> None:
         self._all.service.handle(request, lambda answer: self._reply(answer, keep_alive=keep_alive))
 
     def _reply(self, answer: bytes, *, keep_alive: bool) -> None:

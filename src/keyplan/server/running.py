@@ -60,7 +60,7 @@ def _listen(settings: Settings) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((settings.host, settings.port))
         listening.listen(_BACKLOG)
-        listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+        listening.setblocking(False)
     except OSError as error:
         listening.close()
         raise RequestError(
@@ -153,7 +153,7 @@ class _Accepting:
             self._loop.remove_reader(self._listening)
             self._loop.call_later(0.1, self._loop.add_reader, self._listening, self._accept)
             return
-        accepted.setblocking(False)  # noqa: FBT003
+        accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         task = self._loop.create_task(self._loop.connect_accepted_socket(self._connections, accepted))
         self._tasks.add(task)

@@ -1,4 +1,4 @@
-"""Comparing the answers of one read pattern with the oracle's: in every shape, over pages, synchronous and asynchronous."""
+"""Comparing the answers of one read pattern with the oracle's: in every shape, and over pages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,9 @@ class Checker:
                 got = None
         return [(asked, got)], got
 
-    def _pages(self, arguments: dict[str, Any], choice: Random) -> tuple[list[tuple[dict[str, Any], Any]], list[Entity]]:
+    def _pages(
+        self, arguments: dict[str, Any], choice: Random
+    ) -> tuple[list[tuple[dict[str, Any], Any]], list[Entity]]:
         calls: list[tuple[dict[str, Any], Any]] = []
         found: list[Entity] = []
         cursor: str | None = None
@@ -166,9 +168,8 @@ class Checker:
         expected = "?" if groups is None else _lines([one for group in groups for one in group])
         answer = _lines(got) if isinstance(got, list) else f"    {got!r}"
         requests = "\n".join(f"    {operation} {parameters}" for operation, parameters in self.recorder.requests[-6:])
-        return AssertionError(
-            f"{self.pattern.place}({call}) [{self.pattern.id}]: {what}\n  expected:\n{expected}\n  got:\n{answer}\n  requests:\n{requests}"
-        )
+        head = f"{self.pattern.place}({call}) [{self.pattern.id}]: {what}"
+        return AssertionError(f"{head}\n  expected:\n{expected}\n  got:\n{answer}\n  requests:\n{requests}")
 
 
 class _WrongError(Exception):

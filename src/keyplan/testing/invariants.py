@@ -1,4 +1,5 @@
-"""What must hold of every store, whatever was written: each item's keys are those of its fields, nothing is stale, claims
+"""What must hold of every store, whatever was written: each item's keys are those of its fields, nothing is stale,
+claims
 and owners correspond, sizes keep to the limit.
 """
 

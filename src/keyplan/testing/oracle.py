@@ -1,7 +1,7 @@
 """The true answer of a read, by brute force: a filter and a sort over all stored rows, in plain Python.
 
-It knows what a question means and which fields order its answer, and nothing of how keys are written: no text of a key is
-read or compared here.
+It knows what a question means and which fields order its answer, and nothing of how keys are written: no text of a
+key is read or compared here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from keyplan.testing.world import Row, World
 __all__ = ["Groups", "Oracle", "UndecidableError"]
 
 Groups = list[list[Entity]] | list[list[Entity | None]]
-"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is right.
+"""An answer in order. Items within one group are equal in every field that orders the answer: any order of them is
+right.
 None stands for an answer of nothing that is as right as the others."""
 
 
@@ -69,9 +70,7 @@ class Oracle:
         self.constants: Mapping[str, Any] = options.where if isinstance(options.where, Mapping) else {}
         named = set(_filters(pattern)[0].parameters.values()) if _filters(pattern) else set[str]()
         self.parameters = {
-            one.name: one.kind
-            for one in pattern.signature.parameters
-            if one.condition and one.name not in named
+            one.name: one.kind for one in pattern.signature.parameters if one.condition and one.name not in named
         }
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
@@ -83,7 +82,9 @@ class Oracle:
             case BatchGetPlan():
                 return self._batch(self.pattern.plan, world, arguments)
             case ScanPlan():
-                rows = [row for entity in self.pattern.plan.entities for row in self._matching(world, entity, arguments)]
+                rows = [
+                    row for entity in self.pattern.plan.entities for row in self._matching(world, entity, arguments)
+                ]
                 return [[row.instance for row in rows]]
             case QueryPlan():
                 return [[row.instance for row in group] for group in self._query(self.pattern.plan, world, arguments)]
@@ -147,7 +148,6 @@ class Oracle:
         query = self._query(plan.end, world, arguments, plan.arguments)
         reached = [[end.instance for end in group if any(_leads(plan, link, end) for link in flat)] for group in query]
         return [group for group in reached if group]
-
 
     def _through_one(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any], links: list[Row]) -> Groups:
         """Where several links come first alike, any one of them is right, and its end may be gone."""

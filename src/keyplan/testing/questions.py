@@ -1,12 +1,12 @@
 """Arguments to ask a read pattern with: of stored items, of several at once, and of none.
 
-They are made from a number and the store's own rows, not drawn one by one: so a question stays the same while hypothesis
-takes away the steps that have nothing to do with it.
+They are made from a number and the store's own rows, not drawn one by one: so a question stays the same while
+hypothesis takes away the steps that have nothing to do with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -90,7 +90,7 @@ class Asker:
 
         match parameter.kind:
             case ParameterKind.RANGE:
-                return self._range(own, value, choice)
+                return self._range(value, choice)
             case ParameterKind.PREFIX:
                 text = str(value())
                 return text[: choice.randint(0, len(text))]
@@ -102,7 +102,7 @@ class Asker:
                     return None
                 return value()
 
-    def _range(self, own: Any, value: Any, choice: Random) -> Range[Any]:
+    def _range(self, value: Callable[[], Any], choice: Random) -> Range[Any]:
         names = choice.choice(BOUNDS)
         bounds = [value() for _ in names]
         if len(names) == 2 and bounds[0] > bounds[1] and choice.random() < 0.9:

@@ -11,8 +11,8 @@ __all__ = ["PatternReport", "Report", "Tally"]
 class PatternReport:
     """One pattern: how often it was called, and how often with an answer.
 
-    ``answered`` counts non-empty answers of a read, and successes of a write; ``items`` counts the items in the answers,
-    ``pages`` those that were paged over beyond a first one.
+    ``answered`` counts non-empty answers of a read, and successes of a write; ``items`` counts the items in the
+    answers, ``pages`` those that were paged over beyond a first one.
     """
 
     id: str
@@ -48,7 +48,8 @@ class Report:
         return tuple(one.name for one in self.patterns if one.kind == "read" and not one.answered)
 
     def __str__(self) -> str:
-        head = f"{self.design}: {self.stores} stores, {self.items} items (at most {self.items_max} in one), seed {self.seed}"
+        items = f"{self.items} items (at most {self.items_max} in one)"
+        head = f"{self.design}: {self.stores} stores, {items}, seed {self.seed}"
         width = max((len(one.name) for one in self.patterns), default=0)
         lines = [
             f"  {one.id:>5} {one.name:<{width}}  {one.calls:>6} calls  {one.answered:>6} answered"

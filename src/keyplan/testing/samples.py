@@ -1,8 +1,8 @@
 """Values for fields: small domains whose members collide, and lie where keys go wrong.
 
-Texts hold delimiters, escapes, spaces and letters beyond the BMP; numbers lie around a change of digits; moments differ by
-a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are made in
-``steps.py``.
+Texts hold delimiters, escapes, spaces and letters beyond the BMP; numbers lie around a change of digits; moments
+differ by a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are
+made in ``steps.py``.
 """
 
 from __future__ import annotations
@@ -34,29 +34,20 @@ _TEXTS = (
     "a!", "é", "e\u0301", "\uffff", "\U0001f600", "\U0001f600a", "10", "9", "2", "0", "~", "_", "{a}", "1#b_2",
 )  # fmt: skip
 _FORMED_TEXTS = (
-    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b", "b-c",
-    "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b", "A1",
-    "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001", "correct horse battery",
-)  # fmt: skip
-_NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15)
-_DECIMALS = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3")
-_MOMENT = datetime(2026, 3, 1, 9, 59, 59, 999_999, tzinfo=UTC)
-_MOMENTS = (
-    _MOMENT,
-    _MOMENT + timedelta(microseconds=1),
-    _MOMENT + timedelta(days=1),
+    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b",
+    "b-c", "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b",
+    "A1", "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001", "correct
+    horse battery", )  # fmt: skip _NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15) _DECIMALS
+    = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3") _MOMENT = datetime(2026, 3, 1, 9, 59, 59,
+    999_999, tzinfo=UTC) _MOMENTS = ( _MOMENT, _MOMENT + timedelta(microseconds=1), _MOMENT + timedelta(days=1),
     (_MOMENT + timedelta(milliseconds=1)).astimezone(timezone(timedelta(hours=5, minutes=30))),
-    _MOMENT.astimezone(timezone(-timedelta(hours=8))),
-    datetime(2026, 3, 2, 0, 30, tzinfo=timezone(timedelta(hours=1))),
-    datetime(2026, 12, 31, 23, 59, 59, 500, tzinfo=UTC),
-    datetime(2027, 1, 1, tzinfo=UTC),
-    datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC),
-    datetime(987, 6, 5, 4, 3, 2, 1, tzinfo=UTC),
-)
-_EXPIRIES = (datetime(2126, 1, 1, tzinfo=UTC), datetime(2126, 1, 2, 3, 4, 5, tzinfo=UTC))
-_DAYS = (date(2026, 3, 1), date(2026, 3, 2), date(2026, 12, 31), date(2027, 1, 1), date(987, 6, 5))
-_BYTES = (b"a", b"b", b"ab", b"\x00", b"\xff", b"\x00\xff\x10")
-_UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
+    _MOMENT.astimezone(timezone(-timedelta(hours=8))), datetime(2026, 3, 2, 0, 30,
+    tzinfo=timezone(timedelta(hours=1))), datetime(2026, 12, 31, 23, 59, 59, 500, tzinfo=UTC), datetime(2027, 1, 1,
+    tzinfo=UTC), datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), datetime(987, 6, 5, 4, 3, 2, 1, tzinfo=UTC),
+    ) _EXPIRIES = (datetime(2126, 1, 1, tzinfo=UTC), datetime(2126, 1, 2, 3, 4, 5, tzinfo=UTC)) _DAYS = (date(2026, 3,
+    1), date(2026, 3, 2), date(2026, 12, 31), date(2027, 1, 1), date(987, 6, 5)) _BYTES = (b"a", b"b", b"ab", b"\x00",
+    b"\xff", b"\x00\xff\x10") _UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10),
+    UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
 
 
 def field_annotation(info: FieldInfo) -> Any:

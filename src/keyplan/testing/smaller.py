@@ -1,7 +1,7 @@
 """Making a failing store smaller: steps are left out, and parts of steps, as long as it still fails.
 
-hypothesis makes the stores; what it doesn't know is which step has nothing to do with a failure, and a store is costly to
-try. Leaving out whole steps first needs few tries.
+hypothesis makes the stores; what it doesn't know is which step has nothing to do with a failure, and a store is
+costly to try. Leaving out whole steps first needs few tries.
 """
 
 from __future__ import annotations

@@ -143,7 +143,9 @@ class Steps:
         changes = self._some(entity, changeable, plain=False)
         return st.builds(Change, st.just(entity), PICK, changes, st.booleans())
 
-    def _some(self, entity: CompiledEntity, fields: list[StoredField], *, plain: bool) -> SearchStrategy[dict[str, Any]]:
+    def _some(
+        self, entity: CompiledEntity, fields: list[StoredField], *, plain: bool
+    ) -> SearchStrategy[dict[str, Any]]:
         """One to three of the fields with new values, or with changes that depend on what is stored."""
         pairs = [st.tuples(st.just(one.name), self._new(entity, one, plain=plain)) for one in fields]
         return st.lists(st.one_of(pairs), min_size=1, max_size=3, unique_by=lambda pair: pair[0]).map(dict)

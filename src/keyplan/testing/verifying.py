@@ -1,7 +1,7 @@
 """``verify``: hypothesis generates stores, every read of the design is compared with brute force on each.
 
-Here the parts meet: steps fill a store (``steps.py``, ``model.py``), what must hold of it is checked (``invariants.py``), and
-every pattern is asked (``questions.py``, ``checking.py``, ``oracle.py``).
+Here the parts meet: steps fill a store (``steps.py``, ``model.py``), what must hold of it is checked
+(``invariants.py``), and every pattern is asked (``questions.py``, ``checking.py``, ``oracle.py``).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from keyplan.testing.world import record, scan
 
 __all__ = ["verify"]
 
+
 def verify(
     design: type[Design],
     *,
@@ -43,15 +44,15 @@ def verify(
     """Check a design: every answer of every read equals a brute-force filter over all stored items, and no write leaves
     anything stale.
 
-    ``stores``: how many stores to generate. ``seed`` makes them the same ones each time; without it they are new in every
-    run, and a failure names the seed that repeats it. ``open`` opens the design on an empty store, ``":memory:"`` by default.
-    ``strategies`` are hypothesis strategies that replace the built-in ones: for an entity (``{Article: ...}``), for another
-    type, or for all fields and parameters of a name (``{"email": ...}``).
+    ``stores``: how many stores to generate. ``seed`` makes them the same ones each time; without it they are new in
+    every run, and a failure names the seed that repeats it. ``open`` opens the design on an empty store,
+    ``":memory:"`` by default. ``strategies`` are hypothesis strategies that replace the built-in ones: for an entity
+    (``{Article: ...}``), for another type, or for all fields and parameters of a name (``{"email": ...}``).
 
-    Each store is filled by the plain verbs and the design's own write patterns, with values that collide and lie where
-    keys go wrong. Then, for each read pattern: answers for stored and for absent values, in order, over pages of random
-    size, synchronous and asynchronous. And for the store: every item belongs to one entity, its key attributes are those
-    of its fields, and claims have their owners.
+    Each store is filled by the plain verbs and the design's own write patterns, with values that collide and lie
+    where keys go wrong. Then, for each read pattern: answers for stored and for absent values, in order, over pages
+    of random size, synchronous and asynchronous. And for the store: every item belongs to one entity, its key
+    attributes are those of its fields, and claims have their owners.
 
     Raises AssertionError with the smallest failing example found: the steps that filled the store, the question, the
     answer expected, the answer given, and its requests; or with the names of reads that never had an answer.
@@ -122,7 +123,9 @@ class _Verifier:
             try:
                 self._store(design, model, steps, number, runner)
             except AssertionError as error:
-                filled = "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1)) or "  (nothing was written)"
+                filled = (
+                    "\n".join(f"  {at}. {line}" for at, line in enumerate(model.log, 1)) or "  (nothing was written)"
+                )
                 told = AssertionError(f"{self.design.__name__}: {error}\n\nthe store was filled by:\n{filled}")
                 told.__cause__ = error.__cause__
                 return told

@@ -31,7 +31,7 @@ def new_article(cms: Cms) -> str:
 
 def assert_no_gap_no_repeat(cms: Cms, article_id: str, given: list[int]) -> None:
     assert sorted(given) == list(range(1, PUBLISHERS + 1))
-    versions = cms.version_numbers(article_id)
+    versions = cms.article_history(article_id)
     assert [one.version for one in versions] == list(range(1, PUBLISHERS + 1))
     assert len({one.created_by for one in versions}) == PUBLISHERS
     article = cms.article(article_id)
@@ -116,6 +116,6 @@ def test_mixed_writers(tmp_path: Path) -> None:
             one.result()
         article = cms.article(name)
         assert article is not None
-        assert article.current_version == len(cms.version_numbers(name)) == 12
+        assert article.current_version == len(cms.article_history(name)) == 12
         assert {one.tag for one in cms.tags_of_article(name)} == article.tags
         assert article.title.startswith("Title ")

@@ -67,7 +67,7 @@ def post(body: str, **fields: str) -> str:
 
 def versions(cms: Cms) -> list[tuple[str, str, datetime]]:
     article = only_article(cms)
-    found = cms.version_numbers(article.article_id)
+    found = cms.article_history(article.article_id)
     assert [one.version for one in found] == list(range(1, article.current_version + 1))
     return [(one.body, one.created_by, one.created_at) for one in found]
 

@@ -65,7 +65,7 @@ def test_article_versions(sampled: Cms, wholes: list[Whole]) -> None:
         name = one.article.article_id
         found = all_pages(sampled.article_versions, name, 2)
         assert found == one.versions[::-1]
-        assert sampled.version_numbers(name) == one.versions
+        assert sampled.article_history(name) == one.versions
 
 
 def test_articles_by_author(sampled: Cms, wholes: list[Whole]) -> None:
@@ -123,7 +123,7 @@ def test_version_10_comes_after_version_9(cms: Cms, article: Article) -> None:
         assert cms.publish(article.article_id, f"text {number}", "u_01").version == number
     versions = cms.article_versions(article.article_id, limit=20)
     assert [one.version for one in versions] == list(range(12, 0, -1))
-    assert [one.version for one in cms.version_numbers(article.article_id)] == list(range(1, 13))
+    assert [one.version for one in cms.article_history(article.article_id)] == list(range(1, 13))
     latest = cms.article_with_latest(article.article_id)
     assert latest is not None
     assert latest.version is not None

@@ -308,4 +308,4 @@ def test_interrupted_sample_is_completed(cms: Cms) -> None:
     assert partly < keys(cms)
     for one in cms.articles_by_author("u_01", limit=100):
         assert junction(cms, one.article_id) == one.tags
-        assert len(cms.version_numbers(one.article_id)) == one.current_version
+        assert len(cms.article_history(one.article_id)) == one.current_version

@@ -269,7 +269,7 @@ class Cms(Design):
         return version
 
     @read("R1")
-    def version_numbers(self, article_id: str) -> list[ArticleVersion]:
+    def article_history(self, article_id: str) -> list[ArticleVersion]:
         """All versions of an article in the order of their numbers, bodies included: its whole history at once."""
         ...
 
