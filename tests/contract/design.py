@@ -97,7 +97,7 @@ class Post(Entity):
     category: str | None = None
     score: int = 0
     title: str = ""
-    tags: set[str] = set()
+    tags: set[str] = Field(default_factory=set)
 
     primary = Key("POSTS#{user_id}", "{created_at}#{post_id}")
     by_id = Key("POST#{post_id}", "INFO", index=GSI1)
@@ -188,8 +188,8 @@ class Blob(Entity):
 
     name: str
     checksum: bytes
-    parts: list[str] = []
-    sizes: dict[str, int] = {}
+    parts: list[str] = Field(default_factory=list)
+    sizes: dict[str, int] = Field(default_factory=dict)
 
     primary = Key("BLOB#{name}", "BLOB")
     by_digest = Key("BLOBS", "{checksum}", index=GSI4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -10,10 +9,7 @@ import pytest
 
 from keyplan.web import app
 from tests.web.library import Book, Event, Kind, Library, Reader
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # it says that it would rather have another HTTP client
-    from starlette.testclient import TestClient
+from tests.web.support import TestClient
 
 
 @pytest.fixture

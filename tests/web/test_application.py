@@ -12,8 +12,8 @@ from keyplan import errors
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.web import app
 from keyplan.web.statuses import status_of
-from tests.web.conftest import TestClient
 from tests.web.library import Library
+from tests.web.support import TestClient
 
 
 @pytest.mark.parametrize("path", ["/nothing", "/api", "/api/", "/static/../page.py", "/static/other.js", "/api/book/1"])
@@ -56,7 +56,7 @@ def every_error() -> list[type[KeyplanError]]:
     return [
         kind
         for name in errors.__all__
-        if isinstance(kind := getattr(errors, name), type) and issubclass(kind, Exception)
+        if isinstance(kind := getattr(errors, name), type) and issubclass(kind, KeyplanError)
     ]
 
 

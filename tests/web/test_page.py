@@ -11,8 +11,8 @@ import pytest
 
 from keyplan import Design, Entity, Key, Put, Table, read
 from keyplan.web import app
-from tests.web.conftest import TestClient
 from tests.web.library import Event, Library
+from tests.web.support import TestClient
 
 
 class Parsed(HTMLParser):
@@ -149,3 +149,23 @@ def test_values_to_begin_with_come_from_what_is_stored(http: TestClient) -> None
 
 def test_an_empty_table_has_no_values(http: TestClient) -> None:
     assert http.get("/examples.json").json() == {}
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_contrast_enough_on_every_ground(http: TestClient, scheme: str) -> None:
+    """4.5 to 1, as WCAG 2.2 wants it for texts."""
+    light, dark = http.get("/static/page.css").text.split("@media (prefers-color-scheme: dark)", 1)
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", light if scheme == "light" else dark))
+    grounds = [("ink", ("paper", "card", "sunk")), ("soft", ("paper", "card", "sunk")), ("red", ("card",))]
+    grounds += [("blue", ("paper", "card", "sunk", "blue-wash")), ("ochre", ("card", "sunk", "ochre-wash"))]
+    grounds += [("green", ("card",)), ("string", ("sunk",)), ("number", ("sunk",))]
+    for name, below in grounds:
+        for ground in below:
+            high, low = sorted((luminance(colours[name]), luminance(colours[ground])), reverse=True)
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (name, ground)

@@ -10,8 +10,8 @@ import pytest
 
 from keyplan import Put
 from keyplan.errors import StoreError
-from tests.web.conftest import TestClient
 from tests.web.library import Event, Library
+from tests.web.support import TestClient
 
 pytestmark = pytest.mark.usefixtures("filled")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.web.conftest import TestClient
 from tests.web.library import Library
+from tests.web.support import TestClient
 
 BOOK = {"isbn": "1", "title": "T"}
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -37,6 +38,13 @@ Examples:
     envvar="KEYPLAN_ACCESS_KEY",
     help="Accept only requests signed with this key; can be repeated. Without any, all credentials are accepted.",
 )
+@click.option(
+    "--sync",
+    type=click.Choice(["full", "normal"]),
+    default="full",
+    show_default=True,
+    help="full: what is acknowledged survives a power cut. normal: it survives the end of the process; quicker.",
+)
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to serve with.")
 @click.option(
     "--cors",
@@ -53,6 +61,7 @@ def command(
     host: str,
     port: int,
     access_keys: tuple[str, ...],
+    sync: Literal["full", "normal"],
     workers: int,
     origins: tuple[str, ...],
     *,
@@ -74,6 +83,7 @@ def command(
         host=host,
         port=port,
         keys=dict(parse_key(key) for key in access_keys),
+        sync=sync,
         workers=workers,
         origins=frozenset(origins),
     )

@@ -34,4 +34,4 @@ def command(name: str, count: int | None, db: str | None) -> None:
     found = find(name)
     with found.open(db) as design, progress("Sampling") as report:
         written = system.sample(design, count or system.sample_count, report)
-    click.echo(f"Wrote {written} of {system.title}'s sample to {found.db(db)}.")
+    click.echo(f"Wrote a sample of {written} to {found.db(db)}.")

@@ -149,7 +149,7 @@ def adapted(parameter: Parameter) -> Any:
     """The type that a parameter's value is validated as: Limit gets its bounds."""
     if parameter.kind is ParameterKind.LIMIT:
         limit = Annotated[int, Field(ge=1, le=LIMIT_MAX)]
-        return limit | None if is_optional(parameter.annotation) else limit
+        return Union[limit, None] if is_optional(parameter.annotation) else limit  # noqa: UP007 - a value, not a type
     if parameter.kind is ParameterKind.CURSOR:
         return str | None
     return parameter.annotation

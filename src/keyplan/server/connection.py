@@ -68,15 +68,16 @@ class Connection(asyncio.Protocol):
         """Nothing more is read: the last answer closes the connection."""
         self._began = time.monotonic()
         self._is_receiving = False
+        self._head_bytes = 0
+        """Of a head that isn't complete."""
+        self._in_head = True
         self._new_request()
 
     def _new_request(self) -> None:
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
         self._chunks: list[bytes] = []
-        self._head_bytes = 0
         self._body_bytes = 0
-        self._in_head = True
 
     # --- asyncio's side
 
@@ -109,8 +110,7 @@ class Connection(asyncio.Protocol):
         if not self._is_receiving:
             self._is_receiving = True
             self._began = time.monotonic()
-        if self._in_head:
-            self._head_bytes += len(data)
+        self._head_bytes += len(data)  # a head or body that ends in this data sets it to nought
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
@@ -154,6 +154,7 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         """The body begins: refuse one that is too large before it is sent."""
         self._in_head = False
+        self._head_bytes = 0
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
             raise _RefusedError(answers.plain_answer(413, b"", closes=True))

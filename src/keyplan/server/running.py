@@ -50,7 +50,7 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda port: None) 
 
 
 def _open(settings: Settings) -> Engine:
-    return Engine.open(settings.db, raw_items=True)
+    return Engine.open(settings.db, synchronous="FULL" if settings.sync == "full" else "NORMAL", raw_items=True)
 
 
 def _listen(settings: Settings) -> socket.socket:

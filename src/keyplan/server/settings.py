@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import urlsplit
 
 from keyplan.errors import RequestError
@@ -50,6 +51,8 @@ class Settings:
     """0 takes a free one."""
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     """Secrets by access key id. Without any, every signature is accepted."""
+    sync: Literal["full", "normal"] = "full"
+    """``full``: what is acknowledged survives a power cut. ``normal``: it survives the end of the process."""
     workers: int = 1
     """Processes that share the port and the file."""
     origins: frozenset[str] = frozenset()

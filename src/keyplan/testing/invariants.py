@@ -23,7 +23,7 @@ def check_invariants(world: World) -> None:
         raise AssertionError(f"an item belongs to no entity and is no claim: {item}")
     for row in world.rows:
         _check_keys(row)
-        size = values.item_size(dict(row.item))
+        size = values.item_size(row.item)
         if size > ITEM_BYTES_MAX:
             raise AssertionError(f"an item of {size} bytes was written: {row.instance!r}")
     _check_claims(world)

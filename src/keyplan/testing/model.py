@@ -1,7 +1,7 @@
 """Carrying out steps on a store, beside a model of what they must lead to: a dictionary of instances.
 
-A verb's outcome is compared with the model's at once. What a write pattern does is its own affair: after one, the
-model is read anew from the store.
+A verb's outcome is compared with the model's at once. What a write pattern does is its own affair: after one, the model
+is read anew from the store.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ class Model:
             if identity not in stored:
                 raise AssertionError(f"an item is lost, or was overwritten by another: {instance!r}")
             if stored[identity] != instance:
-                raise AssertionError(f"an item isn't as it was written\n  written: {instance!r}\n  stored:  {stored[identity]!r}")
+                raise AssertionError(
+                    f"an item isn't as it was written\n  written: {instance!r}\n  stored:  {stored[identity]!r}"
+                )
         for identity, instance in stored.items():
             if identity not in self.items:
                 raise AssertionError(f"an item is there that should not be: {instance!r}")
@@ -143,12 +145,20 @@ class Model:
         arguments = self._arguments(step)
         text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         error, _ = self._try(
-            f"{step.pattern.name}({text})", lambda: converse(_impatient(self.design.conversation(step.pattern.name,
-            arguments)), self.design.store.transport), ) self.tally.count(step.pattern.name, answered=error is None)
-            world = scan(self.design) now = {identity_of(row.entity, row.values): row.instance for row in world.rows}
-            if error is not None and now != self.items: raise AssertionError(f"{step.pattern.place} failed ({error}),
-            and something was written all the same") from error self.before.extend(one for identity, one in
-            self.items.items() if now.get(identity) != one) self.items = now
+            f"{step.pattern.name}({text})",
+            lambda: converse(
+                _impatient(self.design.conversation(step.pattern.name, arguments)), self.design.store.transport
+            ),
+        )
+        self.tally.count(step.pattern.name, answered=error is None)
+        world = scan(self.design)
+        now = {identity_of(row.entity, row.values): row.instance for row in world.rows}
+        if error is not None and now != self.items:
+            raise AssertionError(
+                f"{step.pattern.place} failed ({error}), and something was written all the same"
+            ) from error
+        self.before.extend(one for identity, one in self.items.items() if now.get(identity) != one)
+        self.items = now
 
     def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
         """A call's error, if it is one that a call may have, and its result."""

@@ -164,10 +164,10 @@ class Oracle:
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
     """Whether a field's value is as a parameter says. A field that is None is never asked for, except as None."""
-    if argument is None and kind in {ParameterKind.RANGE, ParameterKind.PREFIX}:
-        return True
+    if argument is None:
+        return value is None or kind in {ParameterKind.RANGE, ParameterKind.PREFIX}
     if value is None:
-        return argument is None
+        return False
     match kind:
         case ParameterKind.RANGE:
             return bool(argument.holds(value))
@@ -203,7 +203,7 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
     values = {placeholder: encode_value(arguments[name]) for placeholder, name in condition.parameters.items()}
     given = expressions.Placeholders(dict(condition.names), values or None)
-    return expressions.bind_condition(condition.text, given, "FilterExpression").matches(dict(row.item))
+    return expressions.bind_condition(condition.text, given, "FilterExpression").matches(row.item)
 
 
 # In which order

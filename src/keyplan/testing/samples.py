@@ -1,8 +1,8 @@
 """Values for fields: small domains whose members collide, and lie where keys go wrong.
 
 Texts hold delimiters, escapes, spaces and letters beyond the BMP; numbers lie around a change of digits; moments
-differ by a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are
-made in ``steps.py``.
+differ by a microsecond, or only by their zone. Every sample has passed the field's own validation. Whole items are made
+in ``steps.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import itertools
 import types
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -34,25 +34,35 @@ _TEXTS = (
     "a!", "é", "e\u0301", "\uffff", "\U0001f600", "\U0001f600a", "10", "9", "2", "0", "~", "_", "{a}", "1#b_2",
 )  # fmt: skip
 _FORMED_TEXTS = (
-    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b",
-    "b-c", "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b",
-    "A1", "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001", "correct
-    horse battery", )  # fmt: skip _NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15) _DECIMALS
-    = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3") _MOMENT = datetime(2026, 3, 1, 9, 59, 59,
-    999_999, tzinfo=UTC) _MOMENTS = ( _MOMENT, _MOMENT + timedelta(microseconds=1), _MOMENT + timedelta(days=1),
+    "a@example.com", "b@example.com", "c+d@example.org", "https://example.com/a", "https://example.com/b", "a-b", "b-c",
+    "en", "de", "US", "EUR", "USD", "2026-01-01", "2026-02-01T00:00:00Z", "+41441234567", "#a1b2c3", "a.b", "A1",
+    "00000000-0000-0000-0000-000000000001", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.1000/a", "2601.00001",
+    "correct horse battery staple",
+)  # fmt: skip
+_NUMBERS = (1, 2, 10, 0, 9, 11, 99, 100, 101, 999, 1000, -1, -10, 10**15)
+_DECIMALS = ("1", "2", "10", "0", "9.99", "10.5", "-1", "100", "0.10", "1E+3")
+_MOMENT = datetime(2026, 3, 1, 9, 59, 59, 999_999, tzinfo=UTC)
+_MOMENTS = (
+    _MOMENT,
+    _MOMENT + timedelta(microseconds=1),
+    _MOMENT + timedelta(days=1),
     (_MOMENT + timedelta(milliseconds=1)).astimezone(timezone(timedelta(hours=5, minutes=30))),
-    _MOMENT.astimezone(timezone(-timedelta(hours=8))), datetime(2026, 3, 2, 0, 30,
-    tzinfo=timezone(timedelta(hours=1))), datetime(2026, 12, 31, 23, 59, 59, 500, tzinfo=UTC), datetime(2027, 1, 1,
-    tzinfo=UTC), datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), datetime(987, 6, 5, 4, 3, 2, 1, tzinfo=UTC),
-    ) _EXPIRIES = (datetime(2126, 1, 1, tzinfo=UTC), datetime(2126, 1, 2, 3, 4, 5, tzinfo=UTC)) _DAYS = (date(2026, 3,
-    1), date(2026, 3, 2), date(2026, 12, 31), date(2027, 1, 1), date(987, 6, 5)) _BYTES = (b"a", b"b", b"ab", b"\x00",
-    b"\xff", b"\x00\xff\x10") _UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10),
-    UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
+    _MOMENT.astimezone(timezone(-timedelta(hours=8))),
+    datetime(2026, 3, 2, 0, 30, tzinfo=timezone(timedelta(hours=1))),
+    datetime(2026, 12, 31, 23, 59, 59, 500, tzinfo=UTC),
+    datetime(2027, 1, 1, tzinfo=UTC),
+    datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC),
+    datetime(987, 6, 5, 4, 3, 2, 1, tzinfo=UTC),
+)
+_EXPIRIES = (datetime(2126, 1, 1, tzinfo=UTC), datetime(2126, 1, 2, 3, 4, 5, tzinfo=UTC))
+_DAYS = (date(2026, 3, 1), date(2026, 3, 2), date(2026, 12, 31), date(2027, 1, 1), date(987, 6, 5))
+_BYTES = (b"a", b"b", b"ab", b"\x00", b"\xff", b"\x00\xff\x10")
+_UUIDS = (UUID(int=1), UUID(int=2), UUID(int=10), UUID(int=0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFF))
 
 
 def field_annotation(info: FieldInfo) -> Any:
     """A pydantic field's type with its constraints."""
-    annotation = info.annotation
+    annotation: Any = info.annotation
     for mark in info.metadata:
         annotation = Annotated[annotation, mark]
     return annotation
@@ -73,8 +83,7 @@ def samples(annotation: Any) -> list[Any]:
 def strategy_for(annotation: Any, own: Mapping[Any, SearchStrategy[Any]]) -> SearchStrategy[Any]:
     """A strategy for values of a type. ``own`` holds the caller's strategies by type."""
     kind = kind_of(annotation)
-    found = own.get(annotation) if _hashable(annotation) else None
-    found = found or (own.get(kind) if _hashable(kind) else None)
+    found = next((own[one] for one in (annotation, kind) if _hashable(one) and one in own), None)
     if found is not None:
         return st.none() | found if is_optional(annotation) else found
     ready = samples(annotation)
@@ -179,15 +188,21 @@ def _plain_samples(annotation: Any) -> list[Any]:
         return list(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return _model_samples(annotation)
-    return _SCALARS.get(annotation, lambda: [])()
+    return list(_SCALARS.get(annotation, ()))
 
 
 def _container_samples(origin: Any, arguments: tuple[Any, ...]) -> list[Any]:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         keys, found = samples(arguments[0])[:4], samples(arguments[1])[:4]
-        return [{}, *({key: value} for key, value in zip(keys, found, strict=False)), dict(zip(keys, found, strict=False))]
+        return [
+            {},
+            *({key: value} for key, value in zip(keys, found, strict=False)),
+            dict(zip(keys, found, strict=False)),
+        ]
     if origin is tuple and arguments[-1:] != (...,):
-        return [tuple(one) for one in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)]
+        return [
+            tuple(one) for one in itertools.islice(itertools.product(*(samples(part)[:4] for part in arguments)), 12)
+        ]
     inner = samples(arguments[0])
     runs = [inner[:1], inner[:2], inner[1:2], [], inner[1:4], inner[3:4], inner[4:6], inner[:3], inner[2:8:2]]
     make = origin if origin in {set, frozenset, tuple} else list
@@ -201,20 +216,20 @@ def _model_samples(model: type[BaseModel]) -> list[Any]:
     return [{model.model_fields[name].alias or name: value for name, value in row.items()} for row in rows]
 
 
-_SCALARS: dict[Any, Any] = {
-    str: lambda: [*_TEXTS, "", *_FORMED_TEXTS],
-    int: lambda: list(_NUMBERS),
-    bool: lambda: [False, True],
-    float: lambda: [float(one) for one in _DECIMALS],
-    Decimal: lambda: [Decimal(one) for one in _DECIMALS],
-    datetime: lambda: list(_MOMENTS),
-    date: lambda: list(_DAYS),
-    bytes: lambda: list(_BYTES),
-    UUID: lambda: list(_UUIDS),
-    list: lambda: [[], ["a"]],
-    dict: lambda: [{}, {"a": 1}],
-    set: lambda: [{"a"}],
-    type(None): lambda: [None],
-    Any: lambda: ["a", 1, None, ["a", {"b": True}]],
-    object: lambda: ["a", 1],
+_SCALARS: dict[Any, Sequence[Any]] = {
+    str: (*_TEXTS, "", *_FORMED_TEXTS),
+    int: _NUMBERS,
+    bool: (False, True),
+    float: tuple(float(one) for one in _DECIMALS),
+    Decimal: tuple(Decimal(one) for one in _DECIMALS),
+    datetime: _MOMENTS,
+    date: _DAYS,
+    bytes: _BYTES,
+    UUID: _UUIDS,
+    list: ([], ["a"]),
+    dict: ({}, {"a": 1}),
+    set: ({"a"},),
+    type(None): (None,),
+    Any: ("a", 1, None, ["a", {"b": True}]),
+    object: ("a", 1),
 }

@@ -23,7 +23,10 @@ Fails = Callable[[list[Step], int], AssertionError | None]
 
 
 def smallest(steps: list[Step], number: int, fails: Fails) -> AssertionError | None:
-    """The failure of as few of the steps as will do; None when it doesn't come again. ``number`` chooses the questions."""
+    """The failure of as few of the steps as will do; None when it doesn't come again.
+
+    ``number`` chooses the questions.
+    """
     failure = fails(steps, number)
     if failure is None:
         return None
@@ -69,10 +72,10 @@ def _parts(step: Step) -> Iterator[Step]:
     match step:
         case Family():
             yield Write(step.instance, create=bool(step.entity.claims))
-            for left_out in range(len(step.changes)):
-                yield replace(step, changes=[one for at, one in enumerate(step.changes) if at != left_out])
+            for position in range(len(step.changes)):
+                yield replace(step, changes=[one for at, one in enumerate(step.changes) if at != position])
         case Copy() | Change() if len(step.changes) > 1:
-            for left_out in step.changes:
-                yield replace(step, changes={name: one for name, one in step.changes.items() if name != left_out})
+            for named in step.changes:
+                yield replace(step, changes={name: one for name, one in step.changes.items() if name != named})
         case _:
             return

@@ -114,15 +114,15 @@ class Steps:
         return runs.map(lambda lists: [step for one in lists for step in one])
 
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
-        found = self.own.get(entity.cls)
-        if found is not None:
-            return found
+        if entity.cls in self.own:
+            return self.own[entity.cls]
         names = [one.name for one in _plain(entity)]
         fields = st.fixed_dictionaries({name: self._field(entity, name) for name in names})
-        return fields.map(lambda chosen: _built(entity, chosen)).filter(lambda one: one is not None)  # type: ignore[arg-type,return-value]
+        built: SearchStrategy[Any] = fields.map(lambda chosen: _built(entity, chosen))
+        return built.filter(lambda one: one is not None)
 
     def _field(self, entity: CompiledEntity, name: str) -> SearchStrategy[Any]:
-        return self.own.get(name) or strategy_for(entity.fields[name].annotation, self.own)
+        return self.own[name] if name in self.own else strategy_for(entity.fields[name].annotation, self.own)
 
     def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Write, self._entities[entity.cls], st.booleans())
@@ -175,9 +175,8 @@ class Steps:
         return st.builds(Call, st.just(pattern), together | apart, fresh)
 
     def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
-        named = self.own.get(parameter.name)
-        if named is not None:
-            return named
+        if parameter.name in self.own:
+            return self.own[parameter.name]
         classes = [one for one in entities_in(parameter.annotation) if one in self._entities]
         if classes:
             found = st.one_of([self._entities[one] for one in classes])

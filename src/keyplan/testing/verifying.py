@@ -92,7 +92,7 @@ class _Verifier:
             deadline=None,
             database=None,
             phases=(Phase.generate,),  # smaller.py is quicker at leaving steps out
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
             report_multiple_bugs=False,
             verbosity=Verbosity.quiet,
             print_blob=False,
@@ -110,7 +110,9 @@ class _Verifier:
             try:
                 one_store()
             except _FoundError as found:
-                smaller = smallest(found.steps, found.number, lambda *store: self._failure(*store, runner))
+                smaller = smallest(
+                    found.steps, found.number, lambda steps, number: self._failure(steps, number, runner)
+                )
                 failure = smaller or found.failure
                 again = "" if smaller else "\n\nit failed once, and not again: something depends on time or chance"
                 raise AssertionError(f"{failure}{again}\n\nrepeat it with seed={seed}") from failure.__cause__
@@ -159,8 +161,8 @@ class _Verifier:
         report = Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
         if report.unanswered:
             raise AssertionError(
-                f"{compiled.name}: no generated store had an answer for {', '.join(report.unanswered)}, so nothing is proved "
-                f"of them; give more stores, or strategies= whose values meet\n{report}"
+                f"{compiled.name}: no generated store had an answer for {', '.join(report.unanswered)}, so nothing is "
+                f"proved of them; give more stores, or strategies= whose values meet\n{report}"
             )
         return report
 

@@ -25,7 +25,7 @@ class Row:
 
     entity: CompiledEntity
     instance: Entity
-    item: Mapping[str, Mapping[str, Any]]
+    item: Item
 
     @cached_property
     def values(self) -> dict[str, Any]:

@@ -39,8 +39,8 @@ def _field(pattern: ReadPattern | WritePattern, parameter: Parameter, schemas: S
     kind = _words(parameter)
     need = "" if parameter.required else '<span class="optional">optional</span>'
     return (
-        f'<div class="field"><label for="{escape(identity)}"><span class="label-name">{escape(name)}</span>'
-        f'<span class="label-type">{escape(kind)}</span>{need}</label>{control}</div>'
+        f'<div class="field"><div class="caption"><label for="{escape(identity)}">{escape(name)}</label>'
+        f'<span class="label-type" id="{escape(identity)}-type">{escape(kind)}</span>{need}</div>{control}</div>'
     )
 
 
@@ -56,7 +56,7 @@ def _range(pattern: ReadPattern | WritePattern, parameter: Parameter, schemas: S
             f'autocomplete="off" placeholder="{escape(_placeholder(schema))}"></div>'
         )
     return (
-        f'<fieldset class="field range"><legend><span class="label-name">{escape(parameter.name)}</span>'
+        f'<fieldset class="field range"><legend class="caption"><span>{escape(parameter.name)}</span>'
         f'<span class="label-type">{escape(_words(parameter))}</span>{need}</legend>'
         f'<div class="bounds">{"".join(parts)}</div></fieldset>'
     )
@@ -68,7 +68,8 @@ def _control(
     read = isinstance(pattern, ReadPattern)
     kind = schema.get("type")
     required = " required" if parameter.required else ""
-    common = f'id="{escape(identity)}" name="{escape(parameter.name)}"{required}'
+    described = f'aria-describedby="{escape(identity)}-type"'
+    common = f'id="{escape(identity)}" name="{escape(parameter.name)}" {described}{required}'
     if "enum" in schema or "const" in schema or kind == "boolean":
         return _select(common, schema, required=parameter.required)
     if takes_many(parameter) and _plain(schema.get("items", {}), schemas).get("type") in {"string", *_NUMBERS, None}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyplan.client.transports.credentials import Source
 from keyplan.client.transports.endpoint import Endpoint, OnCall
 from keyplan.client.transports.http_async import AsyncHttp
 from keyplan.client.transports.http_sync import Http
@@ -13,8 +14,8 @@ __all__ = ["DynamoDB"]
 class DynamoDB:
     """Amazon DynamoDB, or another endpoint that speaks its protocol."""
 
-    def __init__(self, location: Location) -> None:
-        self.endpoint = Endpoint(location)
+    def __init__(self, location: Location, source: Source | None = None) -> None:
+        self.endpoint = Endpoint(location, source)
         self.transport = Http(self.endpoint)
         self._async: AsyncHttp | None = None
 

@@ -104,8 +104,14 @@ function clearFaults(form) {
   for (const one of form.querySelectorAll(".fault")) one.remove();
   for (const one of controls(form)) {
     one.removeAttribute("aria-invalid");
-    one.removeAttribute("aria-describedby");
+    describe(one);
   }
+}
+
+function describe(control, fault = null) {
+  const ids = [`${control.id}-type`, fault].filter((id) => id && document.getElementById(id));
+  if (ids.length) control.setAttribute("aria-describedby", ids.join(" "));
+  else control.removeAttribute("aria-describedby");
 }
 
 function mark(form, place, message) {
@@ -116,11 +122,11 @@ function mark(form, place, message) {
   const id = `${control.id}-fault`;
   const within = place.slice(control.name.length).replace(/^\./, "");
   control.setAttribute("aria-invalid", "true");
-  control.setAttribute("aria-describedby", id);
   const line = element("p", {}, within ? `${within}: ${message}` : message);
   const box = document.getElementById(id);
   if (box) box.append(line);
   else control.after(element("div", { class: "fault", id }, line));
+  describe(control, id);
   return true;
 }
 
@@ -128,7 +134,8 @@ function problem(form, error) {
   const box = element("div", { class: "problem" });
   const field = error.faults ? "" : (error.place ?? "").split(".").pop();
   const told = field && mark(form, field, error.message);
-  box.append(element("p", {}, told ? `${field} ${error.message}` : error.message));
+  const placed = error.place && ["KeyFieldError", "ItemTooLarge"].includes(error.code);
+  box.append(element("p", {}, told ? `${field} ${error.message}` : placed ? `${error.place}: ${error.message}` : error.message));
   for (const fault of error.faults ?? []) {
     const text = fault.hint ? `${fault.message} (${fault.hint})` : fault.message;
     if (!mark(form, fault.place ?? "", text)) box.append(element("p", {}, fault.place ? `${fault.place}: ${text}` : text));

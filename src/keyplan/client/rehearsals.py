@@ -1,0 +1,182 @@
+"""Conversations run without a store: what they ask when nothing is there, and what a write's code says that it does.
+
+Reads are explained in ``explain.py``. A write asks and decides by what it finds, so all that is told of it is what it
+asks on an empty table, and what its code mentions.
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from copy import deepcopy
+from functools import partial
+from types import CodeType
+from typing import Any
+
+from keyplan.client.answers import Answer
+from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.reads import Target
+from keyplan.client.verbs import Verbs
+from keyplan.client.wording import listed
+from keyplan.client.writes import WriteCompiler
+from keyplan.design.model import CompiledDesign, WritePattern, entities_in
+from keyplan.errors import AnswerError, KeyplanError, RequestError
+
+__all__ = ["WriteCode", "asked_of", "nothing", "rehearsal"]
+
+_SINGLE = {
+    "Put": "PutItem",
+    "Create": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "Check": "TransactWriteItems",
+}
+
+
+def nothing(request: Request) -> dict[str, Any]:
+    """The response of a store that holds nothing."""
+    if request.operation == "BatchGetItem":
+        return {"Responses": {}, "UnprocessedKeys": {}}
+    return {"Items": [], "Count": 0, "ScannedCount": 0} if request.operation in {"Query", "Scan"} else {}
+
+
+def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]] = nothing) -> list[Request]:
+    """What a conversation asks when nothing is there. A missing item ends it, as it would end the call."""
+    found: list[Request] = []
+    with suppress(AnswerError):
+        _ask(conversation, respond, found)
+    return found
+
+
+def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], found: list[Request]) -> None:
+    """Run a conversation and note what it asks. Raises what the conversation raises."""
+
+    def answer(step: Request | list[Request] | Pause) -> Any:
+        if isinstance(step, Pause):
+            return None
+        requests = [step] if isinstance(step, Request) else step
+        found.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests)
+        answers = [respond(one) for one in requests]
+        return answers[0] if isinstance(step, Request) else answers
+
+    try:
+        step = next(conversation)
+        while True:
+            step = conversation.send(answer(step))
+    except StopIteration:
+        return
+    finally:
+        conversation.close()
+
+
+def rehearsal(
+    design: CompiledDesign, cls: type[Any], pattern: WritePattern, bound: dict[str, Any], *, asks: bool
+) -> tuple[tuple[Request, ...], str]:
+    """What the write asks when nothing is there: all of it where it reads nothing first."""
+    target = Target(design.table.name, design.table)
+    answers = {name: Answer(read, target, b"") for name, read in design.reads.items()}
+    verbs = Verbs(WriteCompiler(design.entities, target), target, answers)
+    nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
+    asked: list[Request] = []
+    ended = ""
+    try:
+        _ask(verbs.write(partial(pattern.function, nowhere, **bound), pattern.place, 1), nothing, asked)
+    except RequestError:
+        raise
+    except KeyplanError as error:
+        ended = f" There it ends: {error.message}."
+    except Exception as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake here
+        ended = f" There it ends: {type(error).__name__}: {error}."
+    if not asks:
+        return tuple(asked), f"Moments and new ids are those of this explanation.{ended}"
+    note = "These are the requests on an empty table; further ones depend on what the reads find."
+    return tuple(asked), note + ended
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """A function's code, and that of the functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+class WriteCode:
+    """What a write's code mentions: the reads that it asks, and the kinds of its actions. Nothing is run."""
+
+    def __init__(self, design: CompiledDesign, cls: type[Any] | None, pattern: WritePattern) -> None:
+        self.design = design
+        self.cls = cls
+        self._asks: dict[str, None] = {}
+        self._actions: list[str] = []
+        self._loops = False
+        self._entities = {one for each in pattern.signature.parameters for one in entities_in(each.annotation)}
+        self._seen: set[Any] = set()
+        self._walk(pattern.function)
+
+    def _walk(self, function: Any) -> None:
+        for code in _codes(function.__code__):
+            for one in dis.get_instructions(code):
+                name = one.argval if isinstance(one.argval, str) else ""
+                if one.opname.startswith("LOAD_") and (name in _SINGLE or name == "Batch"):
+                    self._actions.append(name)
+                elif one.opname == "LOAD_GLOBAL":
+                    self._global(function.__globals__.get(name))
+                elif one.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
+                    self._mentioned(name)
+                elif one.opname == "FOR_ITER" or ("BACKWARD" in one.opname and "NO_INTERRUPT" not in one.opname):
+                    self._loops = True
+
+    def _global(self, value: Any) -> None:
+        if isinstance(value, type) and value in self.design.entities:
+            self._entities.add(value)
+        self._follow(value)
+
+    def _mentioned(self, name: str) -> None:
+        if name in self.design.reads:
+            self._asks[name] = None
+            self._entities.update(self.design.reads[name].shape.entities)
+        elif self.cls is not None:
+            self._follow(inspect.getattr_static(self.cls, name, None))
+
+    def _follow(self, helper: Any) -> None:
+        """A helper that yields actions or reads too: ``yield from self._editable(article_id)``."""
+        if inspect.isgeneratorfunction(helper) and helper not in self._seen:
+            self._seen.add(helper)
+            self._walk(helper)
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The reads that it asks."""
+        return tuple(self._asks)
+
+    @property
+    def operation(self) -> str:
+        """The operation of the write itself: one action is a single request, several are one transaction."""
+        kinds = [one for one in self._actions if one != "Batch"]
+        batch = ["BatchWriteItem"] if "Batch" in self._actions else []
+        claims = any(self.design.entities[one].claims for one in self._entities)
+        if len(kinds) == 1 and not self._loops and not claims:
+            return ", ".join([_SINGLE[kinds[0]], *batch])
+        return ", ".join([*["TransactWriteItems"] * bool(kinds), *batch]) or "none"
+
+    def proof(self, attempts: int) -> str:
+        """What it does, in sentences."""
+        kinds = list(dict.fromkeys(one for one in self._actions if one != "Batch"))
+        parts: list[str] = []
+        if self._asks:
+            parts.append(f"It first asks {listed(self._asks)}, strongly consistent where their keys allow.")
+        if kinds and self.operation.partition(",")[0] in {"PutItem", "UpdateItem", "DeleteItem"}:
+            parts.append(f"Its one action ({kinds[0]}) is one conditional request.")
+        elif kinds:
+            parts.append(
+                f"Its actions ({', '.join(kinds)}) go out together: one is one conditional request, several are one "
+                "TransactWriteItems, all or nothing."
+            )
+        if "Batch" in self._actions:
+            parts.append("Its Batch follows in BatchWriteItem requests of 25, which are not all-or-nothing.")
+        if attempts > 1:
+            parts.append(f"When a condition doesn't hold it is tried again, up to {attempts} times in all.")
+        return " ".join(parts) or "It writes nothing."

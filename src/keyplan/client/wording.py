@@ -1,0 +1,226 @@
+"""Plans and requests in words: the key condition with names and values in it, the order, and the proof in a sentence.
+
+What is asked is found in ``explain.py``; nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    GetPlan,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+
+__all__ = ["conditions", "consistent", "direction", "filter_text", "filters", "indexes", "key_names", "listed", "proof"]
+
+
+def filters(plan: Plan) -> Iterator[Filter | None]:
+    """The filters of a plan, in the order of its requests."""
+    if isinstance(plan, ThroughPlan):
+        yield from filters(plan.junction)
+        yield from filters(plan.end)
+    elif isinstance(plan, QueryPlan | ScanPlan):
+        yield plan.filter
+
+
+def indexes(plan: Plan) -> Iterator[str]:
+    """The names of the indexes that a plan reads."""
+    if isinstance(plan, ThroughPlan):
+        yield from indexes(plan.junction)
+        yield from indexes(plan.end)
+    elif isinstance(plan, QueryPlan) and plan.index is not None:
+        yield plan.index.name
+
+
+def consistent(plan: Plan) -> bool:
+    """Whether all that a plan reads is strongly consistent."""
+    if isinstance(plan, ThroughPlan):
+        return consistent(plan.junction) and consistent(plan.end)
+    return plan.consistent
+
+
+def key_names(plan: Plan) -> list[str]:
+    """The keys that serve, by entity and name, in the order of the requests."""
+    match plan:
+        case GetPlan() | BatchGetPlan():
+            return [f"{plan.entity.name}.{plan.entity.primary.name}"]
+        case ClaimPlan():
+            return [f"{plan.entity.name}.{plan.claim.name}", f"{plan.entity.name}.{plan.entity.primary.name}"]
+        case QueryPlan():
+            return [", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)]
+        case ThroughPlan():
+            return [*key_names(plan.junction), *key_names(plan.end)]
+        case ScanPlan():
+            return ["none"]
+
+
+def direction(plan: Plan) -> str | None:
+    """The order of the answer: ``descending by article_id``; None where there is none."""
+    if isinstance(plan, ThroughPlan):
+        return direction(plan.end) if isinstance(plan.end, QueryPlan) else direction(plan.junction)
+    if not isinstance(plan, QueryPlan):
+        return None
+    names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
+    turned = any(one for match in plan.matches for _, one in match.order)
+    way = "ascending" if plan.forward is not turned else "descending"
+    return f"{way} by {', '.join(names)}" if names else None
+
+
+# The key condition in words: the request's own expression, with names and values in the place of placeholders
+
+
+CONDITIONS_MAX = 3
+_EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
+
+
+def conditions(requests: Iterable[Request], plan: Plan) -> str:
+    """The key conditions of the requests, in order; like ones are told once."""
+    if isinstance(plan, ScanPlan):
+        return "none: every item of the table is read"
+    texts = dict.fromkeys(_condition(one) for one in requests)
+    shards = _shards(plan)
+    if shards > 1 or any(_EACH.search(text) for text in texts):
+        texts = dict.fromkeys(_every(text, shards) for text in texts)
+    shown = list(texts)
+    more = f" → and {len(shown) - CONDITIONS_MAX} more" if len(shown) > CONDITIONS_MAX else ""
+    return " → ".join(shown[:CONDITIONS_MAX]) + more
+
+
+def _shards(plan: Plan) -> int:
+    if isinstance(plan, ThroughPlan):
+        return max(_shards(plan.junction), _shards(plan.end))
+    return plan.shards if isinstance(plan, QueryPlan) else 1
+
+
+def _every(text: str, shards: int) -> str:
+    """The condition for every value of an Each parameter, and every shard."""
+    text = _EACH.sub(r"{each \1}", text)
+    if shards > 1:
+        digits = len(str(shards - 1))
+        text = re.sub(rf"#\d{{{digits}}}(?=,|$)", f"#{0:0{digits}d}…#{shards - 1}", text, count=1)
+    return text
+
+
+def _condition(request: Request) -> str:
+    parameters = request.parameters
+    if "Key" in parameters:
+        return _key_text(parameters["Key"])
+    if "RequestItems" in parameters:
+        keys = next(one["Keys"] for one in parameters["RequestItems"].values())
+        more = f", and {len(keys) - 1} keys more" if len(keys) > 1 and not _EACH.search(_key_text(keys[0])) else ""
+        return _key_text(keys[0]) + more
+    clauses = _filled(parameters.get("KeyConditionExpression", ""), parameters)
+    return re.sub(r" AND (?=\S+ [=<>]|begins_with|\S+ BETWEEN)", ", ", clauses)
+
+
+def _key_text(key: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(f"{name} = {next(iter(value.values()))}" for name, value in key.items())
+
+
+def _filled(expression: str, parameters: Mapping[str, Any]) -> str:
+    """An expression with its placeholders replaced; a value beside an operator other than ``=`` stands in quotes."""
+    names = parameters.get("ExpressionAttributeNames", {})
+    values = parameters.get("ExpressionAttributeValues", {})
+
+    def part(match: re.Match[str]) -> str:
+        token = match.group()
+        if token in names:
+            return str(names[token])
+        if token not in values:
+            return token
+        ((tag, value),) = values[token].items()
+        bare = tag != "S" or expression[: match.start()].endswith(" = ")
+        return str(value) if bare else json.dumps(value, ensure_ascii=False)
+
+    return re.sub(r"[#:]\w+", part, expression)
+
+
+def filter_text(requests: Iterable[Request]) -> list[str]:
+    """The filter, with its names and values in it."""
+    found = [one.parameters for one in requests if "FilterExpression" in one.parameters]
+    return list(dict.fromkeys(_filled(one["FilterExpression"], one) for one in found))[:1]
+
+
+# The proof, in a sentence
+
+
+def proof(plan: Plan, pattern: ReadPattern) -> str:
+    """Why the requests find the answer, and all of it, without a scan."""
+    match plan:
+        case GetPlan():
+            fields = listed(plan.entity.key_fields)
+            return f"{_fill(fields)} the whole primary key of {plan.entity.name}: one GetItem reads the one item"
+        case ClaimPlan():
+            fields = listed(dict.fromkeys(name for _, one in plan.claim.partition for name in one.fields))
+            return (
+                f"{_fill(fields)} the key of a claim: one GetItem reads the claim, and another its owner, by the "
+                "primary key that the claim holds"
+            )
+        case BatchGetPlan():
+            return (
+                f"Each value of {plan.each} makes a whole primary key of {plan.entity.name}: BatchGetItem reads them "
+                "by key, up to 100 a request"
+            )
+        case QueryPlan():
+            return _query_proof(plan, pattern)
+        case ThroughPlan():
+            return _through_proof(plan, pattern)
+        case ScanPlan():
+            return "The pattern declares a scan: every item of the table is read, and paid for"
+
+
+def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
+    key = plan.key
+    names = dict.fromkeys(name for _, one in key.partition for name in one.fields)
+    fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
+    where = f"the partition key of {key.place}" if key.index else "the table's partition key"
+    lead = f"{_fill(listed(fields))} {where}" if fields else f"{where[0].upper()}{where[1:]} is fixed"
+    if plan.each is not None:
+        text = f"{lead}, so the partition of each {plan.each} is queried, and the answers are merged in order"
+    elif plan.shards > 1:
+        text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
+    else:
+        text = f"{lead}, so one Query reads one partition"
+    bounds = list(dict.fromkeys(part.attribute.name for match in plan.matches for part in match.sort))
+    if bounds:
+        text += f", and of that the part that {listed(bounds)} {'bounds' if len(bounds) == 1 else 'bound'}"
+    if len(plan.matches) > 1:
+        text += f"; {listed(one.entity.name for one in plan.matches)} stand in it together"
+    if plan.filter is not None:
+        text += "; the filter then drops items, which are read and paid for all the same"
+    return text
+
+
+def _through_proof(plan: ThroughPlan, pattern: ReadPattern) -> str:
+    junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
+    fields = listed(plan.fields.values())
+    first = proof(plan.junction, pattern)
+    if isinstance(plan.end, GetPlan):
+        how = "in batches of 100" if pattern.shape.many else "with one GetItem"
+        return f"{first}; {fields} of each {junction.name} is the key of the {plan.end.entity.name}, read by it {how}"
+    end = plan.end.matches[0].entity.name
+    place = plan.end.key.place
+    return f"{first}; {fields} of each {junction.name} names a partition of {place} with its {end}, queried in turn"
+
+
+def _fill(fields: str) -> str:
+    several = " and " in fields
+    return f"{fields} {'fill' if several else 'fills'}" if fields else "Nothing need be known to fill"
+
+
+def listed(names: Iterable[str]) -> str:
+    """``a, b and c``."""
+    found = list(names)
+    return " and ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))

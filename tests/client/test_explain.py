@@ -1,0 +1,222 @@
+"""Explanations: the requests are those that a call makes, without a store; and what is said of them is true."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan import Design
+from keyplan.client.conversations import Request
+from keyplan.client.explain import Explanation, explain, explain_all
+from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
+from keyplan.systems.cms import Cms
+from tests.web.library import Library
+
+SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
+
+
+def design(name: str) -> type[Design]:
+    if name == "Library":
+        return Library
+    found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
+    return found
+
+
+class Listening:
+    """A transport that answers as the store does, and notes what it was asked."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.asked: list[Request] = []
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(Request(operation, json.loads(json.dumps(parameters))))
+        found: dict[str, Any] = self.inner.call(operation, parameters)
+        return found
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [self.call(*request) for request in requests]
+
+
+@pytest.fixture
+def library() -> Iterator[Library]:
+    with Library.open(":memory:") as opened:
+        yield opened
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("book", {"isbn": "c#$"}),
+    ("books", {"isbn": ["1", "2", "1"]}),
+    ("on_shelf", {"shelf": "s", "limit": "3"}),
+    ("on_shelf", {"shelf": "s", "title": "T#"}),
+    ("on_shelves", {"shelf": ["a", "b", "c"]}),
+    ("priced", {"kind": "novel", "price_cents": {"gt": 1, "lt": 9}}),
+    ("with_copies", {"isbn": "1"}),
+    ("with_newest", {"isbn": "1"}),
+    ("loans", {"reader_id": "r", "at": {"ge": "2026-01-01T00:00:00Z"}}),
+    ("events", {"day": "2026-01-01"}),
+    ("all_events", {"day": "2026-01-01"}),
+    ("expensive", {"least": 5}),
+    ("copy", {"isbn": "1", "number": 7}),
+    ("books_lent", {"reader_id": "r"}),
+    ("copies_lent", {"reader_id": "r"}),
+    ("reader_by_email", {"email": "e"}),
+    ("add_copies", {"isbn": "1", "numbers": [1, 2]}),
+    ("remove_book", {"isbn": "1"}),
+    ("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}),
+    ("count_pages", {"sizes": {}}),
+]
+
+
+@pytest.mark.parametrize(("pattern", "arguments"), CALLS)
+def test_what_is_explained_is_what_is_asked(library: Library, pattern: str, arguments: dict[str, Any]) -> None:
+    """On an empty table. A junction and a claim then end after their first request; their next is explained besides."""
+    listening = Listening(library.store.transport)
+    library.store.transport = listening
+    try:
+        if pattern == "all_events":
+            bound = library.compiled.reads[pattern].signature.bind((), arguments, strict=False)
+            list(library.stream(pattern, (), bound))
+        else:
+            library.call(pattern, arguments)
+    except AnswerError:
+        pass
+    explained = [_without_token(one) for one in explain(Library, pattern, arguments).requests]
+    asked = [_without_token(one) for one in listening.asked]
+    goes_on = pattern in {"books_lent", "copies_lent", "reader_by_email"}
+    assert explained[: len(asked)] == asked
+    assert len(explained) == len(asked) + goes_on
+
+
+def _without_token(request: Request) -> Request:
+    return Request(request.operation, {**request.parameters, "ClientRequestToken": None})
+
+
+@pytest.mark.parametrize("name", [*SYSTEMS, "Library"])
+def test_every_pattern_of_every_design_is_explained(name: str) -> None:
+    explanations = explain_all(design(name))
+    assert [one.pattern for one in explanations] == list(design(name).compiled.patterns)
+    for one in explanations:
+        assert one.symbolic
+        assert one.proof
+        text = json.dumps(one.as_json(), ensure_ascii=False)
+        assert not {"\ue000", "\ue001"} & set(text)
+        assert str(10**36)[:30] not in text
+        if one.kind == "read":
+            assert one.requests
+            assert one.key_condition
+            operations = {request.operation for request in one.requests}
+            assert operations == set(one.operation.split(", "))
+
+
+def of(pattern: str, arguments: dict[str, Any] | None = None) -> Explanation:
+    return explain(Library, pattern, arguments)
+
+
+def test_names_stand_where_values_would() -> None:
+    articles = explain(Cms, "articles_by_author")
+    assert articles.key_condition == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
+    assert articles.requests[0].parameters["ExpressionAttributeValues"] == {
+        ":p0": {"S": "AUTHOR#{author_id}"},
+        ":s0": {"S": "ARTICLE#"},
+    }
+    assert (articles.index, articles.key, articles.limit) == ("GSI1", "Article.by_author", 10)
+    assert articles.direction == "descending by article_id"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "condition"),
+    [
+        ("book", "pk = BOOK#{isbn}, sk = #META"),
+        ("books", "pk = BOOK#{each isbn}, sk = #META"),
+        ("on_shelves", "shelf_pk = SHELF#{each shelf}"),
+        ("on_shelf", 'shelf_pk = SHELF#{shelf}, begins_with(shelf_sk, "{title}")'),
+        ("priced", "price_pk = KIND#{kind}, price_sk BETWEEN {price_cents.ge} AND {price_cents.le}"),
+        ("loans", 'pk = READER#{reader_id}#LOANS, sk BETWEEN "{at.ge}" AND "{at.le}$"'),
+        ("copy", "pk = BOOK#{isbn}, sk = COPY#{number:04d:desc}"),
+        ("events", "pk = EVENTS#{day}#0…#3"),
+        ("reader_by_email", "pk = EMAIL#{email}, sk = CLAIM → pk = READER#{Reader.reader_id}, sk = META"),
+        ("books_lent", "pk = READER#{reader_id}#LOANS → pk = BOOK#{Loan.isbn}, sk = #META"),
+        ("expensive", "none: every item of the table is read"),
+    ],
+)
+def test_conditions_in_symbols(pattern: str, condition: str) -> None:
+    assert of(pattern).key_condition == condition
+
+
+def test_a_filter_keeps_its_parameters_type() -> None:
+    expensive = of("expensive")
+    assert expensive.filter == "price_cents > {least}"
+    assert expensive.requests[0].parameters["ExpressionAttributeValues"] == {":least": {"N": "{least}"}}
+    assert "scan" in expensive.proof
+
+
+def test_values_and_names_can_stand_side_by_side() -> None:
+    lent = of("books_lent", {"reader_id": "r#1", "limit": 2})
+    assert lent.key_condition == "pk = READER#r$c1#LOANS → pk = BOOK#{Loan.isbn}, sk = #META"
+    assert not lent.symbolic
+
+
+def test_a_range_in_which_nothing_lies_asks_nothing() -> None:
+    nothing = of("priced", {"kind": "novel", "price_cents": {"gt": 9, "lt": 1}})
+    assert nothing.requests == ()
+    assert nothing.note == "Nothing can lie in this range, so no request is made."
+
+
+@pytest.mark.parametrize(
+    ("pattern", "operation", "asks"),
+    [
+        ("add_book", "PutItem", ()),
+        ("add_copies", "TransactWriteItems", ()),
+        ("remove_book", "DeleteItem", ()),
+        ("register", "TransactWriteItems", ()),
+        ("lend", "PutItem", ("book",)),
+        ("reprice", "UpdateItem", ()),
+        ("count_pages", "none", ()),
+        ("add_copy", "TransactWriteItems", ()),
+    ],
+)
+def test_a_write_says_what_it_asks_and_how_it_goes_out(pattern: str, operation: str, asks: tuple[str, ...]) -> None:
+    write = of(pattern)
+    assert (write.operation, write.asks, write.requests) == (operation, asks, ())
+
+
+def test_helpers_of_a_write_belong_to_it() -> None:
+    publish = explain(Cms, "publish")
+    assert publish.asks == ("article",)
+    assert "(Create, Update)" in publish.proof
+    delete = explain(Cms, "delete_article")
+    assert delete.operation == "TransactWriteItems, BatchWriteItem"
+
+
+def test_a_write_that_reads_first_is_explained_as_far_as_an_empty_table_goes() -> None:
+    lend = of("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"})
+    (read,) = lend.requests
+    assert (read.operation, read.parameters["ConsistentRead"]) == ("GetItem", True)
+    assert lend.note is not None
+    assert "empty table" in lend.note
+    assert "there is no book '1'" in lend.note
+
+
+def test_a_write_that_fails_is_told_and_not_raised() -> None:
+    broken = of("broken", {"title": "T"})
+    assert broken.note is not None
+    assert "ZeroDivisionError" in broken.note
+
+
+def test_a_compiled_design_will_do() -> None:
+    assert explain(Library.compiled, "book") == explain(Library, "book")
+    assert explain(Library.compiled, "lend").asks == ("book",)
+
+
+def test_what_cant_be_asked_is_refused() -> None:
+    with pytest.raises(UnknownPattern, match="no pattern 'boook'"):
+        of("boook")
+    with pytest.raises(ArgumentError):
+        of("book", {})
+    with pytest.raises(KeyFieldError):
+        of("book", {"isbn": ""})

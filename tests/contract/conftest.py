@@ -1,0 +1,19 @@
+"""Every test of this folder runs on each store, called both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.contract.stores import CALLERS, STORES, Caller
+
+
+@pytest.fixture(params=[(store, way) for store in STORES for way in CALLERS], ids="-".join)
+def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+    """The design of this folder, opened on an empty store."""
+    store, way = request.param
+    caller = CALLERS[way](STORES[store](tmp_path))
+    yield caller
+    caller.close()

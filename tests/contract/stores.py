@@ -1,0 +1,112 @@
+"""The stores that the contract suite runs on, and the two ways of calling a design.
+
+Another store joins by one line in ``STORES``: a function that opens the design on an empty one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from keyplan import Design, Entity
+from tests.contract.design import Everything
+
+__all__ = ["CALLERS", "STORES", "AsyncCaller", "Caller", "SyncCaller"]
+
+STORES: dict[str, Callable[[Path], Everything]] = {
+    "memory": lambda folder: Everything.open(":memory:", secret="s"),
+    "file": lambda folder: Everything.open(folder / "store.db", secret="s"),
+}
+
+
+class Caller(Protocol):
+    """Calls a design's patterns and verbs, and waits for what they give."""
+
+    design: Design
+
+    def read(self, pattern: str, **arguments: Any) -> Any: ...
+    def write(self, pattern: str, **arguments: Any) -> Any: ...
+    def get(self, entity: type[Entity], **key: Any) -> Any: ...
+    def get_many(self, entity: type[Entity], keys: Iterable[Mapping[str, Any]]) -> Any: ...
+    def put(self, item: Entity) -> Any: ...
+    def create(self, item: Entity) -> Any: ...
+    def update(self, item: Entity, **changes: Any) -> Any: ...
+    def delete(self, item: Any, **key: Any) -> None: ...
+    def batch(self, actions: Iterable[Any]) -> None: ...
+    def transact(self, actions: Iterable[Any]) -> None: ...
+    def close(self) -> None: ...
+
+
+class SyncCaller:
+    """Plain calls."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.get, self.get_many, self.put, self.create = design.get, design.get_many, design.put, design.create
+        self.update, self.delete, self.batch, self.transact = (
+            design.update, design.delete, design.batch, design.transact,
+        )  # fmt: skip
+
+    def read(self, pattern: str, **arguments: Any) -> Any:
+        if self.design.compiled.reads[pattern].shape.kind.value == "iterator":
+            return list(self.design.stream(pattern, (), arguments))
+        return self.design.run_read(pattern, (), arguments)
+
+    def write(self, pattern: str, **arguments: Any) -> Any:
+        return self.design.run_write(pattern, (), arguments)
+
+    def close(self) -> None:
+        self.design.close()
+
+
+class AsyncCaller:
+    """Awaited calls, on an event loop of their own."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self._runner = asyncio.Runner()
+
+    def read(self, pattern: str, **arguments: Any) -> Any:
+        if self.design.compiled.reads[pattern].shape.kind.value == "iterator":
+
+            async def listed() -> list[Any]:
+                return [one async for one in self.design.stream_async(pattern, (), arguments)]
+
+            return self._runner.run(listed())
+        return self._runner.run(self.design.run_read_async(pattern, (), arguments))
+
+    def write(self, pattern: str, **arguments: Any) -> Any:
+        return self._runner.run(self.design.run_write_async(pattern, (), arguments))
+
+    def get(self, entity: type[Entity], **key: Any) -> Any:
+        return self._runner.run(self.design.aio.get(entity, **key))
+
+    def get_many(self, entity: type[Entity], keys: Iterable[Mapping[str, Any]]) -> Any:
+        return self._runner.run(self.design.aio.get_many(entity, keys))
+
+    def put(self, item: Entity) -> Any:
+        return self._runner.run(self.design.aio.put(item))
+
+    def create(self, item: Entity) -> Any:
+        return self._runner.run(self.design.aio.create(item))
+
+    def update(self, item: Entity, **changes: Any) -> Any:
+        return self._runner.run(self.design.aio.update(item, **changes))
+
+    def delete(self, item: Any, **key: Any) -> None:
+        self._runner.run(self.design.aio.delete(item, **key))
+
+    def batch(self, actions: Iterable[Any]) -> None:
+        self._runner.run(self.design.aio.batch(actions))
+
+    def transact(self, actions: Iterable[Any]) -> None:
+        self._runner.run(self.design.aio.transact(actions))
+
+    def close(self) -> None:
+        self._runner.close()
+        self.design.close()
+
+
+CALLERS: dict[str, Callable[[Design], Caller]] = {"sync": SyncCaller, "async": AsyncCaller}

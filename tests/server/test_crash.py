@@ -1,0 +1,131 @@
+"""Killed under concurrent load, the store has every write a client was told of, and is sound.
+
+Five rounds here; ``KEYPLAN_CRASHES=100`` makes it a hundred.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from keyplan.cli.dynamodb import command
+from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
+
+ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "5"))
+CLIENTS = 6
+KEYS = 12
+
+State = dict[tuple[str, str], int | None]
+
+
+def item(pk: str, sk: str, value: int) -> dict[str, Any]:
+    return {"pk": s(pk), "sk": s(sk), "g": s(f"g{value % 5}"), "value": {"N": str(value)}, "pad": s("x" * (value % 900))}
+
+
+class Client(threading.Thread):
+    """Writes to partitions of its own until the connection breaks, and keeps what was acknowledged."""
+
+    def __init__(self, server: Server, name: str, seed: int, before: State) -> None:
+        super().__init__()
+        self.state = {key: value for key, value in before.items() if key[0].startswith(name)}
+        self.pending: State = {}
+        self.acknowledged = 0
+        self._raw: Raw = server.raw()
+        self._name = name
+        self._chance = random.Random(seed)
+
+    def run(self) -> None:
+        try:
+            while True:
+                self.write()
+        except (EOFError, OSError):
+            self._raw.socket.close()
+
+    def write(self) -> None:
+        value = self._chance.randrange(1_000_000)
+        sk = str(self._chance.randrange(KEYS))
+        key = {"TableName": TABLE, "Key": {"pk": s(self._name), "sk": s(sk)}}
+        kind = self._chance.randrange(5)
+        self.pending = {(self._name, sk): value}
+        if kind == 0:
+            self.pending = {(self._name, sk): None}
+            self.ask("DeleteItem", key)
+        elif kind == 1:
+            self.pending = {(f"{self._name}-pair{part}", sk): value for part in range(3)}
+            puts = [{"Put": {"TableName": TABLE, "Item": item(pk, sk, value)}} for pk, sk in self.pending]
+            self.ask("TransactWriteItems", {"TransactItems": puts})
+        elif kind == 2:
+            wanted = item(self._name, sk, value)
+            update = {
+                "UpdateExpression": "SET g = :g, #v = :v, pad = :p",
+                "ExpressionAttributeNames": {"#v": "value"},
+                "ExpressionAttributeValues": {":g": wanted["g"], ":v": wanted["value"], ":p": wanted["pad"]},
+            }
+            self.ask("UpdateItem", {**key, **update})
+        else:
+            self.ask("PutItem", {"TableName": TABLE, "Item": item(self._name, sk, value)})
+        self.state |= self.pending
+        self.pending = {}
+        self.acknowledged += 1
+
+    def ask(self, operation: str, params: dict[str, Any]) -> None:
+        answer = self._raw.ask(request(operation, params))
+        assert answer.status == 200, answer
+
+
+def stored(server: Server) -> State:
+    found: State = {}
+    start = None
+    while True:
+        answer = server.call("Scan", {"TableName": TABLE, "ExclusiveStartKey": start})
+        for each in answer["Items"]:
+            pk, sk, value = each["pk"]["S"], each["sk"]["S"], int(each["value"]["N"])
+            assert each == item(pk, sk, value)
+            found[pk, sk] = value
+        start = answer.get("LastEvaluatedKey")
+        if start is None:
+            return found
+
+
+def kill_under_load(server: Server, round_: int, before: State) -> list[Client]:
+    """Clients that wrote until the server was killed."""
+    clients = [Client(server, f"c{number}", round_ * 100 + number, before) for number in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    while min(client.acknowledged for client in clients) < 20:
+        time.sleep(0.001)
+    time.sleep(random.Random(round_).uniform(0, 0.05))
+    server.end(signal.SIGKILL)
+    for client in clients:
+        client.join()
+    return clients
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path, workers: int) -> None:
+    db = str(tmp_path / "store.db")
+    state: State = {}
+    with serving(db) as server:
+        server.call("CreateTable", CREATE)
+    for round_ in range(ROUNDS):
+        with serving(db, workers=workers) as server:
+            clients = kill_under_load(server, round_, state)
+        checked = CliRunner().invoke(command, ["check", db])
+        assert checked.exit_code == 0, checked.output
+        with serving(db) as server:
+            found = stored(server)
+        for client in clients:
+            assert client.acknowledged >= 20
+            mine = {key: value for key, value in found.items() if key[0].split("-")[0] == client._name}
+            known = {key: value for key, value in client.state.items() if value is not None}
+            also = {key: value for key, value in (client.state | client.pending).items() if value is not None}
+            assert mine in (known, also), f"{client._name} in round {round_}"
+        state = dict(found)

@@ -1,0 +1,179 @@
+"""Whatever is sent, the server answers within its limits, with an error of the service and never a 500, and goes on."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
+from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
+
+NAMES = st.sampled_from([TABLE, "pk", "sk", "g", "ByG", "#n", ":v", "nothing", "", "x" * 300])
+KEYS = st.builds(lambda pk, sk: {"pk": s(pk), "sk": s(sk)}, st.sampled_from("ab"), st.sampled_from("12"))
+EXPRESSIONS = st.sampled_from(
+    [
+        "pk = :v",
+        "SET g = :v",
+        "attribute_exists(pk)",
+        "g = :v AND size(#n) > :v",
+        "REMOVE #n.a[0]",
+        "((((",
+        "ADD n :v DELETE m :v",
+        "",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | NAMES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES | st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+TAGS = st.sampled_from(["S", "N", "B", "SS", "NS", "BS", "L", "M", "BOOL", "NULL", "X"])
+NUMBERS = st.sampled_from(["1", "-0", "1e125", "1e400", "9" * 39, "nan", "0x1", " 1", "１"])
+VALUES = st.builds(lambda text: {"S": text}, NAMES) | st.builds(lambda text: {"N": text}, NUMBERS)
+VALUES |= st.dictionaries(TAGS, JSON, max_size=2)
+
+
+def of(shape: Shape) -> st.SearchStrategy[Any]:
+    """Mostly what fits a shape, sometimes anything."""
+    match shape:
+        case Text():
+            fitting: st.SearchStrategy[Any] = NAMES | EXPRESSIONS
+            if shape.enum:
+                fitting = st.sampled_from(shape.enum)
+        case Whole():
+            fitting = st.integers(-1, 3)
+        case Flag():
+            fitting = st.booleans()
+        case Value():
+            fitting = VALUES
+        case ListOf():
+            fitting = st.lists(of(shape.of), max_size=3)
+        case MapOf():
+            fitting = st.dictionaries(NAMES, of(shape.of), max_size=3)
+            if isinstance(shape.of, Value):
+                fitting |= KEYS | KEYS
+        case Structure():
+            return structures(shape)
+    return st.integers(0, 19).flatmap(lambda chance: JSON if chance == 0 else fitting)
+
+
+def structures(shape: Structure) -> st.SearchStrategy[Any]:
+    members = {name: of(member) for name, member in shape.members.items()}
+    required = {name: members[name] for name in shape.required}
+    if "TableName" in required:
+        required["TableName"] = st.just(TABLE)
+    optional = {name: member for name, member in members.items() if name not in required}
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+REQUESTS = st.sampled_from([name for name in OPERATIONS if name != "CreateTable"]).flatmap(
+    lambda name: st.tuples(st.just(name), of(OPERATIONS[name].request) | JSON)
+)
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Server]:
+    """A server in memory, which the requests may do to what they like."""
+    with serving(":memory:") as server:
+        yield server
+
+
+def restore(raw: Raw) -> None:
+    """The table, if it was removed."""
+    assert raw.ask(request("CreateTable", CREATE)).status in {200, 400}
+
+
+def nested(depth: int) -> bytes:
+    return b'{"L":[' * depth + b'{"S":"x"}' + b"]}" * depth
+
+
+@pytest.mark.parametrize("depth", [31, 33, 100, 300, 500])
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("PutItem", b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"deep":', b"}}"),
+        ("PutItem", b'{"TableName":"orders","Item":', b"}"),
+        ("GetItem", b'{"TableName":"orders","Key":{"pk":', b"}}"),
+        ("TransactWriteItems", b'{"TransactItems":[' + b"1," * 100, b"]}"),
+        ("TransactWriteItems", b'{"TransactItems":[' + b"{}," * 100, b"]}"),
+        ("BatchGetItem", b'{"RequestItems":{"orders":{"Keys":[' + b"{}," * 100, b"]}}}"),
+        ("BatchWriteItem", b'{"RequestItems":{"orders":[{"PutRequest":', b"}]}}"),
+        ("ListTables", b'{"Limit":', b"}"),
+        ("ListTables", b'{"Unknown":', b"}"),
+        ("CreateTable", b'{"KeySchema":[{},{},', b"]}"),
+    ],
+)
+def test_deep_nesting(target: Server, name: str, before: bytes, after: bytes, depth: int) -> None:
+    with target.raw() as raw:
+        restore(raw)
+        answer = raw.ask(request(name, before + nested(depth) + after))
+        answer.assert_sound()
+        assert answer.status in {200, 400}, answer
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(requests=st.lists(REQUESTS, min_size=1, max_size=4))
+def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
+    with target.raw() as raw:
+        for name, body in requests:
+            answer = raw.ask(request(name, json.dumps(body).encode()))
+            answer.assert_sound()
+            assert answer.status in {200, 400}, (name, body, answer)
+            if answer.status == 400:
+                assert answer.type.partition("#")[2].endswith(("Exception", "Exceeded"))
+        restore(raw)
+
+
+PIECES = st.sampled_from(
+    [
+        b"POST / HTTP/1.1\r\n",
+        b"GET /x?y=z HTTP/1.0\r\n",
+        b"Host: x\r\n",
+        b"Content-Length: 5\r\n",
+        b"Content-Length: 99999999999999999999\r\n",
+        b"Transfer-Encoding: chunked\r\n",
+        b"Content-Encoding: gzip\r\n",
+        b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+        b"Expect: 100-continue\r\n",
+        b"Authorization: AWS4-HMAC-SHA256 x\r\n",
+        b"X-Amz-Target: DynamoDB_20120810.ListTables\r\n",
+        b"Content-Type: application/x-amz-json-1.0\r\n",
+        b"\r\n",
+        b"{}",
+        b"5\r\nhello\r\n",
+        b"0\r\n\r\n",
+        b"ffffffffffffffff\r\n",
+        request("ListTables"),
+        request("GetItem", {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("1")}}, chunks=True),
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(pieces=st.lists(PIECES | st.binary(max_size=30), max_size=12), cut=st.integers(0, 40))
+def test_bytes(target: Server, pieces: list[bytes], cut: int) -> None:
+    data = b"".join(pieces)
+    with target.raw() as raw:
+        try:
+            raw.send(data[: len(data) - cut] if cut < len(data) else data)
+            raw.socket.shutdown(socket.SHUT_WR)
+            while True:
+                assert raw.answer().status in {100, 200, 400, 403, 404, 413, 431}
+        except (EOFError, BrokenPipeError, ConnectionResetError):
+            pass
+    with target.raw() as raw:
+        assert raw.ask(request("ListTables")).status == 200
+
+
+def test_nothing_was_complained_of(target: Server) -> None:
+    """What came out on standard error is looked at when the server ends; here that it is still the same one."""
+    assert target.process.poll() is None
+    assert target.memory_mb() < 300

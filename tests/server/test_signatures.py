@@ -1,0 +1,182 @@
+"""Signatures: botocore signs, the server verifies; what differs is refused in the service's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
+from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]
+from botocore.credentials import Credentials  # type: ignore[import-untyped]
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.errors import DynamoDBError, RequestError
+from keyplan.server import Settings
+from keyplan.server.settings import parse_key
+from keyplan.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier
+from tests.server.support import Server, request, serving
+
+ID, SECRET = "dev", "a+secret/with=signs"
+NOW = datetime.now(UTC).replace(microsecond=0)
+BODY = b'{"TableName": "orders"}'
+
+
+def signed(
+    body: bytes = BODY, secret: str = SECRET, token: str | None = None, region: str = "eu-west-1"
+) -> dict[str, str]:
+    """The headers of a signed request, with names in lower case."""
+    headers = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "application/x-amz-json-1.0"}
+    made = AWSRequest("POST", "http://localhost:8000/", headers=headers, data=body)
+    SigV4Auth(Credentials(ID, secret, token), "dynamodb", region).add_auth(made)
+    return {"host": "localhost:8000", **{name.lower(): value for name, value in made.headers.items()}}
+
+
+def verify(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) -> None:
+    Verifier({ID: SECRET, "other": "secret"}, lambda: now).verify("POST", "/", headers, body)
+
+
+def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) -> tuple[str, str]:
+    with pytest.raises(DynamoDBError) as caught:
+        verify(headers, body, now)
+    return caught.value.type, caught.value.message
+
+
+@given(body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=40), region=st.sampled_from(["eu-west-1", "x"]))
+def test_what_botocore_signs_is_accepted(body: bytes, secret: str, region: str) -> None:
+    Verifier({ID: secret}, lambda: NOW).verify("POST", "/", signed(body, secret, region=region), body)
+
+
+def test_queries_and_spaces_in_headers_are_canonical() -> None:
+    made = AWSRequest(
+        "POST",
+        "http://localhost:8000/?b=2&a=x%20y&a=",
+        headers={"X-Amz-Target": "DynamoDB_20120810.ListTables", "X-Amz-Note": "  two   words "},
+        data=BODY,
+    )
+    made.params = {}
+    SigV4Auth(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)
+    headers = {"host": "localhost:8000", **{name.lower(): value for name, value in made.headers.items()}}
+    Verifier({ID: SECRET}, lambda: NOW).verify("POST", "/?b=2&a=x%20y&a=", headers, BODY)
+
+
+def test_each_signed_thing_counts() -> None:
+    verify(signed())
+    wrong = ("InvalidSignatureException", MISMATCH)
+    assert refusal(signed(), b"{}") == wrong
+    assert refusal(signed(secret="another")) == wrong
+    assert refusal({**signed(), "host": "elsewhere"}) == wrong
+    assert refusal({**signed(), "x-amz-target": "DynamoDB_20120810.DeleteTable"}) == wrong
+    headers = signed()
+    headers["authorization"] = headers["authorization"][:-1] + ("0" if headers["authorization"][-1] != "0" else "1")
+    assert refusal(headers) == wrong
+    headers["authorization"] = headers["authorization"].replace("Signature=", "Signature=\xe9")
+    assert refusal(headers) == wrong
+
+
+def test_who_signs() -> None:
+    unknown = ("UnrecognizedClientException", UNKNOWN)
+    assert refusal({**signed(), "authorization": signed()["authorization"].replace("=dev/", "=someone/")}) == unknown
+    assert refusal(signed(token="session")) == unknown
+    assert refusal({}) == ("MissingAuthenticationTokenException", MISSING)
+    assert refusal({"authorization": "Basic x"}) == ("MissingAuthenticationTokenException", MISSING)
+
+
+@pytest.mark.parametrize("minutes", [-14.9, 14.9])
+def test_clocks_may_differ_by_a_quarter_of_an_hour(minutes: float) -> None:
+    verify(signed(), now=NOW + timedelta(minutes=minutes))
+
+
+def test_old_and_future_signatures() -> None:
+    headers = signed()
+    stamp = headers["x-amz-date"]
+    sent = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    late, early = sent + timedelta(minutes=16), sent - timedelta(minutes=16)
+    type_, message = refusal(headers, now=late)
+    assert type_ == "InvalidSignatureException"
+    assert message == (
+        f"Signature expired: {stamp} is now earlier than {late - timedelta(minutes=15):%Y%m%dT%H%M%SZ} "
+        f"({late:%Y%m%dT%H%M%SZ} - 15 min.)"
+    )
+    type_, message = refusal(headers, now=early)
+    assert type_ == "InvalidSignatureException"
+    assert message.startswith(f"Signature not yet current: {stamp} is still later than ")
+
+
+def changed(old: str, new: str) -> dict[str, str]:
+    headers = signed()
+    assert old in headers["authorization"]
+    return {**headers, "authorization": headers["authorization"].replace(old, new)}
+
+
+def test_incomplete_and_wrong_headers() -> None:
+    day = signed()["x-amz-date"][:8]
+    incomplete = "IncompleteSignatureException"
+    invalid = "InvalidSignatureException"
+    type_, message = refusal({**signed(), "authorization": "AWS4-HMAC-SHA256 Credential=x"})
+    assert type_ == incomplete
+    assert message == (
+        "Authorization header requires 'Signature' parameter. Authorization header requires 'SignedHeaders' parameter. "
+        "Authorization=AWS4-HMAC-SHA256 Credential=x"
+    )
+    without_date = {name: value for name, value in signed().items() if name != "x-amz-date"}
+    assert "existence of either a 'X-Amz-Date' or a 'Date' header. " in refusal(without_date)[1]
+    assert refusal({**signed(), "x-amz-date": "yesterday"})[0] == incomplete
+    assert refusal({**without_date, "date": "yesterday"})[0] == incomplete
+    assert refusal(changed("SignedHeaders=", "SignedHeaders,"))[0] == incomplete
+    assert refusal(changed("AWS4-HMAC-SHA256", "AWS4-HMAC-SHA512")) == (
+        incomplete,
+        "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA512' (only AWS4-HMAC-SHA256 for now). ",
+    )
+    assert refusal(changed(f"=dev/{day}/", "=dev/"))[0] == incomplete
+    assert refusal(changed("/dynamodb/aws4_request", "/s3/aws4")) == (
+        invalid,
+        "Credential should be scoped to correct service: 'dynamodb'. "
+        "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws4'. ",
+    )
+    assert refusal(changed(f"/{day}/", "/20200101/"))[0] == invalid
+    for name in ("host", "x-amz-target"):
+        assert refusal(changed(f"{name}", "x-other"))[0] == invalid
+
+
+@given(st.text(max_size=200), st.text(max_size=30))
+def test_no_header_breaks_it(authorization: str, date: str) -> None:
+    refusal({"authorization": "AWS4-HMAC-SHA256 " + authorization, "x-amz-date": date})
+    refusal({**signed(), "authorization": "AWS4-" + authorization})
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Server]:
+    """A server with a key."""
+    with serving(":memory:", keys={ID: SECRET}) as server:
+        yield server
+
+
+def test_a_server_with_keys(guarded: Server) -> None:
+    headers = {name.replace("-", "_"): value for name, value in signed(b"{}").items()}
+    with guarded.raw() as raw:
+        assert raw.ask(request(None, **headers)).status == 200
+        assert raw.ask(request(None, b"{} ", **headers)).message == MISMATCH
+        assert raw.ask(request("ListTables")).type.endswith("#IncompleteSignatureException")
+        assert raw.ask(request("ListTables", authorization=None)).type.endswith("#MissingAuthenticationTokenException")
+        assert raw.ask(request(None, b"", method="GET")).status == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.com", ""])
+def test_without_keys_nobody_else_gets_in(host: str) -> None:
+    with pytest.raises(RequestError, match="open to others"):
+        Settings(db=":memory:", host=host)
+    assert Settings(db=":memory:", host=host, keys={ID: SECRET}).host == host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.1.2.3"])
+def test_this_machine_gets_in(host: str) -> None:
+    assert Settings(db=":memory:", host=host).host == host
+
+
+def test_keys_are_given_as_pairs() -> None:
+    assert parse_key("id:se:cret") == ("id", "se:cret")
+    for text in ("", "id", "id:", ":secret"):
+        with pytest.raises(RequestError):
+            parse_key(text)

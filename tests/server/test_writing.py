@@ -1,0 +1,166 @@
+"""Writes in one commit: each stands or falls alone, and all are there when they are acknowledged."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.errors import DynamoDBError, StoreError
+from keyplan.server.writing import TOGETHER_MAX, WriterThread
+from tests.server.support import CREATE, TABLE, request, s, serving
+
+Call = tuple[str, dict[str, Any]]
+
+
+def put(sk: str, **more: Any) -> Call:
+    item = {"pk": s("a"), "sk": s(sk), "g": s("g"), "by": {"N": "1"}}
+    return "PutItem", {"TableName": TABLE, "Item": item, **more}
+
+
+def sorts(engine: Engine) -> list[str]:
+    return [item["sk"]["S"] for item in engine.call("Scan", {"TableName": TABLE})["Items"]]
+
+
+ONLY_NEW = {"ConditionExpression": "attribute_not_exists(pk)"}
+
+
+@pytest.mark.parametrize("place", ["file", ":memory:"])
+def test_one_that_fails_undoes_nothing_of_the_others(tmp_path: Path, place: str) -> None:
+    with Engine.open(tmp_path / "store.db" if place == "file" else place) as engine:
+        engine.call("CreateTable", CREATE)
+        writes = [{"Put": put("3")[1]}, {"Put": put("1", **ONLY_NEW)[1]}]
+        outcomes = engine.call_together(
+            [
+                put("1"),
+                put("1", **ONLY_NEW),
+                ("TransactWriteItems", {"TransactItems": writes}),
+                put("2", **ONLY_NEW),
+                ("PutItem", {"TableName": "nothing", "Item": {}}),
+                ("UpdateItem", {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("2")}, "UpdateExpression": "ADD"}),
+                put("4"),
+            ]
+        )
+        types = [outcome.type if isinstance(outcome, DynamoDBError) else outcome for outcome in outcomes]
+        assert types == [
+            {},
+            "ConditionalCheckFailedException",
+            "TransactionCanceledException",
+            {},
+            "ResourceNotFoundException",
+            "ValidationException",
+            {},
+        ]
+        assert sorts(engine) == ["1", "2", "4"]
+        assert engine.check() == []
+
+
+def test_they_share_one_commit(tmp_path: Path) -> None:
+    with Engine.open(tmp_path / "store.db") as engine:
+        engine.call("CreateTable", CREATE)
+        engine.call(*put("0"))
+        before = engine.statements
+        engine.call(*put("1"))
+        alone = engine.statements - before
+        before = engine.statements
+        engine.call_together([put(str(number)) for number in range(10, 20)])
+        # BEGIN and COMMIT once; in their place, each has its savepoint and its release.
+        assert engine.statements - before == 2 + 10 * alone
+
+
+def test_a_changed_table_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine, Engine.open(path) as other:
+        engine.call("CreateTable", CREATE)
+        engine.call(*put("0"))
+        changes = [{"Delete": {"IndexName": "ByG"}}]
+        other.call("UpdateTable", {"TableName": TABLE, "GlobalSecondaryIndexUpdates": changes})
+        assert engine.call_together([put("1"), put("2")]) == [{}, {}]
+        assert engine.check() == []
+
+
+def test_a_store_that_fails_has_written_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path) as engine, Engine.open(path, busy_timeout_s=0.05) as other:
+        engine.call("CreateTable", CREATE)
+        outcomes: list[Exception] = []
+
+        def work() -> None:
+            try:
+                other.call_together([put("1"), put("2")])
+            except StoreError as error:
+                outcomes.append(error)
+
+        def hold(writer: object) -> None:
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+        engine._storage.write(hold)
+        assert len(outcomes) == 1
+        assert sorts(engine) == []
+
+
+def test_the_thread_keeps_the_order_and_answers_all(tmp_path: Path) -> None:
+    async def run(engine: Engine) -> list[Any]:
+        loop = asyncio.get_running_loop()
+        writing = WriterThread(engine, loop)
+        outcomes: list[Any] = []
+        writing.submit("CreateTable", CREATE, outcomes.append)
+        count = 3 * TOGETHER_MAX
+        for number in range(count):
+            name, params = put("x")
+            params["Item"]["by"] = {"N": str(number)}
+            params["ReturnValues"] = "ALL_OLD"
+            writing.submit(name, params, outcomes.append)
+        writing.submit("DeleteTable", {"TableName": TABLE}, outcomes.append)
+        writing.submit(*put("y"), outcomes.append)
+        await asyncio.to_thread(writing.close)
+        await asyncio.sleep(0)
+        return outcomes
+
+    with Engine.open(tmp_path / "store.db") as engine:
+        created, first, *others, deleted, last = asyncio.run(run(engine))
+        assert created["TableDescription"]["TableStatus"] == "ACTIVE"
+        assert first == {}
+        assert [int(other["Attributes"]["by"]["N"]) for other in others] == list(range(3 * TOGETHER_MAX - 1))
+        assert deleted["TableDescription"]["TableStatus"] == "DELETING"
+        assert last.type == "ResourceNotFoundException"
+
+
+def test_conditional_writers_on_several_workers_are_serial(tmp_path: Path) -> None:
+    """Each of many clients counts by compare-and-set: every acknowledged step is one number higher."""
+    steps: list[int] = []
+    lock = threading.Lock()
+    with serving(str(tmp_path / "store.db"), workers=2) as server:
+        server.call("CreateTable", CREATE)
+        server.call(*put("counter"))
+
+        def work() -> None:
+            with server.raw() as raw:
+                done = 0
+                while done < 12:
+                    key = {"TableName": TABLE, "Key": {"pk": s("a"), "sk": s("counter")}}
+                    seen = raw.ask(request("GetItem", key)).json()["Item"]["by"]
+                    update = {
+                        **key,
+                        "UpdateExpression": "SET #b = :new",
+                        "ConditionExpression": "#b = :seen",
+                        "ExpressionAttributeNames": {"#b": "by"},
+                        "ExpressionAttributeValues": {":seen": seen, ":new": {"N": str(int(seen["N"]) + 1)}},
+                    }
+                    if raw.ask(request("UpdateItem", update)).status == 200:
+                        done += 1
+                        with lock:
+                            steps.append(int(seen["N"]))
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(steps) == list(range(1, 73))

@@ -1,0 +1,304 @@
+# mypy: disable-error-code="empty-body"
+"""``verify`` finds nothing in designs that work, and finds what is broken on purpose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+import keyplan.client.answers
+import keyplan.client.merges
+import keyplan.client.reads
+from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Unique, Version, Writes, read, write
+from keyplan.client import updates, writes
+from keyplan.client.cursors import Position
+from keyplan.design import templates
+from keyplan.design.formats import IntegerFormat
+from keyplan.design.keys import CompiledKey
+from keyplan.errors import KeyFieldError
+from keyplan.systems.cms import Cms
+from keyplan.testing import verify
+from tests.contract.design import Everything
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Member(Entity):
+    """Has one of each thing that can be broken."""
+
+    team: str
+    number: int
+    email: str
+    city: str | None = None
+    version: Version = 0
+
+    primary = Key("TEAM#{team}", "MEMBER#{number:04d}")
+    by_city = Key("CITY#{city}", "{team}#{number:04d}", index=GSI1)
+    one_email = Unique("EMAIL#{email}")
+
+
+class Guest(Entity):
+    """Stands in the members' partitions."""
+
+    team: str
+    name: str
+
+    primary = Key("TEAM#{team}", "GUEST#{name}")
+
+
+class Club(Design):
+    """Small, so that a fault is found soon."""
+
+    table = Table("club", indexes=[GSI1])
+
+    @read("A1")
+    def member(self, team: str, number: int) -> Member | None: ...
+
+    @read("A2")
+    def members(self, team: str, limit: int = 3, cursor: Cursor | None = None) -> Page[Member]: ...
+
+    @read("A3")
+    def guests(self, team: str) -> list[Guest]: ...
+
+    @read("A4")
+    def members_in(self, city: str, limit: int = 3, cursor: Cursor | None = None) -> Page[Member]: ...
+
+    @read("A5")
+    def member_by_email(self, email: str) -> Member | None: ...
+
+    @write("W1")
+    def nothing(self, team: str) -> Writes[str]:
+        """Writes nothing."""
+        yield from ()
+        return team
+
+
+def test_the_cms_answers_as_brute_force_does() -> None:
+    report = verify(Cms, stores=120)
+    assert report.stores >= 120
+    assert report.unanswered == ()
+    assert report.pattern("articles_by_author").pages > 0
+
+
+def test_a_design_with_one_of_everything_answers_as_brute_force_does() -> None:
+    report = verify(Everything, stores=100)
+    assert report.items_max > 20
+    assert all(one.answered for one in report.patterns if one.kind == "read")
+
+
+def test_a_seed_makes_the_same_stores() -> None:
+    assert verify(Club, stores=20, seed=7) == verify(Club, stores=20, seed=7)
+
+
+def test_the_report_can_be_read() -> None:
+    report = verify(Club, stores=30, seed=1)
+    assert str(report).startswith("Club: 30 stores, ")
+    assert re.search(r"A2 members +\d+ calls +\d+ answered", str(report))
+    with pytest.raises(KeyError):
+        report.pattern("nobody")
+
+
+def test_own_strategies_are_used() -> None:
+    lonely = st.builds(Guest, team=st.just("reds"), name=st.sampled_from(["a", "b"]))
+    with pytest.raises(AssertionError, match=r"no generated store had an answer for member, members, members_in"):
+        verify(Club, stores=10, seed=1, strategies={Guest: lonely, Member: st.nothing()})
+    seen: list[Any] = []
+    named = st.sampled_from(["x@example.org", "y@example.org"]).filter(lambda one: seen.append(one) is None)
+    verify(Club, stores=40, seed=1, strategies={"email": named})
+    assert set(seen) == {"x@example.org", "y@example.org"}
+
+
+def test_each_store_must_be_empty() -> None:
+    with Club.open(":memory:") as club:
+        club.put(Guest(team="a", name="b"))
+        club.close = lambda: None  # type: ignore[method-assign]
+        with pytest.raises(AssertionError, match="isn't empty: open= must give an empty store each time"):
+            verify(Club, stores=1, open=lambda: club)
+
+
+# Broken on purpose
+
+Patch = pytest.MonkeyPatch
+
+
+def unpadded_keys(patch: Patch) -> None:
+    def write(self: IntegerFormat, value: int) -> str:
+        return str(value)
+
+    patch.setattr(IntegerFormat, "write", write)
+    patch.setattr(IntegerFormat, "read", lambda self, text: int(text))
+    patch.setattr(IntegerFormat, "pattern", property(lambda self: "[0-9]+"))
+    _forget_shapes(patch)
+
+
+def unescaped_values(patch: Patch) -> None:
+    patch.setattr(templates, "escape", lambda text, *, last: text)
+    patch.setattr(templates, "_LAST", re.compile("(?!)"))
+    _forget_shapes(patch)
+
+
+def _forget_shapes(patch: Patch) -> None:
+    """Patterns are kept with their keys: look at each text anew, and take it."""
+    patch.setattr(templates.Variable, "pattern", property(lambda self: ".+"))
+
+
+def stale_index_keys(patch: Patch) -> None:
+    patch.setattr(updates, "_keys", lambda entity, update, before, after, changes: None)
+
+
+def a_key_written_behind_its_back(patch: Patch) -> None:
+    whole = CompiledKey.item_key
+
+    def item_key(self: CompiledKey, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        found = whole(self, values)
+        if self.name == "by_city" and values["version"]:
+            found["gsi1pk"] = {"S": "CITY#elsewhere"}
+        return found
+
+    put = writes.WriteCompiler._create
+
+    def create(self: Any, action: Any) -> Any:
+        patch.setattr(CompiledKey, "item_key", item_key)
+        try:
+            return put(self, action)
+        finally:
+            patch.setattr(CompiledKey, "item_key", whole)
+
+    patch.setattr(writes.WriteCompiler, "_create", create)
+
+
+def a_dropped_page_boundary(patch: Patch) -> None:
+    reader = keyplan.client.reads.QueryReader
+    whole = reader._take
+
+    def take(self: Any, items: Any, entries: Any, size: int | None, sieve: Any) -> bool:
+        more = whole(self, items, entries, size, sieve)
+        if more and len(entries) > 1:
+            del entries[0]
+        return more
+
+    patch.setattr(reader, "_take", take)
+
+
+def a_page_that_begins_where_the_last_ended(patch: Patch) -> None:
+    reader = keyplan.client.reads.QueryReader
+    whole = reader.start_key
+
+    def start_key(self: Any, partition: list[str], position: Position) -> Any:
+        start = whole(self, partition, position)
+        text = start[self.target.table.sort.name]["S"]
+        return {**start, self.target.table.sort.name: {"S": text[:-1]}}
+
+    patch.setattr(reader, "start_key", start_key)
+
+
+def a_cursor_that_leads_nowhere(patch: Patch) -> None:
+    reader = keyplan.client.reads.QueryReader
+    whole = reader._take
+
+    def take(self: Any, items: Any, entries: Any, size: int | None, sieve: Any) -> bool:
+        return whole(self, items, entries, size, sieve) or len(entries) == size
+
+    patch.setattr(reader, "_take", take)
+
+
+def the_wrong_direction(patch: Patch) -> None:
+    reader = keyplan.client.reads.QueryReader
+    whole = reader.request
+
+    def request(self: Any, *arguments: Any, **more: Any) -> Any:
+        found = whole(self, *arguments, **more)
+        return found and {**found, "ScanIndexForward": False}
+
+    patch.setattr(reader, "request", request)
+
+
+def claims_that_are_never_released(patch: Patch) -> None:
+    patch.setattr(CompiledKey, "member", _member_unless_released(CompiledKey.member))
+
+
+def _member_unless_released(whole: Any) -> Any:
+    def member(self: CompiledKey, values: Mapping[str, Any]) -> bool:
+        return bool(whole(self, values)) and not (self.is_claim and values["version"] == 2)
+
+    return member
+
+
+def a_lock_that_is_not_looked_at(patch: Patch) -> None:
+    whole = updates._version
+
+    def version(entity: Any, update: Any, target: Any) -> None:
+        whole(entity, update, target)
+        if entity.version is not None:
+            update.pins.pop(entity.version.name)
+
+    patch.setattr(updates, "_version", version)
+
+
+def other_entities_items(patch: Patch) -> None:
+    reader = keyplan.client.reads.QueryReader
+    patch.setattr(reader, "instance", lambda self, item: self.plan.matches[0].entity.from_item(item))
+    patch.setattr(keyplan.client.reads, "key_condition", _whole_partition(keyplan.client.reads.key_condition))
+
+
+def _whole_partition(whole: Any) -> Any:
+    def key_condition(*arguments: Any) -> Any:
+        found = whole(*arguments)
+        text, names, values = found.text.split(" AND ")[0], dict(found.names), dict(found.values)
+        names.pop("#s0", None)
+        values.pop(":s0", None)
+        return type(found)(text, names, values)
+
+    return key_condition
+
+
+def an_error_that_is_none_of_ours(patch: Patch) -> None:
+    def refuse(self: Any, item: Any) -> Any:
+        raise IndexError("list index out of range")
+
+    patch.setattr(keyplan.client.reads.QueryReader, "position", refuse)
+
+
+def keys_that_are_refused(patch: Patch) -> None:
+    def refuse(*arguments: Any) -> Any:
+        raise KeyFieldError("no")
+
+    patch.setattr(keyplan.client.reads, "partition_texts", refuse)
+
+
+FAULTS = [
+    (unpadded_keys, r"in another order|gave other items"),
+    (unescaped_values, r"overwritten by another|is there: |is stale|gave \d+ items, not|in another order"),
+    (stale_index_keys, r"is stale: its attribute gsi1\w\w holds"),
+    (a_key_written_behind_its_back, r"is stale: its attribute gsi1pk holds 'CITY#elsewhere', and its fields say"),
+    (a_dropped_page_boundary, r"gave \d+ items, not \d+"),
+    (a_page_that_begins_where_the_last_ended, r"gave \d+ items, not \d+|pages, and no end"),
+    (a_cursor_that_leads_nowhere, r"an empty page: a cursor was given, though nothing followed"),
+    (the_wrong_direction, r"in another order"),
+    (claims_that_are_never_released, r"a claim has no owner that holds its value|given twice|has no claim of its own"),
+    (a_lock_that_is_not_looked_at, r"update went through with a version that is out of date"),
+    (other_entities_items, r"gave \d+ items, not \d+|failed: "),
+    (an_error_that_is_none_of_ours, r"IndexError\('list index out of range'\), no error of Keyplan"),
+    (keys_that_are_refused, r"refused the arguments: no"),
+]
+
+
+@pytest.mark.parametrize(("break_it", "told"), FAULTS, ids=lambda one: getattr(one, "__name__", ""))
+def test_what_is_broken_is_found(monkeypatch: Patch, break_it: Any, told: str) -> None:
+    break_it(monkeypatch)
+
+    class Broken(Club):
+        """Compiled anew, since keys keep the shapes of their texts."""
+
+    with pytest.raises(AssertionError) as caught:
+        verify(Broken, stores=300, seed=3)
+    message = str(caught.value)
+    assert re.search(told, message), message
+    assert "the store was filled by:" in message
+    assert message.endswith("repeat it with seed=3")
+    steps = re.findall(r"^  \d+\. ", message, re.MULTILINE)
+    assert len(steps) <= 8, message

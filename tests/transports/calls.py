@@ -1,0 +1,204 @@
+# mypy: disable-error-code="empty-body"
+"""A small design, and its calls: one of each way in which the client asks a store. What they leave is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan import (
+    Add,
+    Create,
+    Cursor,
+    Delete,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Page,
+    Put,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.client.transports.embedded import InProcess
+from keyplan.engine import Engine
+from keyplan.opening import Store
+
+__all__ = ["CALLS", "Call", "Note", "Notes", "directly"]
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Note(Entity):
+    """A note in a book."""
+
+    book: str
+    number: int
+    title: str = "untitled"
+    views: int = 0
+    marks: list[str] = Field(default_factory=list)
+
+    primary = Key("BOOK#{book}", "{number:04d}")
+    by_title = Key("TITLE#{title}", "{book}#{number:04d}", index=GSI1)
+
+
+class Notes(Design):
+    """Notes in books."""
+
+    table = Table("notes", indexes=[GSI1])
+
+    @read("N1")
+    def note(self, book: str, number: int) -> Note | None: ...
+
+    @read("N2")
+    def notes(self, book: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Note]: ...
+
+    @write("N3", attempts=10)
+    def append(self, book: str) -> Writes[Note]:
+        """The next note of a book, counted in its first one."""
+        first = yield from self.note.ask(book, 0)
+        assert first is not None
+        added = Note(book=book, number=first.views + 1, title="added")
+        yield Create(added)
+        yield Update(first, views=first.views + 1).only_if(views=first.views)
+        return added
+
+
+def directly(engine: Engine) -> Notes:
+    """The design on the engine itself."""
+    return Notes(Store(InProcess(engine.call, lambda: None), "direct", "notes"))
+
+
+def fill(notes: Notes) -> None:
+    """What every call finds."""
+    notes.put(Note(book="a", number=0, title="first"))
+    for number in range(1, 4):
+        notes.put(Note(book="b", number=number, title="old"))
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call, asked of a store in both ways. ``effect`` counts what it left; ``sets`` says what lost answers mean:
+
+    nothing ("repeats"), that a second try may fail its condition ("condition"), or that there may be no second ("adds").
+    """
+
+    name: str
+    operation: str
+    sync: Callable[[Notes], Any]
+    aio: Callable[[Notes], Awaitable[Any]]
+    effect: Callable[[Notes], int] | None = None
+    sets: str = "repeats"
+    result: Callable[[Any], Any] = lambda result: result
+    expected: Any = None
+
+
+def _note(notes: Notes, book: str, number: int) -> Note:
+    found = notes.note(book, number)
+    assert found is not None
+    return found
+
+
+OLD = Note(book="b", number=1, title="old")
+PUTS = [Put(Note(book="c", number=number, title="batch")) for number in range(30)]
+BOTH = [Create(Note(book="d", number=1, title="t")), Update(OLD, views=Add(1)), Delete(Note, book="b", number=3)]
+KEYS = [{"book": "b", "number": number} for number in (3, 9, 1)]
+BY_CLASS = Update(Note, book="b", number=1).set(views=Add(1))
+EXPECTING = Update(OLD, title="new").only_if(title="old")
+
+CALLS = (
+    Call(
+        "a typed get",
+        "GetItem",
+        lambda notes: notes.note("b", 2),
+        lambda notes: notes.note.aio("b", 2),
+        result=lambda note: note.title,
+        expected="old",
+    ),
+    Call(
+        "a page",
+        "Query",
+        lambda notes: notes.notes("b", limit=2),
+        lambda notes: notes.notes.aio("b", limit=2),
+        result=lambda page: [note.number for note in page],
+        expected=[1, 2],
+    ),
+    Call(
+        "get_many",
+        "BatchGetItem",
+        lambda notes: notes.get_many(Note, KEYS),
+        lambda notes: notes.aio.get_many(Note, KEYS),
+        result=lambda found: [note and note.number for note in found],
+        expected=[3, None, 1],
+    ),
+    Call(
+        "put",
+        "PutItem",
+        lambda notes: notes.put(Note(book="e", number=1)),
+        lambda notes: notes.aio.put(Note(book="e", number=1)),
+        lambda notes: len(notes.notes("e")),
+        result=lambda note: note.book,
+        expected="e",
+    ),
+    Call(
+        "create",
+        "PutItem",
+        lambda notes: notes.create(Note(book="e", number=1)),
+        lambda notes: notes.aio.create(Note(book="e", number=1)),
+        lambda notes: len(notes.notes("e")),
+        "condition",
+        result=lambda note: note.book,
+        expected="e",
+    ),
+    Call(
+        "update, only_if",
+        "UpdateItem",
+        lambda notes: notes.transact([EXPECTING]),
+        lambda notes: notes.aio.transact([EXPECTING]),
+        lambda notes: int(_note(notes, "b", 1).title == "new"),
+        "condition",
+    ),
+    Call(
+        "update, Add",
+        "UpdateItem",
+        lambda notes: notes.transact([BY_CLASS]),
+        lambda notes: notes.aio.transact([BY_CLASS]),
+        lambda notes: _note(notes, "b", 1).views,
+        "adds",
+    ),
+    Call(
+        "delete",
+        "DeleteItem",
+        lambda notes: notes.delete(Note, book="b", number=3),
+        lambda notes: notes.aio.delete(Note, book="b", number=3),
+        lambda notes: 3 - len(notes.notes("b")),
+    ),
+    Call(
+        "batch of 30 puts",
+        "BatchWriteItem",
+        lambda notes: notes.batch(PUTS),
+        lambda notes: notes.aio.batch(PUTS),
+        lambda notes: len(notes.notes("c", limit=100)) // 30,
+    ),
+    Call(
+        "transact",
+        "TransactWriteItems",
+        lambda notes: notes.transact(BOTH),
+        lambda notes: notes.aio.transact(BOTH),
+        lambda notes: _note(notes, "b", 1).views,
+    ),
+    Call(
+        "a write pattern",
+        "TransactWriteItems",
+        lambda notes: notes.append("a"),
+        lambda notes: notes.append.aio("a"),
+        lambda notes: _note(notes, "a", 0).views,
+        result=lambda note: note.number,
+        expected=1,
+    ),
+)

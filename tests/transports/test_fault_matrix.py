@@ -1,0 +1,110 @@
+"""Every call meets every fault, synchronously and awaited: what was asked is done once, or the caller is told.
+
+The table that docs/faults.md shows is made of the same cells.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from keyplan.client.transports.credentials import Credentials
+from keyplan.client.transports.dynamodb import DynamoDB
+from keyplan.client.transports.urls import parse_url
+from keyplan.errors import StoreError
+from keyplan.opening import Store
+from tests.transports.calls import CALLS, Call, Notes, directly, fill
+from tests.transports.faults_page import PAGE, told, with_table
+from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, faulty_store
+
+ANSWER_SECONDS = 1.0
+CELL_SECONDS_MAX = 60.0
+
+
+class Rotating:
+    """Credentials of which there are always new ones."""
+
+    due = False
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def current(self) -> Credentials:
+        return Credentials(f"KEY{self.number}", "secret", "token")
+
+    def renew(self) -> bool:
+        self.number += 1
+        return True
+
+
+@pytest.fixture
+def workers() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(8) as pool:
+        yield pool
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_nothing_is_lost_doubled_or_left_hanging(fault: Fault, loop: Loop, workers: ThreadPoolExecutor) -> None:
+    """For every call: it ends in time, and its effect is there once; or it says that this can't be known, and it is
+    there at most once.
+    """
+    cells = [(call, awaited) for call in CALLS for awaited in (False, True)]
+    for cell in workers.map(lambda one: _cell(loop, one[0], fault, awaited=one[1]), cells):
+        assert cell == [], cell
+
+
+def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
+    """What is wrong with one call that meets one fault."""
+    name = f"{call.name}{', awaited' * awaited}, {fault.name}"
+    with faulty_store(loop) as store:
+        Notes.open(store.url(), create=True).close()
+        direct = directly(store.engine)
+        fill(direct)
+        store.fail(call.operation, fault)
+        begun = time.monotonic()
+        outcome = _outcome(store, call, awaited=awaited)
+        faults = [] if time.monotonic() - begun < CELL_SECONDS_MAX else [f"{name}: it hung"]
+        if not store.met:
+            faults.append(f"{name}: the fault wasn't met")
+        if store.open_connections > 1 and not store.received["BatchWriteItem"]:
+            faults.append(f"{name}: {store.open_connections} connections are left open")
+        effect = call.effect(direct) if call.effect is not None else 1
+        if isinstance(outcome, StoreError):
+            if not told(call, fault):
+                faults.append(f"{name}: {outcome}")
+            elif "it isn't known whether" not in outcome.message or effect > 1:
+                faults.append(f"{name}: effect {effect}, told: {outcome}")
+        elif told(call, fault):
+            faults.append(f"{name}: it gives {outcome!r}, and can't know")
+        elif outcome != call.expected or effect != 1:
+            faults.append(f"{name}: {outcome!r} with effect {effect}")
+        return faults
+
+
+def _outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
+    """The call's result, or its error."""
+    backend = DynamoDB(parse_url(store.url(f"answer_seconds={ANSWER_SECONDS}"), "notes"), Rotating())
+    notes = Notes(Store(backend, store.url(), "notes"))
+    try:
+        result = asyncio.run(_awaited(notes, call)) if awaited else call.sync(notes)
+        return call.result(result)
+    except StoreError as error:
+        return error
+    finally:
+        notes.close()
+
+
+async def _awaited(notes: Notes, call: Call) -> Any:
+    return await call.aio(notes)
+
+
+def test_the_page_shows_this_table() -> None:
+    """docs/faults.md is up to date."""
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == with_table(page), "run: python -m tests.transports.faults_page"

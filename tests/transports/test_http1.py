@@ -1,0 +1,107 @@
+"""HTTP/1.1's answers from bytes: however they are divided, and whatever they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.client.transports import http1
+from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+
+PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-Amz-Crc32:7\r\n\r\nhello"
+CHUNKED = b"HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nhe\r\n0003\r\nllo\r\n0\r\nTrailer: x\r\n\r\n"
+
+
+def read(*parts: bytes) -> Reply | None:
+    reader = ReplyReader()
+    reply = None
+    for part in parts:
+        assert reply is None, "the answer was whole before its last part"
+        reply = reader.feed(part)
+    return reply
+
+
+def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
+    """The bytes in any parts."""
+    cuts = st.lists(st.integers(1, len(whole) - 1), unique=True, max_size=len(whole)).map(sorted)
+    return cuts.map(lambda at: [whole[start:end] for start, end in zip([0, *at], [*at, len(whole)], strict=True)])
+
+
+@given(st.one_of(divided(PLAIN), divided(CHUNKED), divided(b"HTTP/1.1 100 Continue\r\n\r\n" + PLAIN)))
+def test_answers_in_parts(parts: list[bytes]) -> None:
+    """However the network divides an answer, it is the same."""
+    reply = read(*parts)
+    assert reply is not None
+    assert reply.body == b"hello"
+    assert reply.keep
+
+
+def test_status_and_headers() -> None:
+    """Names are in lower case, values without the space around them."""
+    reply = read(PLAIN)
+    assert reply is not None
+    assert (reply.status, reply.headers) == (200, {b"content-length": b"5", b"x-amz-crc32": b"7"})
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\n",
+    ],
+)
+def test_when_a_connection_is_not_used_again(head: bytes) -> None:
+    """Where the other side closes it, and where more came than was asked for."""
+    reply = read(head)
+    assert reply is not None
+    assert not reply.keep
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"\x15\x03\x01\x00\x02\x02\x16",
+        b"HTTP/2 200\r\n\r\n",
+        b"HTTP/1.1 two OK\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffff\r\n",
+    ],
+)
+def test_garbage_is_told(garbage: bytes) -> None:
+    """What can't be an answer, or one whose end can't be known, is refused as soon as it is seen."""
+    with pytest.raises(Garbage):
+        read(garbage)
+
+
+@given(st.binary(max_size=200))
+def test_random_bytes(data: bytes) -> None:
+    """Nothing but Garbage is raised for whatever comes."""
+    reader = ReplyReader()
+    try:
+        for start in range(0, len(data), 7):
+            if reader.feed(data[start : start + 7]) is not None:
+                break
+    except Garbage:
+        pass
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Endless headers and endless chunks come to an end."""
+    monkeypatch.setattr(http1, "BODY_BYTES_MAX", 100_000)
+    for start, part in ((b"HTTP/1.1 200 OK\r\n", b"x: y\r\n"), (CHUNKED[:48], b"1\r\nx\r\n")):
+        reader = ReplyReader()
+        reader.feed(start)
+        with pytest.raises(Garbage):
+            for _ in range(200_000):
+                reader.feed(part)

@@ -1,0 +1,197 @@
+"""Signature Version 4: AWS's published vectors, and botocore's own signer on requests of every kind."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+import botocore.auth  # type: ignore[import-untyped]
+import botocore.awsrequest  # type: ignore[import-untyped]
+import botocore.credentials  # type: ignore[import-untyped]
+import botocore.session  # type: ignore[import-untyped]
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.client.transports.credentials import Credentials
+from keyplan.client.transports.signing import Signer, canonical_request, signature, signing_key, string_to_sign
+
+SECRET = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+DATE = "20150830T123600Z"
+SCOPE = "20150830/us-east-1/service/aws4_request"
+HOST = ("Host", "example.amazonaws.com")
+WHEN = ("X-Amz-Date", DATE)
+TOKEN = (
+    "AQoDYXdzEPT//////////wEXAMPLEtc764bNrC9SAPBSM22wDOk4x4HIZ8j4FZTwdQWLWsKWHGBuFqwAeMicRXmxfpSPfIeoIYRqTflfKD8Y"
+    "UuwthAx7mSEI/qkPpKPi/kMcGdQrmGdeehM4IC1NtBmUpp2wUE8phUZampKsburEDy0KPkyQDYwT7WZ0wq5VSXDvp75YU9HFvlRd8Tx6q6fE8"
+    "YQcHNVXAkiY9q6d+xo0rKwT38xVqr7ZD0u0iPPkUL64lIZbqBAz+scqKmlzm8FDrypNC9Yjc8fPOLn9FX9KSYvKTr4rvx3iSIlTJabIQwj2IC"
+    "R/oLxBA=="
+)
+
+# The name of the vector in AWS's test suite: the request's method, its headers, its body, its signature.
+VECTORS: dict[str, tuple[str, list[tuple[str, str]], bytes, str]] = {
+    "get-vanilla": (
+        "GET",
+        [HOST, WHEN],
+        b"",
+        "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+    ),
+    "post-vanilla": (
+        "POST",
+        [HOST, WHEN],
+        b"",
+        "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
+    ),
+    "get-header-key-duplicate": (
+        "GET",
+        [HOST, ("My-Header1", "value2"), ("My-Header1", "value2"), ("My-Header1", "value1"), WHEN],
+        b"",
+        "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea",
+    ),
+    "get-header-value-order": (
+        "GET",
+        [HOST, *(("My-Header1", f"value{number}") for number in (4, 1, 3, 2)), WHEN],
+        b"",
+        "08c7e5a9acfcfeb3ab6b2185e75ce8b1deb5e634ec47601a50643f830c755c01",
+    ),
+    "get-header-value-trim": (
+        "GET",
+        [HOST, ("My-Header1", " value1"), ("My-Header2", ' "a   b   c"'), WHEN],
+        b"",
+        "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
+    ),
+    "post-header-key-sort": (
+        "POST",
+        [HOST, ("My-Header1", "value1"), WHEN],
+        b"",
+        "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c",
+    ),
+    "post-header-value-case": (
+        "POST",
+        [HOST, ("My-Header1", "VALUE1"), WHEN],
+        b"",
+        "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d",
+    ),
+    "post-sts-header-before": (
+        "POST",
+        [HOST, WHEN, ("X-Amz-Security-Token", TOKEN)],
+        b"",
+        "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead",
+    ),
+    "post-x-www-form-urlencoded": (
+        "POST",
+        [("Content-Type", "application/x-www-form-urlencoded"), HOST, WHEN],
+        b"Param1=value1",
+        "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a",
+    ),
+}
+
+
+def test_the_signing_key_of_the_documentation() -> None:
+    """The two examples that AWS's pages give."""
+    key = signing_key(SECRET, "20120215", "us-east-1", "iam")
+    assert key.hex() == "f4780e2d9f65fa895f9c67b32ce1baf0b0d8a43505a000a1a9e090d414db404d"
+    key = signing_key(SECRET, "20150830", "us-east-1", "iam")
+    assert key.hex() == "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9"
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors(name: str) -> None:
+    """AWS's test suite, as far as it has requests to / without a query: DynamoDB has no others."""
+    method, headers, body, expected = VECTORS[name]
+    canonical, _ = canonical_request(method, headers, sha256(body).hexdigest())
+    key = signing_key(SECRET, "20150830", "us-east-1", "service")
+    assert signature(key, string_to_sign(DATE, SCOPE, canonical)) == expected
+
+
+def botocore_signature(
+    headers: list[tuple[str, str]], body: bytes, credentials: Credentials, region: str, url: str, moment: datetime
+) -> str:
+    """The Authorization header that botocore makes."""
+    request = botocore.awsrequest.AWSRequest("POST", url, data=body)
+    for name, value in headers:
+        request.headers.add_header(name, value)
+    held = botocore.credentials.Credentials(*credentials)
+    auth = botocore.auth.SigV4Auth(held, "dynamodb", region)
+    request.context["timestamp"] = moment.strftime("%Y%m%dT%H%M%SZ")
+    canonical = auth.canonical_request(request)
+    text = auth.string_to_sign(request, canonical)
+    names = auth.signed_headers(auth.headers_to_sign(request))
+    scope = f"{moment:%Y%m%d}/{region}/dynamodb/aws4_request"
+    sealed = auth.signature(text, request)
+    return f"AWS4-HMAC-SHA256 Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={sealed}"
+
+
+PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=30)
+TOKENS = st.one_of(st.none(), st.text("abcXYZ019+/=", min_size=1, max_size=400))
+MOMENTS = st.integers(0, 4_102_444_800)
+NAMES = st.from_regex(r"X-Amz-Meta-[A-Za-z0-9-]{1,12}", fullmatch=True)
+VALUES = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40)
+
+
+@given(
+    st.sampled_from(["GetItem", "TransactWriteItems", "Query"]),
+    st.one_of(st.binary(max_size=300), st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass"))),
+    st.builds(Credentials, st.text("ABCDEF0123", min_size=1, max_size=20), PRINTABLE, TOKENS),
+    st.sampled_from(["eu-west-1", "us-gov-west-1", "cn-north-1"]),
+    st.sampled_from(["localhost:8000", "dynamodb.eu-west-1.amazonaws.com", "[::1]:8000"]),
+    MOMENTS,
+)
+def test_requests_are_signed_as_botocore_signs_them(
+    operation: str, body: bytes, credentials: Credentials, region: str, authority: str, second: int
+) -> None:
+    """Whatever stands in the body, the token, the secret, and whenever it is."""
+    signer = Signer(authority, region, (("User-Agent", "keyplan"),))
+    sent = signer.request(operation, body, credentials, second + 0.25)
+    head, _, rest = sent.partition(b"\r\n\r\n")
+    assert rest == body
+    lines = [tuple(line.split(": ", 1)) for line in head.decode().split("\r\n")[1:]]
+    headers = dict(lines)
+    assert len(headers) == len(lines)
+    assert int(headers["Content-Length"]) == len(body)
+    signed = re.search("SignedHeaders=([^,]*),", headers["Authorization"])
+    assert signed is not None
+    covered = [(name, value) for name, value in headers.items() if name.lower() in signed.group(1).split(";")]
+    assert {name for name, _ in covered} >= {"Host", "X-Amz-Date", "X-Amz-Target", "Content-Type"}
+    moment = datetime.fromtimestamp(second, UTC)
+    expected = botocore_signature(covered, body, credentials, region, f"http://{authority}/", moment)
+    assert headers["Authorization"] == expected
+
+
+@given(
+    st.dictionaries(NAMES, VALUES, max_size=6).map(lambda found: {name.lower(): found[name] for name in found}),
+    st.binary(max_size=50),
+)
+def test_odd_headers_are_canonical_as_botocores_are(headers: dict[str, str], body: bytes) -> None:
+    """Names in any order, values with white space anywhere."""
+    pairs = [("Host", "h"), ("X-Amz-Date", DATE), *headers.items()]
+    ours, names = canonical_request("POST", pairs, sha256(body).hexdigest())
+    request = botocore.awsrequest.AWSRequest("POST", "http://h/", data=body)
+    for name, value in pairs:
+        request.headers.add_header(name, value)
+    auth: Any = botocore.auth.SigV4Auth(botocore.credentials.Credentials("a", "b"), "dynamodb", "eu-west-1")
+    assert ours == auth.canonical_request(request)
+    assert names == auth.signed_headers(auth.headers_to_sign(request))
+
+
+def test_the_days_key_is_made_once_and_follows_the_credentials() -> None:
+    """A new day, a new key; new credentials, a new key; and nothing old is left in the request."""
+    signer = Signer("h", "eu-west-1")
+    one, other = Credentials("A", "secret"), Credentials("B", "other", "token")
+    midnight = 1_767_225_600
+    assert signer.key(one, "20260101") is signer.key(one, "20260101")
+    requests = [
+        signer.request("GetItem", b"{}", credentials, moment)
+        for credentials, moment in ((one, midnight - 1), (one, midnight), (other, midnight), (one, midnight))
+    ]
+    assert len(set(requests)) == 3
+    assert requests[1] == requests[3]
+    assert [b"/20251231/" in one for one in requests] == [True, False, False, False]
+    assert [b"X-Amz-Security-Token: token" in one for one in requests] == [False, False, True, False]
+
+
+def test_secrets_are_not_printed() -> None:
+    """A log that shows credentials shows no secret."""
+    assert "hidden" not in f"{Credentials('AKID', 'hidden', 'hidden')!r}{Credentials('AKID', 'hidden', 'hidden')}"

@@ -1,0 +1,93 @@
+"""Right calls: both type checkers accept each line, and reveal the types that are asserted. They are run too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+
+from typing_extensions import assert_type
+
+from keyplan import Cursor, Delete, Page, Put, Range, Update
+from tests.typing.library import Book, BookWithCopies, Copy, Library
+
+
+def reads(library: Library) -> None:
+    """Every shape of answer."""
+    assert_type(library.book("1"), Book)
+    assert_type(library.book(book_id="1").title, str)
+    assert_type(library.find_book("1"), Book | None)
+    assert_type(library.books_by("Ada"), Page[Book])
+    assert_type(library.copies("1"), list[Copy])
+    assert_type(library.all_copies("1"), Iterator[Copy])
+    assert_type(library.whole("1"), BookWithCopies | None)
+    assert_type(library.parts("1"), Page[Book | Copy])
+    page = library.books_by("Ada", 1)
+    assert_type(page.items, list[Book])
+    assert_type(page.items[0].year, int)
+    assert_type(page.cursor, Cursor | None)
+    assert_type([book.title for book in page], list[str])
+    assert_type(library.books_by("Ada", limit=1, cursor=page.cursor), Page[Book])
+    for part in library.parts("1", limit=5):
+        assert_type(part.shelf if isinstance(part, Copy) else part.title, str)
+    for copy in library.all_copies("1"):
+        assert_type(copy.number, int)
+    whole = library.whole("1")
+    if whole is not None:
+        assert_type(whole.book, Book)
+        assert_type(whole.copies, list[Copy])
+
+
+def parameters(library: Library) -> None:
+    """Range, Prefix and Each."""
+    assert_type(library.of_years("Ada"), list[Book])
+    assert_type(library.of_years("Ada", Range(ge=1840, lt=1850)), list[Book])
+    assert_type(library.of_years("Ada", year=None), list[Book])
+    assert_type(library.titled("Ada", 1843, "Notes"), list[Book])
+    assert_type(library.books(["1", "2"]), list[Book])
+    assert_type(library.books(("1", "2")), list[Book])
+
+
+def writes(library: Library) -> None:
+    """Patterns that write, and the plain verbs."""
+    copy = library.buy("1", shelf="B2")
+    assert_type(copy, Copy)
+    library.throw_away(copy)
+    book = library.put(Book(book_id="2", author="Grace", year=1952, title="Compilers"))
+    assert_type(book, Book)
+    assert_type(library.create(Copy(book_id="2", number=1)), Copy)
+    assert_type(library.get(Book, book_id="2"), Book | None)
+    assert_type(library.get_many(Book, [{"book_id": "2"}]), list[Book | None])
+    assert_type(library.update(book, title="A-0"), Book)
+    library.batch([Put(book), Delete(Copy, book_id="2", number=1)])
+    library.transact([Update(book, lent=1), Put(copy)])
+    library.delete(book)
+    library.delete(Copy, book_id="1", number=copy.number)
+
+
+async def awaited(library: Library) -> None:
+    """The same from asynchronous code."""
+    assert_type(await library.book.aio("1"), Book)
+    assert_type(await library.find_book.aio(book_id="1"), Book | None)
+    assert_type(await library.books_by.aio("Ada", limit=1), Page[Book])
+    assert_type(await library.copies.aio("1"), list[Copy])
+    assert_type(await library.whole.aio("1"), BookWithCopies | None)
+    assert_type(library.all_copies.aio("1"), AsyncIterator[Copy])
+    assert_type([copy async for copy in library.all_copies.aio("1")], list[Copy])
+    assert_type(await library.book_later("1"), Book | None)
+    assert_type(library.copies_later("1"), AsyncIterator[Copy])
+    assert_type([copy.number async for copy in library.copies_later("1")], list[int])
+    assert_type(await library.buy.aio("1"), Copy)
+    assert_type(await library.aio.put(Book(book_id="3", author="Jean", year=1960, title="FLOW-MATIC")), Book)
+    assert_type(await library.aio.get(Book, book_id="3"), Book | None)
+    assert_type(await library.aio.get_many(Book, [{"book_id": "3"}]), list[Book | None])
+    assert_type(await library.aio.update(await library.book.aio("3"), title="B-0"), Book)
+    await library.throw_away.aio(Copy(book_id="1", number=1))
+    await library.aio.delete(Book, book_id="3")
+
+
+def opened() -> Library:
+    """A library with one book in it."""
+    library = Library.open(":memory:")
+    assert_type(library, Library)
+    library.put(Book(book_id="1", author="Ada", year=1843, title="Notes"))
+    library.put(Copy(book_id="1", number=1))
+    return library

@@ -1,0 +1,123 @@
+# mypy: disable-error-code="empty-body"
+"""The design that the right and the wrong calls are made to: every shape of answer, every kind of parameter."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import NamedTuple
+
+from typing_extensions import assert_type
+
+from keyplan import (
+    Create,
+    Cursor,
+    Delete,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Page,
+    Prefix,
+    Range,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Book(Entity):
+    """Known by its id, and among its author's by year and title."""
+
+    book_id: str
+    author: str
+    year: int
+    title: str
+    lent: int | None = None
+
+    primary = Key("BOOK#{book_id}", "#HEAD")
+    by_author = Key("AUTHOR#{author}", "{year:04d}#{title}", index=GSI1)
+
+
+class Copy(Entity):
+    """Stands behind its book."""
+
+    book_id: str
+    number: int
+    shelf: str = "A1"
+
+    primary = Key("BOOK#{book_id}", "COPY#{number:04d}")
+
+
+class BookWithCopies(NamedTuple):
+    """A book, and all its copies."""
+
+    book: Book
+    copies: list[Copy]
+
+
+class Library(Design):
+    """Books and their copies."""
+
+    table = Table("library", indexes=[GSI1])
+
+    @read("L1")
+    def book(self, book_id: str) -> Book: ...
+
+    @read("L2")
+    def find_book(self, book_id: str) -> Book | None: ...
+
+    @read("L3")
+    def books_by(self, author: str, limit: int = 2, cursor: Cursor | None = None) -> Page[Book]: ...
+
+    @read("L4")
+    def copies(self, book_id: str) -> list[Copy]: ...
+
+    @read("L5")
+    def all_copies(self, book_id: str) -> Iterator[Copy]: ...
+
+    @read("L6")
+    def whole(self, book_id: str) -> BookWithCopies | None: ...
+
+    @read("L7")
+    def parts(self, book_id: str, limit: int = 10) -> Page[Book | Copy]: ...
+
+    @read("L8")
+    def of_years(self, author: str, year: Range[int] | None = None) -> list[Book]: ...
+
+    @read("L9")
+    def titled(self, author: str, year: int, title: Prefix) -> list[Book]: ...
+
+    @read("L10")
+    def books(self, book_id: Each[str]) -> list[Book]: ...
+
+    @read("L11")
+    async def book_later(self, book_id: str) -> Book | None: ...
+
+    @read("L12")
+    def copies_later(self, book_id: str) -> AsyncIterator[Copy]: ...
+
+    @write("W1")
+    def buy(self, book_id: str, shelf: str = "A1") -> Writes[Copy]:
+        book = yield from self.book.ask(book_id)
+        assert_type(book, Book)
+        perhaps = yield from self.find_book.ask(book_id)
+        assert_type(perhaps, Book | None)
+        page = yield from self.books_by.ask(book.author, limit=1)
+        assert_type(page, Page[Book])
+        there = yield from self.all_copies.ask(book_id)
+        assert_type(there, list[Copy])
+        later = yield from self.book_later.ask(book_id)
+        assert_type(later, Book | None)
+        copy = Copy(book_id=book_id, number=len(there) + 1, shelf=shelf)
+        yield Create(copy)
+        yield Update(book, lent=0).only_if(lent=book.lent)
+        return copy
+
+    @write("W2")
+    def throw_away(self, copy: Copy) -> Writes:
+        yield Delete(copy)
