@@ -1,29 +1,34 @@
 """Keyplan: single-table data models on Amazon DynamoDB, where an access pattern is a typed function signature."""
 
-from pydantic import Field
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from keyplan._version import __version__
-from keyplan.design.actions import (
-    Add,
-    Append,
-    Batch,
-    Check,
-    Create,
-    Delete,
-    Discard,
-    Include,
-    Put,
-    Remove,
-    Update,
-    Writes,
-)
-from keyplan.design.entity import Entity
-from keyplan.design.fields import Ttl, Version, now, ulid
-from keyplan.design.keys import Key, Unique
-from keyplan.design.parameters import Cursor, Each, Page, Prefix, Range, Through
-from keyplan.design.patterns import read, write
-from keyplan.design.table import Binary, Index, Number, Table
-from keyplan.opening import Design
+
+if TYPE_CHECKING:
+    from pydantic import Field
+
+    from keyplan.design.actions import (
+        Add,
+        Append,
+        Batch,
+        Check,
+        Create,
+        Delete,
+        Discard,
+        Include,
+        Put,
+        Remove,
+        Update,
+        Writes,
+    )
+    from keyplan.design.entity import Entity
+    from keyplan.design.fields import Ttl, Version, now, ulid
+    from keyplan.design.keys import Key, Unique
+    from keyplan.design.parameters import Cursor, Each, Page, Prefix, Range, Through
+    from keyplan.design.patterns import read, write
+    from keyplan.design.table import Binary, Index, Number, Table
+    from keyplan.opening import Design
 
 __all__ = [
     "Add",
@@ -61,3 +66,41 @@ __all__ = [
     "ulid",
     "write",
 ]
+
+_MODULES = {
+    "pydantic": ("Field",),
+    "keyplan.design.actions": (
+        "Add",
+        "Append",
+        "Batch",
+        "Check",
+        "Create",
+        "Delete",
+        "Discard",
+        "Include",
+        "Put",
+        "Remove",
+        "Update",
+        "Writes",
+    ),
+    "keyplan.design.entity": ("Entity",),
+    "keyplan.design.fields": ("Ttl", "Version", "now", "ulid"),
+    "keyplan.design.keys": ("Key", "Unique"),
+    "keyplan.design.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
+    "keyplan.design.patterns": ("read", "write"),
+    "keyplan.design.table": ("Binary", "Index", "Number", "Table"),
+    "keyplan.opening": ("Design",),
+}
+"""Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""
+
+if not TYPE_CHECKING:  # type checkers know the names from the imports above, and no others
+
+    def __getattr__(name: str) -> object:
+        module = next((module for module, names in _MODULES.items() if name in names), None)
+        if module is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(module), name)
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

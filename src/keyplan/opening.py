@@ -6,7 +6,6 @@ out is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
@@ -27,7 +26,7 @@ from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, compile_design
 from keyplan.design.table import Table
 from keyplan.engine import Engine
-from keyplan.errors import DesignError, DynamoDBError, StoreError, UnknownPattern
+from keyplan.errors import DesignError, DynamoDBError, StoreError
 
 if TYPE_CHECKING:
     from keyplan.client.transports.endpoint import OnCall
@@ -264,9 +263,7 @@ class Design:
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
         """The conversation of a pattern called by its name: nothing is sent before it is run."""
-        found = self.compiled.patterns.get(pattern)
-        if found is None:
-            raise unknown_pattern(self.compiled, pattern)
+        found = self.compiled.pattern(pattern)
         bound = found.signature.bind((), arguments, strict=False)
         return self._answers[pattern].converse(bound) if pattern in self._answers else self._write(pattern, bound)
 
@@ -376,13 +373,6 @@ class AsyncVerbs:
 
     async def _run(self, conversation: Conversation[T]) -> T:
         return cast("T", await self._run_any(conversation))
-
-
-def unknown_pattern(design: CompiledDesign, name: str) -> UnknownPattern:
-    """The error for a pattern that the design doesn't have, with the nearest that it has."""
-    near = difflib.get_close_matches(name, design.patterns, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(design.patterns)}"
-    return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
 
 
 def _embedded(path: str, table_name: str, create: bool | None) -> Store:

@@ -190,7 +190,9 @@ def error_body(kind: str, message: str, **fields: Any) -> bytes:
     return orjson.dumps({"__type": f"com.amazonaws.dynamodb.v20120810#{kind}", "message": message, **fields})
 
 
-def reply(status: int, body: bytes, crc: int | None = None, *, date: str | None = None, kind: str = "x-amz-json-1.0") -> bytes:
+def reply(
+    status: int, body: bytes, crc: int | None = None, *, date: str | None = None, kind: str = "x-amz-json-1.0"
+) -> bytes:
     return (
         f"HTTP/1.1 {status} Whatever\r\nContent-Type: application/{kind}\r\nDate: {date or formatdate(usegmt=True)}\r\n"
         f"x-amz-crc32: {zlib.crc32(body) if crc is None else crc}\r\nContent-Length: {len(body)}\r\n\r\n"

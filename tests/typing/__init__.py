@@ -1,0 +1,1 @@
+# ruff: noqa: A005 - the folder is named for what it tests

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-
-from typing_extensions import assert_type
+from typing import assert_type
 
 from keyplan import Cursor, Delete, Page, Put, Range, Update
 from tests.typing.library import Book, BookWithCopies, Copy, Library

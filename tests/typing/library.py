@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import NamedTuple
-
-from typing_extensions import assert_type
+from typing import NamedTuple, assert_type
 
 from keyplan import (
     Create,

@@ -99,7 +99,7 @@ async def awaiting(library: Library, book: Book) -> None:
     print(library.book.aio("1").title)  # refused: mypy pyright
     print((await library.book.aio(1)).title)  # refused: mypy pyright
     print(await library.book_later.aio("1"))  # refused: mypy pyright
-    print([copy for copy in library.copies_later("1")])  # refused: mypy pyright
+    print(list(library.copies_later("1")))  # refused: mypy pyright
     print([copy async for copy in library.all_copies("1")])  # refused: mypy pyright
     print([copy.title async for copy in library.copies_later("1")])  # refused: mypy pyright
     await library.all_copies.aio("1")  # refused: mypy pyright

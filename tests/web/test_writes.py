@@ -90,7 +90,7 @@ def test_a_body_is_bounded(http: TestClient) -> None:
 
 
 def test_an_item_over_dynamodbs_size_is_413_and_names_the_attribute(http: TestClient) -> None:
-    answer = http.post("/api/add_book", json={"book": {**BOOK, "cover": "x" * 450_000}})
+    answer = http.post("/api/add_book", json={"book": {**BOOK, "cover": "A" * 600_000}})
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "ItemTooLarge")
     assert answer.json()["error"]["place"] == "Book.cover"
 

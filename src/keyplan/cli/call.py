@@ -38,14 +38,11 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.cli.show import console, show_answer
     from keyplan.cli.texts import typed_arguments
     from keyplan.design.shapes import ShapeKind
-    from keyplan.opening import unknown_pattern
     from keyplan.web.answers import answer_json, json_text, plain
 
     found = find(name)
     compiled = found.design.compiled
-    known = compiled.patterns.get(pattern)
-    if known is None:
-        raise unknown_pattern(compiled, pattern)
+    known = compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments)
     read = compiled.reads.get(pattern)
     with found.open(db, create=False) as design:

@@ -46,7 +46,6 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_js
     from keyplan.cli.show import console
     from keyplan.cli.texts import typed_arguments
     from keyplan.client.explain import explain, explain_all
-    from keyplan.opening import unknown_pattern
     from keyplan.web.answers import json_text
 
     design = find(name).design
@@ -57,9 +56,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_js
         else:
             _show_design(console(), design.compiled.doc, explanations)
         return
-    known = design.compiled.patterns.get(pattern)
-    if known is None:
-        raise unknown_pattern(design.compiled, pattern)
+    known = design.compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments) if arguments else None
     one = explain(design, pattern, given)
     if as_json:

@@ -7,10 +7,9 @@ keys is in ``symbolic.py``, what is said of a plan in ``wording.py``, what can b
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast
 
 from keyplan.client.answers import Answer, end_values, first_of
 from keyplan.client.conversations import Conversation, Request
@@ -30,11 +29,9 @@ from keyplan.client.wording import (
 )
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.questions import Signature
 from keyplan.design.shapes import ShapeKind
-from keyplan.errors import UnknownPattern
 
-__all__ = ["Explanation", "explain", "explain_all", "result_type"]
+__all__ = ["Explanation", "explain", "explain_all"]
 
 
 @dataclass(frozen=True)
@@ -99,9 +96,7 @@ def explain(
     Raises UnknownPattern, ArgumentError, and KeyFieldError for values that can't stand in a key.
     """
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
-    found = compiled.patterns.get(pattern)
-    if found is None:
-        raise _unknown(compiled, pattern)
+    found = compiled.pattern(pattern)
     bound = None if arguments is None else found.signature.bind((), arguments, strict=False)
     if isinstance(found, ReadPattern):
         return _Read(compiled, found, bound).explanation()
@@ -112,26 +107,6 @@ def explain_all(design: CompiledDesign | type[Any]) -> list[Explanation]:
     """All patterns of a design, in the order of its class: reads, then writes."""
     compiled = design if isinstance(design, CompiledDesign) else cast("CompiledDesign", design.compiled)
     return [explain(design, name) for name in compiled.patterns]
-
-
-def result_type(pattern: ReadPattern | WritePattern) -> Any:
-    """What a call of the pattern gives: a read's return type, a write's result (None for one that returns nothing)."""
-    if isinstance(pattern, ReadPattern):
-        return pattern.signature.returns
-    parts = get_args(pattern.signature.returns)
-    result = parts[2] if len(parts) == 3 else None
-    return None if isinstance(result, TypeVar) or result is type(None) else result
-
-
-def question_of(signature: Signature, result: Any) -> str:
-    """The signature as people write it; a write's with its result for its return type."""
-    return str(replace(signature, returns=result))
-
-
-def _unknown(design: CompiledDesign, name: str) -> UnknownPattern:
-    near = difflib.get_close_matches(name, design.patterns, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(design.patterns)}"
-    return UnknownPattern(f"{design.name} has no pattern {name!r}", place=design.name, hint=hint)
 
 
 # Reads
@@ -157,7 +132,7 @@ class _Read:
             id=pattern.id,
             pattern=pattern.name,
             kind="read",
-            question=question_of(signature, signature.returns),
+            question=str(signature),
             doc=signature.doc,
             operation=pattern.plan.operation,
             index=" → ".join(dict.fromkeys(indexes(pattern.plan))) or None,
@@ -240,7 +215,7 @@ def _write(
         id=pattern.id,
         pattern=pattern.name,
         kind="write",
-        question=question_of(pattern.signature, result_type(pattern)),
+        question=str(pattern.signature),
         doc=pattern.signature.doc,
         operation=code.operation,
         index=None,

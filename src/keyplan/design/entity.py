@@ -54,6 +54,8 @@ class Entity(BaseModel):
         extra="forbid",
         validate_by_name=True,
         validate_by_alias=True,
+        val_json_bytes="base64",
+        ser_json_bytes="base64",
         ignored_types=(Key, Unique),
         protected_namespaces=(),
     )

@@ -6,7 +6,7 @@ Choosing among the keys that match is ``compiler.py``'s work.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args, get_origin
 
 from keyplan.design.entity import CompiledEntity
@@ -35,7 +35,7 @@ def match_key(
     """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused)."""
     found = _partition(key, knowns)
     if isinstance(found, Miss):
-        return found
+        return replace(found, distance=found.distance + len(needed - key.fields))
     used, each = found
     sort: list[SortPart] = []
     order: list[tuple[str, bool]] = []

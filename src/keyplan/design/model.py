@@ -5,6 +5,7 @@ Single questions are compiled in ``compiler.py``. A compiled design is data: the
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping
@@ -25,7 +26,7 @@ from keyplan.design.questions import Signature, signature_of
 from keyplan.design.stored import stored_fields
 from keyplan.design.table import Index, KeyAttribute, Table
 from keyplan.design.templates import Literal_, Template, Variable, split_template
-from keyplan.errors import DesignError, Fault
+from keyplan.errors import DesignError, Fault, UnknownPattern
 
 __all__ = ["CompiledDesign", "WritePattern", "compile_design"]
 
@@ -62,6 +63,15 @@ class CompiledDesign:
     def patterns(self) -> dict[str, ReadPattern | WritePattern]:
         """Reads and writes by name, in the order of the class."""
         return {**self.reads, **self.writes}
+
+    def pattern(self, name: str) -> ReadPattern | WritePattern:
+        """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
+        found = self.patterns.get(name)
+        if found is None:
+            near = difflib.get_close_matches(name, self.patterns, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
+            raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
+        return found
 
     @property
     def ttl_attribute(self) -> str | None:
@@ -100,7 +110,6 @@ class _Compiler:
         patterns = self._patterns()
         signatures = self._signatures(patterns)
         entities = self._entities(table, patterns, signatures)
-        self._raise()
         self._check_ttl(entities)
         self._check_collisions(entities)
         reads, writes = self._compile_patterns(patterns, signatures, entities)
@@ -190,12 +199,7 @@ class _Compiler:
     ) -> dict[type[Entity], CompiledEntity]:
         classes: dict[type[Entity], None] = dict.fromkeys(table.entities)
         for name, signature in signatures.items():
-            classes.update(dict.fromkeys(entities_in(signature.returns)))
-            for parameter in signature.parameters:
-                classes.update(dict.fromkeys(entities_in(parameter.annotation)))
-            through = patterns[name].options.through
-            if through is not None:
-                classes[through.entity if isinstance(through, Through) else through] = None
+            classes.update(dict.fromkeys(_mentioned(patterns[name], signature)))
         found: dict[type[Entity], CompiledEntity] = {}
         for cls in classes:
             compiled = _EntityCompiler(cls, table).compile(self.faults)
@@ -241,7 +245,9 @@ class _Compiler:
         reads: dict[str, ReadPattern] = {}
         writes: dict[str, WritePattern] = {}
         for name, pattern in patterns.items():
-            signature = signatures[name]
+            signature = signatures.get(name)
+            if signature is None or any(one not in entities for one in _mentioned(pattern, signature)):
+                continue  # its fault, or its entity's, is told already
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
                     self.fault(
@@ -262,6 +268,17 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
     yield "the table", (table.partition,) if table.sort is None else (table.partition, table.sort)
     for index in table.indexes:
         yield index.name, (*index.partition, *index.sort)
+
+
+def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
+    """Every entity that a pattern has to do with."""
+    found = entities_in(signature.returns)
+    for parameter in signature.parameters:
+        found += entities_in(parameter.annotation)
+    through = pattern.options.through
+    if through is not None:
+        found.append(through.entity if isinstance(through, Through) else through)
+    return found
 
 
 def entities_in(annotation: Any) -> list[type[Entity]]:

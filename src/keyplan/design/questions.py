@@ -9,12 +9,13 @@ from __future__ import annotations
 import difflib
 import inspect
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from pydantic import Field, TypeAdapter, ValidationError
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from keyplan.design.entity import faults_of
 from keyplan.design.fields import is_optional, kind_of
@@ -89,8 +90,7 @@ class Signature:
             if parameter.kind is ParameterKind.RANGE:
                 found = _range_validator(parameter)
             else:
-                adapter: TypeAdapter[Any] = TypeAdapter(adapted(parameter))
-                found = adapter.validator.validate_python
+                found = _validator_of(adapted(parameter))
             self._adapters[name] = found
         return found
 
@@ -137,12 +137,20 @@ class Signature:
             if one.required and one.name not in given and one.name not in kwargs
         ]
 
+    @property
+    def result(self) -> Any:
+        """What a call gives: a read's return type; of a write, what its generator returns (None for nothing)."""
+        if get_origin(self.returns) is not Generator:
+            return self.returns
+        result = get_args(self.returns)[2]
+        return None if isinstance(result, TypeVar) or result is type(None) else result
+
     def __str__(self) -> str:
         texts = [
             f"{one.name}: {type_name(one.annotation)}" + ("" if one.required else f" = {one.default!r}")
             for one in self.parameters
         ]
-        return f"{self.place.rpartition('.')[2]}({', '.join(texts)}) -> {type_name(self.returns)}"
+        return f"{self.place.rpartition('.')[2]}({', '.join(texts)}) -> {type_name(self.result)}"
 
 
 def adapted(parameter: Parameter) -> Any:
@@ -155,9 +163,29 @@ def adapted(parameter: Parameter) -> Any:
     return parameter.annotation
 
 
+def _validator_of(annotation: Any) -> Callable[..., Any]:
+    """Validates values of a type: strictly as they are, or leniently as the JSON that servers and command lines have
+    (bytes are base64 there, as in answers).
+    """
+    own = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation, config=None if own else _JSON_BYTES)
+    validate = adapter.validator.validate_python
+
+    def validated(value: Any, *, strict: bool) -> Any:
+        if strict:
+            return validate(value, strict=True)
+        try:
+            text = orjson.dumps(value)
+        except TypeError:
+            return validate(value)
+        return adapter.validator.validate_json(text)
+
+    return validated
+
+
 def _range_validator(parameter: Parameter) -> Callable[..., Any]:
     """Validates a Range, or a mapping of its bounds (from a server or a command line), bound by bound."""
-    bound_adapter: TypeAdapter[Any] = TypeAdapter(parameter.value_type)
+    validate_bound = _validator_of(parameter.value_type)
     optional = is_optional(parameter.annotation)
 
     def validate(value: Any, *, strict: bool) -> Any:
@@ -173,11 +201,12 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
         if unknown:
             raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"its bounds are {', '.join(_BOUNDS)}")
         bounds = {name: bound for name, bound in given.items() if bound is not None}
-        return Range(**{name: bound_adapter.validate_python(bound, strict=strict) for name, bound in bounds.items()})
+        return Range(**{name: validate_bound(bound, strict=strict) for name, bound in bounds.items()})
 
     return validate
 
 
+_JSON_BYTES = ConfigDict(val_json_bytes="base64")
 _BOUNDS = ("ge", "gt", "le", "lt")
 
 
@@ -201,12 +230,15 @@ def type_name(annotation: Any) -> str:
         return " | ".join(type_name(one) for one in arguments)
     if origin is not None and arguments:
         name = getattr(origin, "__name__", str(origin).replace("typing.", ""))
-        return f"{name}[{', '.join(repr(one) if not _is_type(one) else type_name(one) for one in arguments)}]"
+        return f"{name}[{', '.join(_argument_name(one) for one in arguments)}]"
     return getattr(annotation, "__name__", None) or str(annotation).replace("typing.", "")
 
 
-def _is_type(value: Any) -> bool:
-    return isinstance(value, type) or get_origin(value) is not None or hasattr(value, "__supertype__") or value is Any
+def _argument_name(value: Any) -> str:
+    if value is Ellipsis:
+        return "..."
+    is_type = isinstance(value, type) or get_origin(value) is not None or hasattr(value, "__supertype__")
+    return type_name(value) if is_type or value is Any else repr(value)
 
 
 def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[str, Any]) -> Signature:

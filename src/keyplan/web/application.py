@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keyplan.errors import KeyplanError
-from keyplan.opening import Design, unknown_pattern
+from keyplan.opening import Design
 from keyplan.web.api import Endpoint, JsonResponse, error_response
 from keyplan.web.openapi import openapi
 from keyplan.web.page import page
@@ -53,9 +53,8 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
 
     async def unknown(request: Request) -> Response:
         name = request.path_params["pattern"]
-        known = next((one for one in endpoints if one.pattern.name == name), None)
-        if known is None:
-            raise unknown_pattern(design.compiled, name)
+        pattern = design.compiled.pattern(name)
+        known = next(one for one in endpoints if one.pattern is pattern)
         raise HTTPException(405, headers={"Allow": known.method})
 
     async def describe(_request: Request) -> Response:

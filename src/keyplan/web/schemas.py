@@ -13,7 +13,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from keyplan.client.explain import result_type
 from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.parameters import Page
@@ -72,7 +71,7 @@ class Schemas:
         """The schema of the answer; None where there is none."""
         if isinstance(pattern, ReadPattern):
             return self._shape(pattern, pattern.shape)
-        result = result_type(pattern)
+        result = pattern.signature.result
         if result is None:
             return None
         if get_origin(result) in {list, Page}:
@@ -133,7 +132,7 @@ def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
     if isinstance(pattern, ReadPattern):
         entities: Sequence[type[Entity]] = pattern.shape.entities
         return [(entity.__name__, entity) for entity in entities]
-    result = result_type(pattern)
+    result = pattern.signature.result
     if result is None:
         return []
     if get_origin(result) in {list, Page}:

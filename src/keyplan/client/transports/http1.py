@@ -8,7 +8,9 @@ from __future__ import annotations
 
 __all__ = ["Garbage", "Reply", "ReplyReader"]
 
+_HEX = b"0123456789abcdefABCDEF"
 HEAD_BYTES_MAX = 64 * 1024
+CHUNK_LINE_BYTES_MAX = 4096
 BODY_BYTES_MAX = 64 * 1024 * 1024
 """Well over the 16 MB of DynamoDB's largest answers, and little enough to be held."""
 
@@ -32,7 +34,7 @@ class Reply:
 class ReplyReader:
     """Reads one answer: ``feed`` it bytes until it gives the answer. Raises Garbage."""
 
-    __slots__ = ("_bytes", "_headers", "_keep", "_length", "_start", "_status")
+    __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_start", "_status")
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -41,6 +43,7 @@ class ReplyReader:
         self._start = 0
         self._length: int | None = None
         self._keep = True
+        self._chunks: list[bytes] = []
 
     def feed(self, data: bytes) -> Reply | None:
         """The answer, once it is whole."""
@@ -63,7 +66,7 @@ class ReplyReader:
     def _body(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
         """The body and where it ends, once it is whole."""
         if self._length is None:
-            return _unchunk(held, self._start)
+            return self._unchunk(held)
         end = self._start + self._length
         return (bytes(memoryview(held)[self._start : end]), end) if len(held) >= end else None
 
@@ -104,31 +107,33 @@ class ReplyReader:
         else:
             self._length = int(length)
 
-
-def _unchunk(held: bytes | bytearray, position: int) -> tuple[bytes, int] | None:
-    """The body of chunks from a position on, and where it ends; None while it isn't whole."""
-    parts: list[bytes] = []
-    while True:
-        end = held.find(b"\r\n", position)
-        if end < 0:
-            return None
-        size_text = bytes(held[position:end]).partition(b";")[0].strip()
-        try:
+    def _unchunk(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
+        """The body of chunks and where it ends, once it is whole. Chunks that were read aren't read again."""
+        while True:
+            end = held.find(b"\r\n", self._start, self._start + CHUNK_LINE_BYTES_MAX)
+            if end < 0:
+                if len(held) - self._start > CHUNK_LINE_BYTES_MAX:
+                    raise Garbage("a chunk of the answer doesn't say its length")
+                return None
+            size_text = bytes(held[self._start : end]).partition(b";")[0].strip()
+            if not size_text.isalnum() or size_text.strip(_HEX):
+                raise Garbage(f"a chunk of the answer has the length {size_text[:30]!r}")
             size = int(size_text, 16)
-        except ValueError:
-            size = -1
-        if not 0 <= size <= BODY_BYTES_MAX or not size_text.isalnum():
-            raise Garbage(f"a chunk of the answer has the length {size_text[:30]!r}")
-        position = end + 2
-        if size == 0:
-            # Trailers, none of which are wanted, and an empty line.
-            if held[position : position + 2] == b"\r\n":
-                return b"".join(parts), position + 2
-            end = held.find(b"\r\n\r\n", position)
-            return None if end < 0 else (b"".join(parts), end + 4)
-        if len(held) < position + size + 2:
-            return None
-        if held[position + size : position + size + 2] != b"\r\n":
-            raise Garbage("a chunk of the answer doesn't end where it says")
-        parts.append(bytes(held[position : position + size]))
-        position += size + 2
+            if size > BODY_BYTES_MAX:
+                raise Garbage(f"a chunk of the answer has the length {size_text[:30]!r}")
+            start = end + 2
+            if size == 0:
+                return self._trailers(held, start)
+            if len(held) < start + size + 2:
+                return None
+            if held[start + size : start + size + 2] != b"\r\n":
+                raise Garbage("a chunk of the answer doesn't end where it says")
+            self._chunks.append(bytes(memoryview(held)[start : start + size]))
+            self._start = start + size + 2
+
+    def _trailers(self, held: bytes | bytearray, start: int) -> tuple[bytes, int] | None:
+        """The end of a body of chunks: fields that nobody wants, and an empty line."""
+        if held[start : start + 2] == b"\r\n":
+            return b"".join(self._chunks), start + 2
+        end = held.find(b"\r\n\r\n", start)
+        return None if end < 0 else (b"".join(self._chunks), end + 4)

@@ -1,0 +1,716 @@
+# mypy: disable-error-code="empty-body"
+"""Designs that can't work are refused when their class is made: one test a kind of fault, and all faults at once."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import pytest
+
+from keyplan import (
+    Binary,
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Number,
+    Page,
+    Prefix,
+    Range,
+    Table,
+    Through,
+    Ttl,
+    Unique,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import DesignError, KeyplanError
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", Number("gsi2sk"))
+OTHER = Index("OTHER", "otherpk", "othersk")
+NATIVE = Index("NATIVE", ["kind"], ["name"])
+KEYS_ONLY = Index("KEYS", "kpk", "ksk", projection="KEYS_ONLY")
+LOCAL = Index("LOCAL", "pk", "lsk", local=True)
+
+
+class Article(Entity):
+    """What most designs here are made of."""
+
+    article_id: str
+    author_id: str
+    title: str
+    status: Literal["draft", "published"] = "draft"
+    rating: int = 0
+    at: datetime
+
+    primary = Key("ARTICLE#{article_id}", "#METADATA")
+    by_author = Key("AUTHOR#{author_id}", "{at}#{article_id}", index=GSI1)
+    published = Key("STATUS#{status}", "{rating}", index=GSI2, when={"status": "published"})
+
+
+class Version(Entity):
+    """Versions in ascending order, as the document has them."""
+
+    article_id: str
+    version: int
+
+    primary = Key("ARTICLE#{article_id}", "VERSION#{version:08d}")
+
+
+class WithVersion(NamedTuple):
+    """An article and its newest version."""
+
+    article: Article
+    version: Version | None
+
+
+TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
+
+
+def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
+    """Each part is in the text of one and the same fault."""
+    faults = [str(fault) for fault in error.value.faults]
+    assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
+
+
+def test_no_key_serves_and_the_nearest_is_named() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def by_title(self, title: str) -> list[Article]: ...
+
+    told(error, r"D\.by_title: no key serves this question \(title\)", "the nearest is primary", "article_id")
+
+
+def test_the_nearest_key_is_the_one_that_lacks_least() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def by_author_and_title(self, author_id: str, title: str) -> list[Article]: ...
+
+    told(error, "the nearest is by_author", "title would have to stand in it", "primary: its partition key needs article_id")
+
+
+def test_a_strong_read_of_a_global_index() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1", consistent=True)
+            def by_author(self, author_id: str) -> list[Article]: ...
+
+    told(error, "by_author", "a global index can't be read with strong consistency")
+
+
+def test_keys_that_can_collide() -> None:
+    class One(Entity):
+        one: str
+        primary = Key("X#{one}", "META")
+
+    class Two(Entity):
+        two: str
+        primary = Key("X#{two}", "META")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One, Two])
+
+    told(error, r"Two\.primary", r"can be the same as One\.primary's", "begin one of the templates with another word")
+
+
+def test_a_claim_can_collide_with_an_entity() -> None:
+    class One(Entity):
+        one: str
+        primary = Key("X#{one}", "CLAIM")
+        unique = Unique("X#{one}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, r"One\.unique: its key can be the same as One\.primary's")
+
+
+def test_a_template_that_names_no_field() -> None:
+    class One(Entity):
+        one: str
+        primary = Key("X#{two}", "{}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, r"One\.primary: 'X#\{two\}': One has no field 'two'", "its fields are one")
+    told(error, r"One\.primary: '\{\}': \{\} doesn't name a field")
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("{one", "the braces of '{one' don't match"),
+        ("", "the template is empty"),
+        ("{one}{one}", "put '#' behind it"),
+        ("{one}-x", "put '#' behind it"),
+    ],
+)
+def test_malformed_templates(template: str, said: str) -> None:
+    class One(Entity):
+        one: str
+        primary = Key("X#{one}", template)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, re.escape(said))
+
+
+def test_an_unpadded_number_in_a_sort_key() -> None:
+    class One(Entity):
+        one: str
+        number: int
+        primary = Key("X#{one}", "N#{number}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, r"10 comes before 2", r"pad it, as in \{version:08d\}")
+
+
+class Level(enum.Enum):
+    """Numbers in an enum."""
+
+    LOW = 2
+    HIGH = 10
+
+
+@pytest.mark.parametrize(
+    ("field_type", "template", "said"),
+    [
+        (Decimal, "{field}", "a fraction has no fixed-width text that sorts"),
+        (float, "{field}", "a fraction has no fixed-width text that sorts"),
+        (list[str], "{field}", "a field of type list can't stand in a key"),
+        (Level, "{field}", "don't sort as such"),
+        (int, "{field:x}", "isn't a number's format"),
+        (str, "{field:08d}", "this type takes no format"),
+        (str, "{field:desc}", "only numbers and times can be turned"),
+        (datetime, "{field:%B}", "isn't a fixed-width time"),
+        (datetime, "{field:%d%Y}", "doesn't sort by time"),
+        (datetime, "{field:%Y#%m}", "holds the delimiter"),
+        (tuple[str, ...], "{field}#x", "nothing can follow it"),
+        (tuple[int, ...], "{field}", "a tuple of other things than texts"),
+    ],
+)
+def test_formats_that_do_not_fit_a_type(field_type: Any, template: str, said: str) -> None:
+    namespace = {
+        "__annotations__": {"one": str, "field": field_type},
+        "primary": Key("X#{one}", template),
+        "__module__": __name__,
+    }
+    one = type("One", (Entity,), namespace)
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[one])
+
+    told(error, said)
+
+
+def test_native_attributes_take_what_they_can_hold() -> None:
+    class One(Entity):
+        one: str
+        at: datetime
+        primary = Key("X#{one}", "M")
+        a = Key("A", "{one}", index=GSI2)
+        b = Key("B", "{at}", index=Index("NNN", "npk", Number("nsk")))
+        c = Key("C", "x{one}", index=Index("BBB", "bpk", Binary("bsk")))
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI2, One.b.index or GSI2, One.c.index or GSI2], entities=[One])
+
+    told(error, r"One\.a", "a Number key attribute takes an int, Decimal or float")
+    told(error, r"One\.b", r"needs its unit \(write '\{field:ms\}' or '\{field:s\}'\)")
+    told(error, r"One\.c", "bsk is of type B: it takes one field and no other text")
+
+
+def test_a_primary_key_that_holds_a_field_only_in_part() -> None:
+    class One(Entity):
+        one: str
+        at: datetime
+        primary = Key("X#{one}", "{at:%Y%m%d}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, r"One\.primary: it holds at only in part")
+
+
+def test_several_keys_in_several_orders() -> None:
+    class Post(Entity):
+        post_id: str
+        user_id: str
+        rating: int
+        at: datetime
+        primary = Key("POST#{post_id}", "META")
+        by_time = Key("USER#{user_id}", "{at}", index=GSI1)
+        by_rating = Key("USER#{user_id}", "{rating:04d}", index=OTHER)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI1, OTHER])
+
+            @read("R1")
+            def posts(self, user_id: str) -> list[Post]: ...
+
+            @read("R2", order_by="rating")
+            def ordered(self, user_id: str) -> list[Post]: ...
+
+            @read("R3", order_by="title")
+            def wrong(self, user_id: str) -> list[Post]: ...
+
+    told(error, r"D\.posts", r"by_time \(ordered by at\), by_rating \(ordered by rating\)", "say which with order_by=")
+    told(error, r"D\.wrong", "no key that serves orders by title")
+    assert len(error.value.faults) == 2
+
+
+def test_a_single_member_that_one_query_cannot_reach() -> None:
+    """AP2 as the document has it: metadata first, versions in ascending order behind it."""
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("AP2", newest_first=True)
+            def with_latest(self, article_id: str) -> WithVersion | None: ...
+
+    told(error, "one query can't reach the Article without reading every Version first", r"turn the order of version")
+
+
+def test_keys_that_share_an_attribute_must_agree() -> None:
+    class One(Entity):
+        one: str
+        two: str
+        primary = Key("X#{one}", "M")
+        a = Key("A#{one}", "{two}", index=GSI1)
+        b = Key("B#{one}", "{two}", index=Index("GSI9", "gsi1pk", "nine"))
+        c = Key("C#{one}", "{two}", index=LOCAL)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI1, One.b.index or GSI1, LOCAL], entities=[One])
+
+    told(error, r"One\.b: it shares the attribute gsi1pk with a", "give both keys the same template")
+    told(error, r"One\.c: it shares the attribute pk with primary")
+
+
+def test_a_key_attribute_that_is_also_a_field() -> None:
+    class One(Entity):
+        one: str
+        gsi1pk: str
+        primary = Key("X#{one}", "M")
+        a = Key("A#{one}", "{one}", index=GSI1)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI1], entities=[One])
+
+    told(error, "the key attribute gsi1pk also stores the field gsi1pk, with another value")
+
+
+def test_an_index_that_the_table_does_not_have() -> None:
+    class One(Entity):
+        one: str
+        primary = Key("X#{one}", "M")
+        a = Key("A#{one}", "M", index=OTHER)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One])
+
+    told(error, r"One\.a: OTHER isn't among the table's indexes")
+
+
+def test_a_sparse_key_asked_for_all() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def drafts(self, status: Literal["draft", "published"]) -> list[Article]: ...
+
+            @read("R2", where={"status": "published"})
+            def published(self) -> list[Article]: ...
+
+    told(error, r"D\.drafts", r"it holds only items with status = 'published', and the question doesn't say so")
+    assert len(error.value.faults) == 1
+
+
+def test_a_sparse_key_of_native_attributes_only() -> None:
+    class One(Entity):
+        one: str
+        kind: str
+        name: str
+        on: bool
+        primary = Key("X#{one}", "M")
+        a = Key("{kind}", "{name}", index=NATIVE, when={"on": True})
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[NATIVE], entities=[One])
+
+    told(error, "when= can't keep an item out")
+
+
+def test_parameters_that_do_not_fit_their_field() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def typed(self, article_id: int) -> Article | None: ...
+
+            @read("R2")
+            def unknown(self, articel_id: str) -> Article | None: ...
+
+            @read("R3")
+            def ranged(self, article_id: Range[str]) -> list[Article]: ...
+
+            @read("R4")
+            def begun(self, author_id: str, at: Prefix) -> list[Article]: ...
+
+    told(error, r"D\.typed", r"the parameter article_id is int, but the field Article\.article_id is str")
+    told(error, r"D\.unknown", r"Article has no field 'articel_id'", "name the parameter as the field it speaks of")
+    told(error, r"D\.ranged", "stands in its partition key, which takes no range")
+    told(error, r"D\.begun", "the parameter at is str, but the field Article.at is datetime")
+
+
+def test_signatures_that_cannot_be_read() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def many(self, *article_id: str) -> list[Article]: ...
+
+            @read("R2")
+            def named(self, **article_id: str) -> list[Article]: ...
+
+            @read("R3")
+            def untyped(self, article_id) -> Article | None: ...  # type: ignore[no-untyped-def]
+
+            @read("R4")
+            def unanswered(self, article_id: str): ...  # type: ignore[no-untyped-def]
+
+            @read("R5")
+            def nothing(self, article_id: str) -> str: ...
+
+            @read("R6")
+            def union(self, article_id: str) -> list[Article | str]: ...
+
+            @read("R7")
+            def elsewhere(self, article_id: Missing) -> Article | None: ...  # type: ignore[name-defined]  # noqa: F821
+
+    told(error, r"D\.many: \*article_id", "name each parameter")
+    told(error, r"D\.named: \*\*article_id", "name each parameter")
+    told(error, r"D\.untyped: the parameter article_id has no type")
+    told(error, r"D\.unanswered: there is no return type")
+    told(error, r"D\.nothing: the return type str says nothing")
+    told(error, r"D\.union", "isn't an entity, nor a union of entities")
+    told(error, r"D\.elsewhere: name 'Missing' is not defined", "import the name at run time")
+
+
+def test_limits_and_cursors_belong_to_pages() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def page(self, author_id: str) -> Page[Article]: ...
+
+            @read("R2")
+            def listed(self, author_id: str, cursor: Cursor | None = None) -> list[Article]: ...
+
+            @read("R3")
+            def one(self, article_id: str, limit: int = 1) -> Article | None: ...
+
+    told(error, r"D\.page: a page needs its limit")
+    told(error, r"D\.listed: a cursor belongs to a Page")
+    told(error, r"D\.one: one one has no limit|has no limit")
+
+
+def test_many_values_give_many_answers() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def one(self, article_id: Each[str]) -> Article | None: ...
+
+            @read("R2")
+            def collection(self, article_id: Each[str]) -> WithVersion | None: ...
+
+    told(error, r"D\.one: article_id has many values, and the answer is one")
+    told(error, r"D\.collection: article_id has many values")
+
+
+def test_where_names_fields_of_the_answer() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1", where={"statsu": "draft"})
+            def typo(self, author_id: str) -> list[Article]: ...
+
+            @read("R2", where="statsu = :status")
+            def text_typo(self, author_id: str, status: str) -> list[Article]: ...
+
+            @read("R3", where="status = :state")
+            def unbound(self, author_id: str) -> list[Article]: ...
+
+            @read("R4", where="status = = :status")
+            def syntax(self, author_id: str, status: str) -> list[Article]: ...
+
+            @read("R5", scan=True, where={"version": 1})
+            def scanned(self) -> list[Article | Version]: ...
+
+    told(error, r"D\.typo: where= names 'statsu'")
+    told(error, r"D\.text_typo: the condition names 'statsu', which is no field")
+    told(error, r"D\.unbound: where= uses :state, which is no parameter")
+    told(error, r"D\.syntax: the condition 'status = = :status' can't be read")
+    told(error, r"D\.scanned", "'version'")
+
+
+def test_scans_are_declared_and_take_no_keys() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def everything(self) -> list[Article]: ...
+
+            @read("R2", scan=True)
+            def keyed(self, article_id: str) -> list[Article]: ...
+
+            @read("R3", scan=True)
+            def one(self) -> Article | None: ...
+
+    told(error, r"D\.everything: no key serves this question \(nothing known\) without a scan")
+    told(error, r"D\.keyed: a scan takes no key conditions")
+    told(error, r"D\.one: a scan answers with a Page")
+
+
+def test_junctions() -> None:
+    class Tagged(Entity):
+        tag: str
+        article_id: str
+        primary = Key("TAG#{tag}", "{article_id}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1", through=Through(Tagged, article_id="articel"))
+            def mapped(self, tag: str) -> list[Article]: ...
+
+            @read("R2", through=Tagged)
+            def two(self, tag: str) -> list[Article | Version]: ...
+
+            @read("R3", through=Tagged, where={"status": "published"})
+            def filtered(self, tag: str) -> list[Article]: ...
+
+            @read("R4", through=Tagged)
+            def unkeyed(self, title: str) -> list[Article]: ...
+
+    told(error, r"D\.mapped: through= maps Article\.article_id to Tagged\.articel")
+    told(error, r"D\.two: a junction leads to one entity")
+    told(error, r"D\.filtered: where= filters by status, but each Article is read by its key")
+    told(error, r"D\.unkeyed: no key serves")
+
+
+def test_an_index_that_does_not_hold_the_whole_entity() -> None:
+    class Card(Entity):
+        card_id: str
+        group: str
+        text: str
+        primary = Key("CARD#{card_id}", "M")
+        by_group = Key("GROUP#{group}", "{card_id}", index=KEYS_ONLY)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[KEYS_ONLY])
+
+            @read("R1")
+            def cards(self, group: str) -> list[Card]: ...
+
+    told(error, r"D\.cards: KEYS doesn't project text, which Card holds")
+
+
+def test_ids_names_and_limits_of_the_table() -> None:
+    many = [Index(f"GSI{number}", f"pk{number}") for number in range(21)]
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("a b", indexes=[*many, GSI1, Index("GSI1", Number("pk")), Index("L", "other", "sk", local=True)])
+
+            @read("R1")
+            def one(self, article_id: str) -> Article | None: ...
+
+            @read("R1")
+            def two(self, article_id: str) -> Article | None: ...
+
+    told(error, r"D\.two: R1 is one's id already")
+    told(error, r"D\.table: two indexes are called GSI1")
+    told(error, r"D\.table: 23 global indexes: DynamoDB allows 20")
+    told(error, r"D\.table: the key attribute pk is S in one place and N in GSI1")
+    told(error, r"D\.table: the local index L must have the table's partition key")
+    told(error, r"D\.table: 'a b' is no name for a table or an index")
+
+
+def test_entities_need_one_primary_key() -> None:
+    class Zero(Entity):
+        one: str
+
+    class Two(Entity):
+        one: str
+        a = Key("A#{one}", "M")
+        b = Key("B#{one}", "M")
+
+    class Odd(Entity):
+        one: str
+        a = Key(["A", "B"], "M")
+        b = Key("B#{one}", "x", index=GSI1, shards=3)
+        c = Key("B#{one}", "M", index=GSI1, when={"two": 1})
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI1], entities=[Zero, Two, Odd])
+
+    told(error, "^Zero: has no primary key")
+    told(error, "^Two: has several primary keys: a, b")
+    told(error, r"^Odd\.a: the table has 1 partition and 1 sort key attributes")
+
+
+def test_sparse_primary_keys_and_unknown_fields_in_when() -> None:
+    class One(Entity):
+        one: str
+        a = Key("A#{one}", "M", when={"one": "x"})
+        c = Key("B#{one}", "M", index=GSI1, when={"two": 1})
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", indexes=[GSI1], entities=[One])
+
+    told(error, r"One\.a: a primary key can't be sparse")
+    told(error, r"One\.c: when= names 'two', which is no field of One")
+
+
+def test_one_attribute_of_expiry_a_table() -> None:
+    class One(Entity):
+        one: str
+        expires: Ttl
+        primary = Key("ONE#{one}", "M")
+
+    class Two(Entity):
+        two: str
+        ends: Ttl
+        primary = Key("TWO#{two}", "M")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[One, Two])
+
+    told(error, "^Two: it expires by ends, and One by expires")
+
+
+def test_a_write_yields() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @write("W1")
+            def nothing(self, article_id: str) -> Writes:  # type: ignore[return]
+                """Yields nothing."""
+
+    told(error, r"D\.nothing: a write yields its actions")
+
+
+def test_a_design_needs_a_table() -> None:
+    with pytest.raises(DesignError, match="D has no table"):
+
+        class D(Design):
+            @read("R1")
+            def one(self, article_id: str) -> Article | None: ...
+
+    with pytest.raises(DesignError, match="Design itself can't be opened"):
+        Design.open(":memory:")
+
+
+def test_all_faults_are_told_at_once_each_with_its_place() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def one(self, title: str) -> Article | None: ...
+
+            @read("R2", consistent=True)
+            def two(self, author_id: str) -> list[Article]: ...
+
+            @read("R3")
+            def three(self, author_id: str) -> Page[Article]: ...
+
+            @read("R4")
+            def fine(self, author_id: str) -> Iterator[Article]: ...
+
+    assert [fault.place for fault in error.value.faults] == ["D.one", "D.two", "D.three"]
+    assert all(fault.hint for fault in error.value.faults)
+    assert isinstance(error.value, KeyplanError)
+    assert isinstance(error.value, TypeError)
+    assert error.value.as_json()["code"] == "DesignError"
+    assert len(error.value.as_json()["faults"]) == 3
+    assert str(error.value).startswith("D: the design can't work: 3 faults\n  - D.one: ")

@@ -1,0 +1,24 @@
+"""An open design, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.rivals.design import Magazine
+
+
+@pytest.fixture
+def magazine() -> Iterator[Magazine]:
+    """A magazine with nothing in it."""
+    with Magazine.open(":memory:") as opened:
+        yield opened
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that would have been waited."""
+    pauses: list[float] = []
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", pauses.append)
+    return pauses

@@ -1,0 +1,208 @@
+# mypy: disable-error-code="empty-body"
+"""The design that each rival's bug is looked for in, and a transport that sees what is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any, Literal
+
+from keyplan import (
+    Batch,
+    Create,
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Page,
+    Put,
+    Table,
+    Update,
+    Version,
+    Writes,
+    read,
+    write,
+)
+from keyplan.client.conversations import Request
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
+
+Status = Literal["draft", "published"]
+Item = dict[str, dict[str, Any]]
+
+
+class Article(Entity):
+    """Two of its fields make one index key; an optional one makes the other."""
+
+    article_id: str
+    author: str = "Ada"
+    status: Status = "draft"
+    section: str | None = None
+    title: str = "Keys"
+    visits: int = Field(default=0, ge=0)
+
+    primary = Key("ARTICLE#{article_id}", "#HEAD")
+    by_author = Key("AUTHOR#{author}", "{status}#{article_id}", index=GSI1)
+    by_section = Key("SECTION#{section}", "ARTICLE#{article_id}", index=GSI2)
+
+
+class Pair(Entity):
+    """Two texts, side by side in one key."""
+
+    a: str
+    b: str
+    note: str = ""
+
+    primary = Key("PAIR#a_{a}#b_{b}", "HEAD")
+
+
+class Note(Entity):
+    """Its sort key begins with a value: a query of all notes is a query of the whole partition."""
+
+    owner: str
+    day: date
+    name: str
+
+    primary = Key("NOTES#{owner}", "{day}#{name}")
+
+
+class Mark(Entity):
+    """Stands among the notes."""
+
+    owner: str
+    name: str
+
+    primary = Key("NOTES#{owner}", "MARK#{name}")
+
+
+class Draft(Entity):
+    """Has an optimistic lock."""
+
+    draft_id: str
+    text: str
+    revision: Version = 0
+
+    primary = Key("DRAFT#{draft_id}", "HEAD")
+
+
+class Magazine(Design):
+    """Articles, notes, drafts."""
+
+    table = Table("magazine", indexes=[GSI1, GSI2], entities=[Draft, Mark])
+
+    @read("R1")
+    def article(self, article_id: str) -> Article: ...
+
+    @read("R2")
+    def articles_by(self, author: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]: ...
+
+    @read("R3")
+    def articles_in(self, section: str) -> list[Article]: ...
+
+    @read("R4", where="visits >= :least")
+    def visited(self, author: str, least: int, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]: ...
+
+    @read("R5")
+    def notes(self, owner: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Note]: ...
+
+    @read("R6")
+    def pair(self, a: str, b: str) -> Pair | None: ...
+
+    @read("R7")
+    def articles(self, article_id: Each[str]) -> list[Article]: ...
+
+    @write("W1")
+    def rewrite(self, draft: Draft, note: Note) -> Writes[Draft]:
+        written: Draft = yield Put(draft)
+        yield Put(note)
+        return written
+
+    @write("W2")
+    def hand_over(self, article: Article, author: str) -> Writes:
+        yield Update(article, author=author)
+        yield Create(Note(owner=author, day=date(2026, 1, 1), name=article.title))
+
+    @write("W3")
+    def change(self, article: Article, changes: dict[str, Any]) -> Writes:
+        yield Update(article, **changes)
+
+    @write("W4")
+    def put_all(self, articles: list[Article]) -> Writes:
+        yield Batch([Put(one) for one in articles])
+
+
+def stored(design: Design, index: str | None = None) -> list[Item]:
+    """All items of the table, or of an index, as they are stored."""
+    where = {} if index is None else {"IndexName": index}
+    found: list[Item] = design.store.transport.call("Scan", {"TableName": design.store.table_name, **where})["Items"]
+    return found
+
+
+def keys_in(design: Design, index: str) -> list[tuple[str, str]]:
+    """The keys of an index's entries, in order."""
+    names = (f"{index.lower()}pk", f"{index.lower()}sk")
+    return sorted((item[names[0]]["S"], item[names[1]]["S"]) for item in stored(design, index))
+
+
+def put_foreign(design: Design, **attributes: str) -> None:
+    """An item that none of the design's entities made."""
+    item = {name: {"S": value} for name, value in attributes.items()}
+    design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
+
+
+class Watched:
+    """A transport that keeps the requests that go through it."""
+
+    def __init__(self, design: Design) -> None:
+        self.inner = design.store.transport
+        self.requests: list[Request] = []
+        design.store.transport = self
+
+    def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
+        """Hand the request on."""
+        self.requests.append(Request(operation, parameters))
+        return self.inner.call(operation, parameters)
+
+    def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
+        """Hand all of them on."""
+        return [self.call(*request) for request in requests]
+
+    @property
+    def operations(self) -> list[str]:
+        """What was asked of the store."""
+        return [request.operation for request in self.requests]
+
+
+class Halving(Watched):
+    """A store under load: it takes half of each batch, and hands the rest back as unprocessed."""
+
+    def __init__(self, design: Design, *, takes_nothing: bool = False) -> None:
+        super().__init__(design)
+        self.takes_nothing = takes_nothing
+
+    def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
+        """Carry out the first half of a batch; other requests whole."""
+        if operation == "BatchGetItem":
+            ((table, wanted),) = parameters["RequestItems"].items()
+            now, later = self._halves(wanted["Keys"])
+            answer: dict[str, Any] = {"Responses": {table: []}}
+            if now:
+                answer = super().call(operation, {"RequestItems": {table: {**wanted, "Keys": now}}})
+            rest = {table: {**wanted, "Keys": later}} if later else {}
+            return {**answer, "UnprocessedKeys": rest}
+        if operation == "BatchWriteItem":
+            ((table, writes),) = parameters["RequestItems"].items()
+            now, later = self._halves(writes)
+            if now:
+                super().call(operation, {"RequestItems": {table: now}})
+            return {"UnprocessedItems": {table: later} if later else {}}
+        return super().call(operation, parameters)
+
+    def _halves(self, batch: Iterable[Any]) -> tuple[list[Any], list[Any]]:
+        whole = list(batch)
+        middle = 0 if self.takes_nothing else (len(whole) + 1) // 2
+        return whole[:middle], whole[middle:]

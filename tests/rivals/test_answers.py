@@ -1,0 +1,152 @@
+# mypy: disable-error-code="empty-body"
+"""What other libraries do wrong when they read, and we don't."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from keyplan import Cursor, Design, Entity, Key, Page, Table, read
+from keyplan.errors import ArgumentError, DesignError, UnknownPattern
+from tests.rivals.design import Article, Magazine, Mark, Note, Watched, put_foreign
+
+
+def day(number: int) -> date:
+    return date(2026, 1, number)
+
+
+def fill_partition(magazine: Magazine, notes: int) -> None:
+    """Notes with others' items before, between and behind them."""
+    for number in range(1, notes + 1):
+        magazine.put(Note(owner="o", day=day(number), name=f"note {number}"))
+        put_foreign(magazine, pk="NOTES#o", sk=f"{day(number)}", name="no note: half a key")
+        put_foreign(magazine, pk="NOTES#o", sk=f"2026-1-{number}#x", name="no note: another date")
+    magazine.put(Mark(owner="o", name="a mark"))
+    put_foreign(magazine, pk="NOTES#o", sk="#", what="none of ours")
+    put_foreign(magazine, pk="NOTES#o", sk="zzz", what="none of ours")
+
+
+def test_a_query_passes_over_items_of_others(magazine: Magazine) -> None:
+    """pydynox and pydynantic give other entities' items of the partition as this entity, or raise on them."""
+    fill_partition(magazine, 3)
+    page = magazine.notes("o")
+    assert [note.name for note in page] == ["note 1", "note 2", "note 3"]
+    assert {type(note) for note in page} == {Note}
+    assert page.cursor is None
+
+
+def test_a_query_of_an_index_passes_over_items_of_others(magazine: Magazine) -> None:
+    """The same libraries, on an index: the entry's key fits, the item is another's."""
+    magazine.put(Article(article_id="1"))
+    put_foreign(magazine, pk="X#1", sk="#HEAD", gsi1pk="AUTHOR#Ada", gsi1sk="draft#0")
+    put_foreign(magazine, pk="ARTICLE#9", sk="OTHER", gsi1pk="AUTHOR#Ada", gsi1sk="draft#9")
+    assert [one.article_id for one in magazine.articles_by("Ada")] == ["1"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7])
+def test_limit_is_the_number_of_items_returned(magazine: Magazine, limit: int) -> None:
+    """PynamoDB's limit means evaluated items in one place and returned items in another."""
+    fill_partition(magazine, 7)
+    assert pages_of(magazine.notes, "o", limit=limit) == chunks([f"note {number}" for number in range(1, 8)], limit)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_limit_is_the_number_of_items_returned_behind_a_filter(magazine: Magazine, limit: int) -> None:
+    """PynamoDB's limit counts what a filter then throws away: a page of 10 may hold none."""
+    for number in range(250):
+        magazine.put(Article(article_id=f"{number:03d}", title=f"{number}", visits=number % 50))
+        if number % 10 == 0:
+            put_foreign(magazine, pk=f"X#{number}", sk="-", gsi1pk="AUTHOR#Ada", gsi1sk=f"draft#{number:03d}x")
+    wanted = [str(number) for number in range(250) if number % 50 >= 49]
+    assert len(wanted) == 5
+    assert pages_of(magazine.visited, "Ada", least=49, limit=limit) == chunks(wanted, limit)
+
+
+def pages_of(pattern: Any, *args: Any, limit: int, **kwargs: Any) -> list[list[str]]:
+    """The names on each page, to the last."""
+    pages: list[list[str]] = []
+    cursor: Cursor | None = None
+    while True:
+        page: Page[Any] = pattern(*args, limit=limit, cursor=cursor, **kwargs)
+        pages.append([one.name if isinstance(one, Note) else one.title for one in page])
+        cursor = page.cursor
+        if cursor is None:
+            return pages
+
+
+def chunks(names: list[str], size: int) -> list[list[str]]:
+    return [names[start : start + size] for start in range(0, len(names), size)]
+
+
+def test_a_missing_key_is_never_a_scan() -> None:
+    """ElectroDB scans the table when a key's field is missing, without a word."""
+
+    class Photo(Entity):
+        photo_id: str
+        place: str
+
+        primary = Key("PHOTO#{photo_id}", "HEAD")
+
+    with pytest.raises(DesignError, match=r"no key serves this question \(place\) without a scan"):
+
+        class Album(Design):
+            table = Table("album")
+
+            @read("P1")
+            def photos_of(self, place: str) -> list[Photo]: ...
+
+    with pytest.raises(DesignError, match="its partition key needs photo_id"):
+
+        class Other(Design):
+            table = Table("album")
+
+            @read("P1")
+            def photos(self) -> list[Photo]: ...
+
+
+@pytest.mark.parametrize("arguments", [{}, {"author": None}, {"author": ["Ada"]}, {"limit": 10}])
+def test_a_call_without_its_key_asks_nothing(magazine: Magazine, arguments: dict[str, Any]) -> None:
+    """ElectroDB, at run time: what is missing in the call is missing in the request."""
+    watched = Watched(magazine)
+    articles_by: Any = magazine.articles_by
+    with pytest.raises(ArgumentError) as caught:
+        articles_by(**arguments)
+    assert caught.value.faults[0].place == "author"
+    assert watched.requests == []
+
+
+def test_no_pattern_of_a_design_scans_unless_it_says_so(magazine: Magazine) -> None:
+    """ElectroDB, PynamoDB: what looks like a query is a scan."""
+    watched = Watched(magazine)
+    magazine.articles_by("Ada")
+    magazine.visited("Ada", 1)
+    magazine.articles_in("essays")
+    magazine.notes("o")
+    magazine.pair("1", "2")
+    magazine.articles(["1", "2"])
+    assert watched.operations == ["Query", "Query", "Query", "Query", "GetItem", "BatchGetItem"]
+
+
+def test_misspelt_names_and_wrong_types_are_refused(magazine: Magazine) -> None:
+    """pydynantic and pydynox take misspelt pattern names, parameters and wrong types, past every type checker.
+
+    That mypy and basedpyright refuse them here is tested in tests/typing; this is what a call without them meets.
+    """
+    watched = Watched(magazine)
+    anything: Any = magazine
+    with pytest.raises(AttributeError):
+        anything.articles_bye("Ada")
+    with pytest.raises(UnknownPattern, match="no pattern 'articles_bye'") as unknown:
+        magazine.call("articles_bye", {"author": "Ada"})
+    assert unknown.value.hint == "did you mean articles_by?"
+    with pytest.raises(ArgumentError) as caught:
+        anything.articles_by(autor="Ada", limit="10")
+    assert [(fault.place, fault.hint) for fault in caught.value.faults if fault.place == "autor"] == [
+        ("autor", "did you mean author?")
+    ]
+    assert {fault.place for fault in caught.value.faults} == {"autor", "author", "limit"}
+    with pytest.raises(ArgumentError, match="author"):
+        anything.articles_by(5)
+    assert watched.requests == []

@@ -1,0 +1,107 @@
+"""What other libraries do wrong with keys, and we don't."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan import Put, Remove, Update
+from keyplan.errors import ConditionFailed, ItemExists, UpdateRefused
+from tests.rivals.design import Article, Magazine, Pair, Watched, keys_in, stored
+
+
+def test_an_update_by_instance_leaves_no_stale_index_key(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox write the field, and leave the index key that is made of it as it was."""
+    article = magazine.put(Article(article_id="1", author="Ada"))
+    updated = magazine.update(article, author="Grace")
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
+    assert magazine.articles_by("Ada").items == []
+    assert magazine.articles_by("Grace").items == [updated]
+    magazine.update(updated, status="published")
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
+
+
+def test_an_update_of_part_of_a_key_never_mixes_two_writers(magazine: Magazine) -> None:
+    """The same libraries, between two writers: each makes a key of its own change and the other's old value."""
+    seen = magazine.put(Article(article_id="1"))
+    magazine.update(seen, status="published")
+    with pytest.raises(ConditionFailed, match="status is 'published', expected 'draft'"):
+        magazine.update(seen, author="Grace")
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "published#1")]
+
+
+def test_an_update_by_class_that_touches_an_index_key_is_refused(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox: by key fields alone, the index key can't be made; it is left stale."""
+    magazine.put(Article(article_id="1"))
+    watched = Watched(magazine)
+    with pytest.raises(UpdateRefused, match="part of the key by_author") as caught:
+        magazine.transact([Update(Article, article_id="1").set(author="Grace")])
+    assert caught.value.place == "Article.author"
+    assert watched.requests == []
+    magazine.transact([Update(Article, article_id="1").set(title="Indexes")])
+    assert magazine.article("1").title == "Indexes"
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Ada", "draft#1")]
+
+
+def test_an_update_in_a_transaction_leaves_no_stale_index_key(magazine: Magazine) -> None:
+    """dynamodb-toolbox, OneTable and pydynox: the transaction's update leaves the key stale as the plain one does."""
+    article = magazine.put(Article(article_id="1"))
+    magazine.hand_over(article, "Grace")
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "draft#1")]
+    magazine.transact([Update(magazine.article("1"), status="published"), Put(Pair(a="1", b="2"))])
+    assert keys_in(magazine, "GSI1") == [("AUTHOR#Grace", "published#1")]
+
+
+def test_two_pairs_of_values_never_make_one_key(magazine: Magazine) -> None:
+    """ElectroDB joins values without escaping: ("1#b_2", "3") and ("1", "2#b_3") give one key."""
+    one, other = Pair(a="1#b_2", b="3", note="one"), Pair(a="1", b="2#b_3", note="other")
+    magazine.create(one)
+    magazine.create(other)
+    assert len({item["pk"]["S"] for item in stored(magazine)}) == 2
+    assert magazine.pair("1#b_2", "3") == one
+    assert magazine.pair("1", "2#b_3") == other
+
+
+def test_case_is_kept_in_keys(magazine: Magazine) -> None:
+    """ElectroDB folds keys to lower case by default: two items that differ in case alone become one."""
+    magazine.create(Pair(a="x", b="Y", note="one"))
+    magazine.create(Pair(a="X", b="y", note="other"))
+    magazine.put(Article(article_id="1", author="ada"))
+    magazine.put(Article(article_id="2", author="Ada"))
+    notes = [found.note for found in (magazine.pair("x", "Y"), magazine.pair("X", "y")) if found]
+    assert notes == ["one", "other"]
+    assert [one.article_id for one in magazine.articles_by("ada")] == ["1"]
+
+
+def test_a_second_write_of_colliding_values_overwrites_nothing(magazine: Magazine) -> None:
+    """pydynantic's second put overwrites the first through such a collision."""
+    first = magazine.put(Pair(a="1#b_2", b="3", note="first"))
+    magazine.put(Pair(a="1", b="2#b_3", note="second"))
+    assert magazine.pair("1#b_2", "3") == first
+    with pytest.raises(ItemExists):
+        magazine.create(Pair(a="1", b="2#b_3", note="third"))
+    found = magazine.pair("1", "2#b_3")
+    assert found is not None
+    assert found.note == "second"
+
+
+def test_an_optional_field_in_a_template_makes_the_index_sparse(magazine: Magazine) -> None:
+    """pydynox and pydynantic raise when an optional field of a template is None."""
+    article = magazine.put(Article(article_id="1"))
+    assert keys_in(magazine, "GSI2") == []
+    article = magazine.update(article, section="essays")
+    assert keys_in(magazine, "GSI2") == [("SECTION#essays", "ARTICLE#1")]
+    assert magazine.articles_in("essays") == [article]
+    article = magazine.update(article, section=None)
+    assert keys_in(magazine, "GSI2") == []
+    article = magazine.update(article, section="news")
+    magazine.update(article, section=Remove())
+    assert keys_in(magazine, "GSI2") == []
+    magazine.put(Article(article_id="1", section="again"))
+    assert keys_in(magazine, "GSI2") == [("SECTION#again", "ARTICLE#1")]
+
+
+def test_what_stands_in_a_key_can_be_read_by_people() -> None:
+    """Joined values are escaped, not hashed or encoded whole."""
+    compiled = Magazine.compiled.by_name["Pair"]
+    assert compiled.to_item(Pair(a="1#b_2", b="3"))["pk"] == {"S": "PAIR#a_1$cb_2#b_3"}
+    assert compiled.to_item(Pair(a="1", b="2#b_3"))["pk"] == {"S": "PAIR#a_1#b_2$cb_3"}

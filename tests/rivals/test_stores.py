@@ -1,0 +1,55 @@
+"""What other libraries keep once a process, and we keep once an opened design."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from keyplan.client.transports.embedded import InProcess
+from keyplan.engine import Engine
+from keyplan.opening import Store
+from tests.rivals.design import Article, Magazine, Watched
+
+
+def test_two_stores_at_once_dont_mix(tmp_path: Path) -> None:
+    """PynamoDB's session and host are the model class's: a second store means a second class."""
+    with (
+        Magazine.open(":memory:") as one,
+        Magazine.open(":memory:") as two,
+        Magazine.open(tmp_path / "three.db") as three,
+    ):
+        for number, magazine in enumerate([one, two, three]):
+            magazine.put(Article(article_id="1", title=f"store {number}"))
+        titles = [magazine.article("1").title for magazine in (one, two, three)]
+        assert titles == ["store 0", "store 1", "store 2"]
+        with ThreadPoolExecutor(3) as pool:
+            found = list(pool.map(lambda magazine: magazine.article("1").title, [one, two, three] * 20))
+        assert found == titles * 20
+    with Magazine.open(tmp_path / "three.db") as again:
+        assert again.article("1").title == "store 2"
+
+
+def test_the_table_name_is_the_opened_designs() -> None:
+    """PynamoDB's table name is in the model's Meta: one class, one table, for the whole process."""
+    engine = Engine.open(":memory:")
+    stores = [Store(InProcess(engine.call, engine.close), ":memory:", name) for name in ("magazine-test", "magazine-2")]
+    for store in stores:
+        store.transport.call("CreateTable", Magazine.table.create_request(store.table_name))
+    one, two = (Magazine(store) for store in stores)
+    one.put(Article(article_id="1", title="in the first"))
+    two.put(Article(article_id="1", title="in the second"))
+    watched = [Watched(one), Watched(two)]
+    assert (one.article("1").title, two.article("1").title) == ("in the first", "in the second")
+    assert [each.requests[0].parameters["TableName"] for each in watched] == ["magazine-test", "magazine-2"]
+    assert Magazine.table.name == "magazine"
+    engine.close()
+
+
+def test_a_cursors_secret_is_the_opened_designs() -> None:
+    """PynamoDB, and what else hangs on a class: each opened design has its own secret, and none changes the class."""
+    with Magazine.open(":memory:", secret="one") as one, Magazine.open(":memory:", secret="two") as two:
+        for magazine in (one, two):
+            for number in range(3):
+                magazine.put(Article(article_id=str(number)))
+        cursors = {magazine.articles_by("Ada", limit=1).cursor for magazine in (one, two)}
+        assert len(cursors) == 2

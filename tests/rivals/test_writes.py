@@ -1,0 +1,137 @@
+"""What other libraries do wrong when they write, and we don't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import pytest
+
+from keyplan import Add, Check, Create, Delete, Put, Update
+from keyplan.errors import ConditionFailed, RequestError, StoreError, TransactionFailed, WriteFailed
+from tests.rivals.design import Article, Draft, Halving, Magazine, Note, Pair, Watched, stored
+
+NOTE = Note(owner="o", day=date(2026, 1, 1), name="n")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"visits": "many"}, {"visits": -1}, {"title": None}, {"title": 5}, {"status": "gone"}, {"visits": Add("x")}],
+)
+@pytest.mark.parametrize("by", ["instance", "class", "pattern"])
+def test_values_of_an_update_are_validated(magazine: Magazine, changes: dict[str, Any], by: str) -> None:
+    """pydynantic and pydynox write what an update is given, and can't read the item back."""
+    article = magazine.put(Article(article_id="1"))
+    ways: dict[str, Callable[[], object]] = {
+        "instance": lambda: magazine.update(article, **changes),
+        "class": lambda: magazine.transact([Update(Article, article_id="1").set(**changes), Put(NOTE)]),
+        "pattern": lambda: magazine.change(article, changes),
+    }
+    watched = Watched(magazine)
+    with pytest.raises(RequestError) as caught:
+        ways[by]()
+    assert f"Article.{next(iter(changes))}" in str(caught.value)
+    assert watched.requests == []
+    assert magazine.article("1") == article
+
+
+def test_an_update_names_no_unknown_field(magazine: Magazine) -> None:
+    """pydynantic and pydynox store an attribute that the model doesn't have."""
+    article = magazine.put(Article(article_id="1"))
+    watched = Watched(magazine)
+    with pytest.raises(RequestError, match="Article has no field 'titel'"):
+        magazine.update(article, titel="Keys")
+    with pytest.raises(RequestError, match="Article has no field 'titel'"):
+        magazine.transact([Update(article, title="Keys").only_if(titel="Keys")])
+    with pytest.raises(RequestError, match="'titel', which is no field"):
+        magazine.transact([Update(article, title="Keys").only_if("titel = :old", old="Keys")])
+    assert watched.requests == []
+
+
+def test_a_number_stays_within_its_bounds_whatever_is_stored(magazine: Magazine) -> None:
+    """pydynantic and pydynox: an ADD isn't compared with the field's bounds at all."""
+    article = magazine.put(Article(article_id="1", visits=1))
+    with pytest.raises(ConditionFailed):
+        magazine.transact([Update(Article, article_id="1").set(visits=Add(-2))])
+    assert magazine.article("1") == article
+
+
+def test_a_transactions_put_honours_the_version_lock(magazine: Magazine) -> None:
+    """pydynantic's put in a transaction overwrites a newer version that its plain put would have respected."""
+    first = magazine.put(Draft(draft_id="1", text="first"))
+    second = magazine.put(first.model_copy(update={"text": "second"}))
+    assert (first.revision, second.revision) == (1, 2)
+    late = first.model_copy(update={"text": "late"})
+    with pytest.raises(ConditionFailed, match="revision is 2, expected 1"):
+        magazine.put(late)
+    with pytest.raises(WriteFailed, match="revision is 2, expected 1"):
+        magazine.transact([Put(late), Put(NOTE)])
+    with pytest.raises(WriteFailed, match="revision is 2, expected 1"):
+        magazine.rewrite(late, NOTE)
+    with pytest.raises(WriteFailed, match="Draft"):
+        magazine.transact([Put(Draft(draft_id="1", text="as if new")), Put(NOTE)])
+    assert magazine.get(Draft, draft_id="1") == second
+    assert len(stored(magazine)) == 1
+    assert magazine.rewrite(second.model_copy(update={"text": "third"}), NOTE).revision == 3
+
+
+def test_a_batch_never_goes_past_the_version_lock(magazine: Magazine) -> None:
+    """pydynantic, by its batches: BatchWriteItem takes no condition, so what has a lock can't go that way."""
+    draft = magazine.put(Draft(draft_id="1", text="first"))
+    with pytest.raises(RequestError, match="a version, which a batch can't keep"):
+        magazine.batch([Put(draft)])
+    with pytest.raises(RequestError, match="a version, which a batch can't keep"):
+        magazine.batch([Delete(draft)])
+
+
+def test_a_failed_transaction_raises(magazine: Magazine) -> None:
+    """ElectroDB's transaction resolves normally, with a flag that says that it was cancelled."""
+    magazine.put(Pair(a="1", b="2", note="there"))
+    with pytest.raises(WriteFailed) as caught:
+        magazine.transact([Put(NOTE), Create(Pair(a="1", b="2"))])
+    assert "Pair(pk=PAIR#a_1#b_2, sk=HEAD) is there already" in str(caught.value)
+    with pytest.raises(TransactionFailed) as several:
+        magazine.transact([Put(NOTE), Create(Pair(a="1", b="2")), Check(Article, article_id="none")])
+    assert len(several.value.reasons) == 3
+    assert [reason is None for reason in several.value.reasons] == [True, False, False]
+    assert len(several.value.faults) == 2
+    assert magazine.notes("o").items == []
+    assert magazine.pair("1", "2") == Pair(a="1", b="2", note="there")
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_a_batch_write_loses_nothing(magazine: Magazine) -> None:
+    """dynamodb-toolbox (by default) and aiodynamo hand unprocessed writes to a caller who may not look."""
+    articles = [Article(article_id=f"{number:02d}") for number in range(60)]
+    halving = Halving(magazine)
+    magazine.batch([Put(one) for one in articles])
+    assert halving.operations.count("BatchWriteItem") > 3
+    assert magazine.articles_by("Ada", limit=100).items == articles
+    magazine.batch([Delete(one) for one in articles])
+    assert stored(magazine) == []
+    magazine.put_all(articles)
+    assert len(stored(magazine)) == 60
+
+
+@pytest.mark.usefixtures("no_pauses")
+def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
+    """dynamodb-toolbox (by default) and aiodynamo: unprocessed keys are missing from the answer."""
+    magazine.batch([Put(Article(article_id=f"{number:03d}")) for number in range(150)])
+    wanted = [f"{number:03d}" for number in range(149, -1, -1)]
+    halving = Halving(magazine)
+    assert [one.article_id for one in magazine.articles(wanted)] == wanted
+    found = magazine.get_many(Article, [{"article_id": one} for one in (*wanted, "none", "000")])
+    assert [one and one.article_id for one in found] == [*wanted, None, "000"]
+    assert halving.operations.count("BatchGetItem") > 4
+
+
+def test_a_batch_that_is_never_taken_raises(magazine: Magazine, no_pauses: list[float]) -> None:
+    """The same libraries, where the store stays busy: the call returns as if all were well."""
+    Halving(magazine, takes_nothing=True)
+    with pytest.raises(StoreError, match="3 writes of a batch were not taken"):
+        magazine.batch([Put(Article(article_id=str(number))) for number in range(3)])
+    with pytest.raises(StoreError, match="2 keys of a batch were not taken"):
+        magazine.articles(["1", "2"])
+    assert no_pauses
+    assert max(no_pauses) <= 2
