@@ -388,11 +388,8 @@ def show(
 
 
 def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[float, float]], rounds: int) -> str:
-    lines = [
-        f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores. "
-        f"Medians of {rounds} rounds.",
-        "",
-    ]
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    lines = [f"Python {platform.python_version()}, {machine}. Medians of {rounds} rounds.", ""]
     head = ["", *(server.name for server in servers)]
     for connections in CONNECTIONS:
         lines += [f"### {connections} connection{'s' if connections > 1 else ''}", ""]

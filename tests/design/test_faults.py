@@ -103,7 +103,12 @@ def test_the_nearest_key_is_the_one_that_lacks_least() -> None:
             @read("R1")
             def by_author_and_title(self, author_id: str, title: str) -> list[Article]: ...
 
-    told(error, "the nearest is by_author", "title would have to stand in it", "primary: its partition key needs article_id")
+    told(
+        error,
+        "the nearest is by_author",
+        "title would have to stand in it",
+        "primary: its partition key needs article_id",
+    )
 
 
 def test_a_strong_read_of_a_global_index() -> None:
@@ -590,7 +595,9 @@ def test_ids_names_and_limits_of_the_table() -> None:
     with pytest.raises(DesignError) as error:
 
         class D(Design):
-            table = Table("a b", indexes=[*many, GSI1, Index("GSI1", Number("pk")), Index("L", "other", "sk", local=True)])
+            table = Table(
+                "a b", indexes=[*many, GSI1, Index("GSI1", Number("pk")), Index("L", "other", "sk", local=True)]
+            )
 
             @read("R1")
             def one(self, article_id: str) -> Article | None: ...

@@ -58,7 +58,7 @@ def test_the_contract_design_has_every_kind_of_plan() -> None:
         ("articles_by_author", False),
     ],
 )
-def test_the_cms_reads_in_this_direction(pattern: str, forward: bool) -> None:  # noqa: FBT001
+def test_the_cms_reads_in_this_direction(pattern: str, forward: bool) -> None:
     plan = Cms.compiled.reads[pattern].plan
     assert isinstance(plan, QueryPlan)
     assert plan.forward is forward

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -20,7 +21,7 @@ from keyplan.design.templates import Template, escape, unescape
 from keyplan.errors import KeyFieldError
 from keyplan.values import key_text
 
-NASTY = st.text(st.sampled_from("#$ab@cd !\"%&\x00\x01\x1f~\u00e9\ufffd\uffff\U0001f600"), min_size=1, max_size=6)
+NASTY = st.text(st.sampled_from('#$ab@cd !"%&\x00\x01\x1f~\u00e9\ufffd\uffff\U0001f600'), min_size=1, max_size=6)
 TEXTS = NASTY | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
@@ -36,7 +37,11 @@ def sort_template(field_type: Any, source: str, **more: Any) -> Template:
     index = Index("GSI", "gpk", more.get("attribute", "gsk"))
     entity = type("E", (Entity,), {**namespace, "by": Key("G", source, index=index)})
     if field_type in {bytes, float, Decimal} or "tuple" in str(field_type):
-        only = {"__annotations__": {"a": field_type, "key": str}, "primary": Key("X#{key}", "M"), "__module__": __name__}
+        only = {
+            "__annotations__": {"a": field_type, "key": str},
+            "primary": Key("X#{key}", "M"),
+            "__module__": __name__,
+        }
         entity = type("E", (Entity,), {**only, "by": Key("G", source, index=index)})
     return compiled(entity, indexes=[index]).by_name["E"].index_keys[0].sort[0][1]
 
@@ -80,7 +85,7 @@ def test_texts_are_read_back(values: tuple[str, ...]) -> None:
 
 
 @given(TEXTS, st.booleans())
-def test_escaping_has_an_inverse(text: str, last: bool) -> None:  # noqa: FBT001 - hypothesis gives it
+def test_escaping_has_an_inverse(text: str, last: bool) -> None:
     escaped = escape(text, last=last)
     assert "#" not in escaped
     assert unescape(escaped) == text
@@ -88,7 +93,7 @@ def test_escaping_has_an_inverse(text: str, last: bool) -> None:  # noqa: FBT001
 
 @pytest.mark.parametrize("text", ["$", "a$", "$x", "$e", "$?"])
 def test_what_escaping_never_gives_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=""):
+    with pytest.raises(ValueError, match=re.escape(text)):
         unescape(text)
     assert THREE.values(f"P#{text}#b#c") is None
 

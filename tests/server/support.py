@@ -11,7 +11,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +159,7 @@ class Server:
 
     port: int
     process: subprocess.Popen[str]
+    _connections: list[Raw] = field(default_factory=list[Raw])
 
     @property
     def url(self) -> str:
@@ -166,8 +167,10 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def raw(self) -> Raw:
-        """A connection to it."""
-        return Raw(self.port)
+        """A connection to it, closed with it at the latest."""
+        raw = Raw(self.port)
+        self._connections.append(raw)
+        return raw
 
     def call(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
         """One operation that must succeed, on a connection of its own."""
@@ -175,6 +178,11 @@ class Server:
             answer = raw.ask(request(operation, params))
         assert answer.status == 200, answer
         return answer.json()
+
+    def hang_up(self) -> None:
+        """Close the connections to it."""
+        for raw in self._connections:
+            raw.socket.close()
 
     def memory_mb(self) -> float:
         """Its resident memory."""
@@ -208,7 +216,11 @@ def started(command: list[str]) -> Iterator[Server]:
     try:
         line = process.stdout.readline()
         assert line, process.communicate(timeout=10)[1]
-        yield Server(int(line.rpartition(":")[2].split()[0]), process)
+        server = Server(int(line.rpartition(":")[2].split()[0]), process)
+        try:
+            yield server
+        finally:
+            server.hang_up()
     finally:
         if process.poll() is None:
             process.kill()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 import boto3  # type: ignore[import-untyped]
 import pytest
@@ -54,7 +54,10 @@ def table(signed_server: Server, request: pytest.FixtureRequest) -> Iterator[Any
         GlobalSecondaryIndexes=[
             {
                 "IndexName": "by_kind",
-                "KeySchema": [{"AttributeName": "kind", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+                "KeySchema": [
+                    {"AttributeName": "kind", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
                 "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["note"]},
             }
         ],
@@ -186,11 +189,11 @@ def test_tables(table: Any, client: Any) -> None:
 def test_what_is_not_supported_says_so(client: Any) -> None:
     for call in (
         lambda: client.execute_statement(Statement="SELECT * FROM x"),
-        lambda: client.list_backups(),
+        client.list_backups,
         lambda: client.describe_continuous_backups(TableName="abc"),
     ):
         with pytest.raises(ClientError) as caught:
-            call()
+            cast("Callable[[], object]", call)()
         assert caught.value.response["Error"]["Code"] == "UnknownOperationException"
 
 

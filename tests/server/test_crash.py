@@ -27,7 +27,13 @@ State = dict[tuple[str, str], int | None]
 
 
 def item(pk: str, sk: str, value: int) -> dict[str, Any]:
-    return {"pk": s(pk), "sk": s(sk), "g": s(f"g{value % 5}"), "value": {"N": str(value)}, "pad": s("x" * (value % 900))}
+    return {
+        "pk": s(pk),
+        "sk": s(sk),
+        "g": s(f"g{value % 5}"),
+        "value": {"N": str(value)},
+        "filler": s("x" * (value % 900)),
+    }
 
 
 class Client(threading.Thread):
@@ -39,7 +45,7 @@ class Client(threading.Thread):
         self.pending: State = {}
         self.acknowledged = 0
         self._raw: Raw = server.raw()
-        self._name = name
+        self.partition = name
         self._chance = random.Random(seed)
 
     def run(self) -> None:
@@ -52,26 +58,26 @@ class Client(threading.Thread):
     def write(self) -> None:
         value = self._chance.randrange(1_000_000)
         sk = str(self._chance.randrange(KEYS))
-        key = {"TableName": TABLE, "Key": {"pk": s(self._name), "sk": s(sk)}}
+        key = {"TableName": TABLE, "Key": {"pk": s(self.partition), "sk": s(sk)}}
         kind = self._chance.randrange(5)
-        self.pending = {(self._name, sk): value}
+        self.pending = {(self.partition, sk): value}
         if kind == 0:
-            self.pending = {(self._name, sk): None}
+            self.pending = {(self.partition, sk): None}
             self.ask("DeleteItem", key)
         elif kind == 1:
-            self.pending = {(f"{self._name}-pair{part}", sk): value for part in range(3)}
+            self.pending = {(f"{self.partition}-pair{part}", sk): value for part in range(3)}
             puts = [{"Put": {"TableName": TABLE, "Item": item(pk, sk, value)}} for pk, sk in self.pending]
             self.ask("TransactWriteItems", {"TransactItems": puts})
         elif kind == 2:
-            wanted = item(self._name, sk, value)
+            wanted = item(self.partition, sk, value)
             update = {
-                "UpdateExpression": "SET g = :g, #v = :v, pad = :p",
+                "UpdateExpression": "SET g = :g, #v = :v, filler = :p",
                 "ExpressionAttributeNames": {"#v": "value"},
-                "ExpressionAttributeValues": {":g": wanted["g"], ":v": wanted["value"], ":p": wanted["pad"]},
+                "ExpressionAttributeValues": {":g": wanted["g"], ":v": wanted["value"], ":p": wanted["filler"]},
             }
             self.ask("UpdateItem", {**key, **update})
         else:
-            self.ask("PutItem", {"TableName": TABLE, "Item": item(self._name, sk, value)})
+            self.ask("PutItem", {"TableName": TABLE, "Item": item(self.partition, sk, value)})
         self.state |= self.pending
         self.pending = {}
         self.acknowledged += 1
@@ -101,6 +107,7 @@ def kill_under_load(server: Server, round_: int, before: State) -> list[Client]:
     for client in clients:
         client.start()
     while min(client.acknowledged for client in clients) < 20:
+        assert all(client.is_alive() for client in clients)
         time.sleep(0.001)
     time.sleep(random.Random(round_).uniform(0, 0.05))
     server.end(signal.SIGKILL)
@@ -124,8 +131,8 @@ def test_a_killed_server_has_kept_what_it_acknowledged(tmp_path: Path, workers: 
             found = stored(server)
         for client in clients:
             assert client.acknowledged >= 20
-            mine = {key: value for key, value in found.items() if key[0].split("-")[0] == client._name}
+            mine = {key: value for key, value in found.items() if key[0].split("-")[0] == client.partition}
             known = {key: value for key, value in client.state.items() if value is not None}
             also = {key: value for key, value in (client.state | client.pending).items() if value is not None}
-            assert mine in (known, also), f"{client._name} in round {round_}"
+            assert mine in (known, also), f"{client.partition} in round {round_}"
         state = dict(found)

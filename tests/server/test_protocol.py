@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from typing import Any
 
@@ -95,8 +96,6 @@ def test_chunked_bodies(server: Server) -> None:
 
 
 def test_gzip_both_ways(server: Server) -> None:
-    import json
-
     packed = gzip.compress(json.dumps(QUERY).encode())
     with server.raw() as raw:
         answer = raw.ask(request("Query", packed, content_encoding="gzip", accept_encoding="gzip, deflate"))
@@ -310,7 +309,10 @@ def test_closing_when_asked(server: Server) -> None:
 
 
 def test_web_pages(tmp_path: Any, server: Server) -> None:
-    asked = {"access_control_request_headers": "x-amz-target,authorization", "access_control_request_method": "POST"}
+    asked: dict[str, Any] = {
+        "access_control_request_headers": "x-amz-target,authorization",
+        "access_control_request_method": "POST",
+    }
     with server.raw() as raw:
         preflight = raw.ask(request(None, b"", method="OPTIONS", origin="http://localhost:3000", **asked))
         preflight.assert_sound()

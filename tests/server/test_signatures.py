@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from botocore.auth import SigV4Auth  # type: ignore[import-untyped]
@@ -43,7 +44,9 @@ def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) ->
     return caught.value.type, caught.value.message
 
 
-@given(body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=40), region=st.sampled_from(["eu-west-1", "x"]))
+@given(
+    body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=40), region=st.sampled_from(["eu-west-1", "x"])
+)
 def test_what_botocore_signs_is_accepted(body: bytes, secret: str, region: str) -> None:
     Verifier({ID: secret}, lambda: NOW).verify("POST", "/", signed(body, secret, region=region), body)
 
@@ -132,8 +135,10 @@ def test_incomplete_and_wrong_headers() -> None:
     assert refusal(changed(f"=dev/{day}/", "=dev/"))[0] == incomplete
     assert refusal(changed("/dynamodb/aws4_request", "/s3/aws4")) == (
         invalid,
-        "Credential should be scoped to correct service: 'dynamodb'. "
-        "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws4'. ",
+        (
+            "Credential should be scoped to correct service: 'dynamodb'. "
+            "Credential should be scoped with a valid terminator: 'aws4_request', not 'aws4'. "
+        ),
     )
     assert refusal(changed(f"/{day}/", "/20200101/"))[0] == invalid
     for name in ("host", "x-amz-target"):
@@ -154,7 +159,7 @@ def guarded() -> Iterator[Server]:
 
 
 def test_a_server_with_keys(guarded: Server) -> None:
-    headers = {name.replace("-", "_"): value for name, value in signed(b"{}").items()}
+    headers: dict[str, Any] = {name.replace("-", "_"): value for name, value in signed(b"{}").items()}
     with guarded.raw() as raw:
         assert raw.ask(request(None, **headers)).status == 200
         assert raw.ask(request(None, b"{} ", **headers)).message == MISMATCH

@@ -26,6 +26,7 @@ from keyplan import (
     write,
 )
 from keyplan.client.transports.embedded import InProcess
+from keyplan.design.actions import Action
 from keyplan.engine import Engine
 from keyplan.opening import Store
 
@@ -42,6 +43,7 @@ class Note(Entity):
     title: str = "untitled"
     views: int = 0
     marks: list[str] = Field(default_factory=list)
+    labels: set[str] = Field(default_factory=set)
 
     primary = Key("BOOK#{book}", "{number:04d}")
     by_title = Key("TITLE#{title}", "{book}#{number:04d}", index=GSI1)
@@ -83,9 +85,9 @@ def fill(notes: Notes) -> None:
 
 @dataclass(frozen=True)
 class Call:
-    """One call, asked of a store in both ways. ``effect`` counts what it left; ``sets`` says what lost answers mean:
+    """One call, asked of a store in both ways. ``effect`` counts what it left; ``sets`` says what a lost answer means:
 
-    nothing ("repeats"), that a second try may fail its condition ("condition"), or that there may be no second ("adds").
+    nothing ("repeats"), that a second try may fail its condition ("condition"), or that there is no second ("adds").
     """
 
     name: str
@@ -106,10 +108,14 @@ def _note(notes: Notes, book: str, number: int) -> Note:
 
 OLD = Note(book="b", number=1, title="old")
 PUTS = [Put(Note(book="c", number=number, title="batch")) for number in range(30)]
-BOTH = [Create(Note(book="d", number=1, title="t")), Update(OLD, views=Add(1)), Delete(Note, book="b", number=3)]
+BOTH: list[Action] = [
+    Create(Note(book="d", number=1, title="t")),
+    Update(OLD, views=Add(1)),
+    Delete(Note, book="b", number=3),
+]
 KEYS = [{"book": "b", "number": number} for number in (3, 9, 1)]
-BY_CLASS = Update(Note, book="b", number=1).set(views=Add(1))
-EXPECTING = Update(OLD, title="new").only_if(title="old")
+BY_CLASS: list[Action] = [Update(Note, book="b", number=1).set(views=Add(1))]
+EXPECTING: list[Action] = [Update(OLD, title="new").only_if(title="old")]
 
 CALLS = (
     Call(
@@ -158,16 +164,16 @@ CALLS = (
     Call(
         "update, only_if",
         "UpdateItem",
-        lambda notes: notes.transact([EXPECTING]),
-        lambda notes: notes.aio.transact([EXPECTING]),
+        lambda notes: notes.transact(EXPECTING),
+        lambda notes: notes.aio.transact(EXPECTING),
         lambda notes: int(_note(notes, "b", 1).title == "new"),
         "condition",
     ),
     Call(
         "update, Add",
         "UpdateItem",
-        lambda notes: notes.transact([BY_CLASS]),
-        lambda notes: notes.aio.transact([BY_CLASS]),
+        lambda notes: notes.transact(BY_CLASS),
+        lambda notes: notes.aio.transact(BY_CLASS),
         lambda notes: _note(notes, "b", 1).views,
         "adds",
     ),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -221,8 +222,6 @@ def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
             text = "The security token included in the request is expired"
             return reply(400, error_body("ExpiredTokenException", text))
         case _:
-            import time
-
             text = "Signature expired: 20261121T100000Z is now earlier than 20261121T105500Z"
             date = formatdate(time.time() + CLOCK_AHEAD_SECONDS, usegmt=True)
             return reply(400, error_body("InvalidSignatureException", text), date=date)

@@ -22,6 +22,11 @@ def read(*parts: bytes) -> Reply | None:
     return reply
 
 
+def feed_all(reader: ReplyReader, part: bytes) -> None:
+    for _ in range(40_000):
+        reader.feed(part)
+
+
 def divided(whole: bytes) -> st.SearchStrategy[list[bytes]]:
     """The bytes in any parts."""
     cuts = st.lists(st.integers(1, len(whole) - 1), unique=True, max_size=len(whole)).map(sorted)
@@ -103,5 +108,4 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         reader = ReplyReader()
         reader.feed(start)
         with pytest.raises(Garbage):
-            for _ in range(40_000):
-                reader.feed(part)
+            feed_all(reader, part)

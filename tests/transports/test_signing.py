@@ -147,8 +147,8 @@ def test_requests_are_signed_as_botocore_signs_them(
     sent = signer.request(operation, body, credentials, second + 0.25)
     head, _, rest = sent.partition(b"\r\n\r\n")
     assert rest == body
-    lines = [tuple(line.split(": ", 1)) for line in head.decode().split("\r\n")[1:]]
-    headers = dict(lines)
+    lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
+    headers = {name: value for name, _, value in lines}
     assert len(headers) == len(lines)
     assert int(headers["Content-Length"]) == len(body)
     signed = re.search("SignedHeaders=([^,]*),", headers["Authorization"])

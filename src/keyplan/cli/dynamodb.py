@@ -1,4 +1,4 @@
-"""``keyplan dynamodb``: serve the embedded store over DynamoDB's HTTP protocol; ``keyplan dynamodb check``: check a file."""
+"""``keyplan dynamodb``: serve the embedded store over DynamoDB's HTTP protocol; ``check`` below it: check a file."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -75,8 +75,15 @@ def command(
         return
     if (db is None) != memory:
         raise click.UsageError("Give either --db FILE or --memory.")
-    from keyplan.server import Settings, serve
-    from keyplan.server.settings import MEMORY, parse_key
+    from keyplan.errors import RequestError
+
+    try:
+        from keyplan.server import Settings, serve
+        from keyplan.server.settings import MEMORY, parse_key
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            f"The server needs the package {error.name}", hint="Install it with: pip install 'keyplan[server]'"
+        ) from None
 
     settings = Settings(
         db=MEMORY if db is None else db,

@@ -10,10 +10,11 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from keyplan.design.formats import Format, IntegerFormat, PartsFormat
-from keyplan.design.keys import PARTITION_BYTES_MAX, checked
+from keyplan.design.keys import PARTITION_BYTES_MAX, CompiledKey, checked
 from keyplan.design.parameters import Range
 from keyplan.design.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.design.questions import ParameterKind
@@ -193,14 +194,10 @@ def key_condition(
     index (or table) with one sort key attribute.
     """
     key = plan.key
-    names: dict[str, str] = {}
     found: dict[str, dict[str, str]] = {}
-    clauses: list[str] = []
     for number, ((attribute, _), text) in enumerate(zip(key.partition, partition, strict=True)):
-        name = f"#p{number}"
-        names[name] = attribute.name
         found[f":p{number}"] = {attribute.type: text}
-        clauses.append(f"{name} = :p{number}")
+    clauses: list[str] = []
     for number, (attribute, _) in enumerate(key.sort):
         parts = [match.sort[number] for match in plan.matches if number < len(match.sort)]
         if len(parts) < len(plan.matches):
@@ -212,11 +209,21 @@ def key_condition(
             interval = interval.cut(cut, forward=plan.forward)
         if interval.empty:
             return None
-        clause = _clause(interval, f"s{number}", attribute.type, found)
+        clauses.append(_clause(interval, f"s{number}", attribute.type, found))
+    text, names = _written(key, tuple(clauses))
+    return KeyText(text, names, found)
+
+
+@lru_cache(maxsize=1024)
+def _written(key: CompiledKey, clauses: tuple[str, ...]) -> tuple[str, dict[str, str]]:
+    """The condition's text and names, made once for each form that the clauses on the sort key take."""
+    names = {f"#p{number}": attribute.name for number, (attribute, _) in enumerate(key.partition)}
+    texts = [f"#p{number} = :p{number}" for number in range(len(key.partition))]
+    for number, clause in enumerate(clauses):
         if clause:
-            names[f"#s{number}"] = attribute.name
-            clauses.append(clause)
-    return KeyText(" AND ".join(clauses), names, found)
+            names[f"#s{number}"] = key.sort[number][0].name
+            texts.append(clause)
+    return " AND ".join(texts), names
 
 
 def _clause(interval: Interval, name: str, kind: str, values: dict[str, dict[str, str]]) -> str:

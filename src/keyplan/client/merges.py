@@ -30,6 +30,8 @@ class _Stream:
 
     sieve: Sieve | None
     request: dict[str, Any] | None
+    behind: bool
+    """Whether it is the position's own partition, whose reading begins right behind it."""
     entries: list[tuple[Place, Entry]] = field(default_factory=list[tuple[Place, Entry]])
 
     @property
@@ -96,7 +98,8 @@ class MergeReader:
                 partition = partition_texts(self.plan.matches[0], values, key.suffix(shard))
                 if tuple(partition) not in streams:
                     request = self._begin(values, partition, position)
-                    streams[tuple(partition)] = _Stream(sieve, request)
+                    behind = position is not None and self._holds(partition, position)
+                    streams[tuple(partition)] = _Stream(sieve, request, behind)
         return list(streams.values())
 
     def _begin(
@@ -108,13 +111,16 @@ class MergeReader:
         if position is None:
             return self._reader.request(values, partition)
         sorts = self._sorts
-        if position[sorts : sorts + len(partition)] == partition:
+        if self._holds(partition, position):
             request = self._reader.request(values, partition)
             if request is not None:
                 base = position[sorts + len(partition) :] if self.plan.index else []
                 request["ExclusiveStartKey"] = self._reader.start_key(partition, [*position[:sorts], *base])
             return request
         return self._reader.request(values, partition, cut=position[0] if sorts == 1 else None)
+
+    def _holds(self, partition: list[str], position: Position) -> bool:
+        return position[self._sorts : self._sorts + len(partition)] == partition
 
     def _fill(self, streams: list[_Stream], wanted: int | None, after: Place | None) -> Conversation[None]:
         """Read every stream that must be read, in parallel, until each has an entry or its end."""
@@ -134,7 +140,7 @@ class MergeReader:
     def _take(self, stream: _Stream, response: dict[str, Any], after: Place | None) -> None:
         for item in response["Items"]:
             place = self._place_of(self.position(item))
-            if after is not None and not self._before(after, place):
+            if after is not None and not stream.behind and not self._before(after, place):
                 continue
             instance = self._reader.instance(item)
             if instance is not None and (stream.sieve is None or stream.sieve.passes(instance, item)):

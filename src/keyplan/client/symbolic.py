@@ -104,7 +104,7 @@ class _SymbolicVariable(Variable):
         return str(value) if isinstance(value, Symbol) else Variable.prefix_text(self, value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _SymbolicKey(CompiledKey):
     """A key whose shard isn't known while its fields aren't."""
 

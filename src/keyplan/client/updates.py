@@ -119,7 +119,7 @@ def _removed(stored: StoredField, place: str) -> Any:
     """What a field reads as without its attribute."""
     if stored.optional:
         return None
-    if stored.required or stored.keeps_null:
+    if stored.required:
         raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
     return stored.default
 
@@ -148,7 +148,7 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
 
 def _after(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
     """The instance after the changes, validated, and the changes with their validated values."""
-    found = dict(before.__dict__)
+    found = entity.own_values(before)
     for name, change in changes.items():
         found[name] = _outcome(entity, name, found[name], change)
     if entity.version is not None:
@@ -239,6 +239,8 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
             if elements:
                 clauses = update.adds if isinstance(change, Include) else update.deletes
                 clauses.append(f"{update.name(stored.attribute)} {update.value(encode_value(elements))}")
+        case Remove() if not stored.optional:
+            update.remove(stored.attribute)
         case _:
             encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
             if encoded:

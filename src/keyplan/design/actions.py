@@ -181,7 +181,7 @@ class Discard(Change):
 
 @dataclass(frozen=True, slots=True)
 class Remove(Change):
-    """Remove the field."""
+    """Remove the field: it is None then, or its default."""
 
 
 Action: TypeAlias = Put | Create | Update | Delete | Check | Batch

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
 
 from keyplan import values
 from keyplan.design.fields import TTL, element_kinds, kind_of, marks_of
@@ -73,9 +73,10 @@ def plain(value: Any) -> Any:
             return value.isoformat()
         case UUID():
             return str(value)
+        case RootModel():
+            return plain(value.root)
         case BaseModel():
-            fields = {name: getattr(value, name) for name in type(value).model_fields}
-            return {name: plain(one) for name, one in fields.items() if one is not None}
+            return _model_fields(value)
         case Mapping():
             return {str(plain(name)): plain(one) for name, one in value.items()}
         case set() | frozenset():
@@ -85,6 +86,18 @@ def plain(value: Any) -> Any:
             return [plain(one) for one in value]
         case _:
             return value
+
+
+def _model_fields(model: BaseModel) -> dict[str, Any]:
+    """A nested model's fields by their names. None is left out only where nothing stored is read as None."""
+    found: dict[str, Any] = {}
+    for name, info in type(model).model_fields.items():
+        value = getattr(model, name)
+        if value is not None or info.is_required() or info.default is not None or info.default_factory is not None:
+            found[name] = plain(value)
+    for name, value in (model.model_extra or {}).items():
+        found[name] = plain(value)
+    return found
 
 
 def encoder_of(annotation: Any) -> Encoder:

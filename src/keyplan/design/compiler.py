@@ -129,7 +129,8 @@ class _Question:
         if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
             raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
         if ParameterKind.LIMIT in kinds and self.shape.kind in {ShapeKind.ONE, ShapeKind.COLLECTION}:
-            raise Problem(f"one {self.shape.kind.value} has no limit", "return a Page or a list, or drop the limit")
+            what = "item" if self.shape.kind is ShapeKind.ONE else "collection"
+            raise Problem(f"one {what} has no limit", "return a Page or a list, or drop the limit")
         each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
         if each and not self.shape.many:
             raise Problem(
@@ -371,7 +372,7 @@ class _Question:
                 f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
             )
         fields = {name: mapping.get(name, name) for name in _fields_of(second) if end_knowns[name].source == "junction"}
-        return ThroughPlan(first, second, fields, tuple(rest))
+        return ThroughPlan(first, second, fields, tuple(rest), one=self.shape.kind is ShapeKind.ONE)
 
     def _sub_question(self, junction: CompiledEntity) -> _Question:
         sub = _Question(self.signature, replace(self.options, through=None), self.entities)

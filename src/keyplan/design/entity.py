@@ -16,11 +16,11 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from keyplan import values
-from keyplan.design.codec import Encoder
+from keyplan.design.codec import Decoder, Encoder
 from keyplan.design.fields import TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
-from keyplan.design.reading import quick_reader
+from keyplan.design.reading import reader_of
 from keyplan.design.stored import StoredField, computed_inputs, stored_fields
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
 
@@ -88,8 +88,11 @@ class CompiledEntity:
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
         self._moments = [field.name for field in self.fields.values() if kind_of(field.annotation) is datetime]
-        self._in_keys = self._defaulted_in_keys()
-        self._quick = quick_reader(cls, [one for one in self.fields.values() if not one.computed])
+        self._in_keys = frozenset(self._defaulted_in_keys())
+        self._empty = self._read_from_nothing()
+        plain = [one for one in self.fields.values() if not one.computed]
+        self.from_item = reader_of(cls, plain, self._in_keys, self._read_slowly)
+        """The instance that an item holds. Raises ItemNotReadable."""
         self.matches = primary.matches
         """Whether an item's primary key is one of this entity's."""
 
@@ -104,6 +107,17 @@ class CompiledEntity:
             for name, info in infos
             if info is not None and not info.is_required() and (info.default is not None or info.default_factory)
         ]
+
+    def _read_from_nothing(self) -> dict[str, Any]:
+        """What required fields hold that aren't stored when they hold it: None, or an empty set."""
+        found: dict[str, Any] = {}
+        for name, info in self.cls.model_fields.items():
+            if info.is_required():
+                if self.fields[name].optional:
+                    found[name] = None
+                elif kind_of(self.fields[name].annotation) in _SETS:
+                    found[name] = ()
+        return found
 
     @cached_property
     def keys(self) -> tuple[CompiledKey, ...]:
@@ -151,10 +165,15 @@ class CompiledEntity:
             found[name] = getattr(instance, name)
         return found
 
+    def own_values(self, instance: Entity) -> dict[str, Any]:
+        """The values of an instance's fields, without what cached properties keep beside them."""
+        found = instance.__dict__
+        return {name: found[name] for name in self.cls.model_fields if name in found}
+
     def checked(self, instance: Entity) -> Entity:
         """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
         try:
-            return self._validate(dict(instance.__dict__), by_name=True)  # type: ignore[no-any-return]
+            return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise ArgumentError(
                 f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
@@ -247,13 +266,7 @@ class CompiledEntity:
             text = error.message if isinstance(error, KeyFieldError) else str(error)
             raise ArgumentError(text, place=f"{self.name}.{name}") from None
 
-    def from_item(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
-        """The instance that an item holds. Raises ItemNotReadable."""
-        whole = not self._in_keys or all(attribute in item for attribute in self._in_keys)
-        if whole and self._quick is not None:
-            instance = self._quick(item)
-            if instance is not None:
-                return instance
+    def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         found: dict[str, Any] = {}
         with suppress(ValidationError, ValueError, ArithmeticError):
             for attribute, name, decode in self._readable:
@@ -261,12 +274,20 @@ class CompiledEntity:
                 if stored is not None:
                     ((tag, value),) = stored.items()
                     if tag != "NULL":
-                        found[name] = decode(tag, value)
+                        found[name] = self._decoded(decode, tag, value)
                     elif self.fields[name].keeps_null:
                         found[name] = None
-            if whole:
+            if self._in_keys <= item.keys():
                 return self._validate(found, by_name=True)  # type: ignore[no-any-return]
         return self._from_keys_too(item, found)
+
+    @staticmethod
+    def _decoded(decode: Decoder, tag: str, value: Any) -> Any:
+        """What pydantic validates; what can't be decoded as it is, for pydantic to find the words for."""
+        try:
+            return decode(tag, value)
+        except (ValueError, ArithmeticError):
+            return value
 
     def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
@@ -274,6 +295,8 @@ class CompiledEntity:
             for name, value in (key.values(item) or {}).items():
                 if name in self.fields and not self.fields[name].computed:
                     found.setdefault(name, value)
+        for name, empty in self._empty.items():
+            found.setdefault(name, empty)
         try:
             return self._validate(found, by_name=True)  # type: ignore[no-any-return]
         except ValidationError as error:

@@ -18,6 +18,7 @@ from keyplan.errors import KeyFieldError
 
 __all__ = ["CompiledKey", "Key", "Unique"]
 
+Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
 _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
 
 PARTITION_BYTES_MAX = 2048
@@ -75,7 +76,7 @@ def _sort_templates(sort: str | Sequence[str] | None) -> tuple[str, ...]:
     return (sort,) if isinstance(sort, str) else tuple(sort)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CompiledKey:
     """One key of one entity: its attributes with their templates, in the index's (or the table's) order."""
 
@@ -161,16 +162,24 @@ class CompiledKey:
             for (attribute, _), pattern in zip(self.attributes, patterns, strict=True)
         )
 
-    def matches(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether an item's key attributes have this key's shape."""
-        return self._has(item, self._shapes)
+    @cached_property
+    def matches(self) -> Matcher:
+        """Tells whether an item's key attributes have this key's shape."""
+        return _matcher(self._shapes)
 
-    def matches_sort(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether an item's sort key has this key's shape: where its partition key is known to have it."""
-        return self._has(item, self._shapes[len(self.partition) :])
+    @cached_property
+    def matches_sort(self) -> Matcher:
+        """Tells whether an item's sort key has this key's shape: where its partition key is known to have it."""
+        return _matcher(self._shapes[len(self.partition) :])
 
-    @staticmethod
-    def _has(item: Mapping[str, Mapping[str, Any]], shapes: _Shapes) -> bool:
+    def __str__(self) -> str:
+        parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)
+        shard = f" (in {self.shards} shards)" if self.shards > 1 else ""
+        return f"{self.name} ({self.place}: {parts}{shard})"
+
+
+def _matcher(shapes: _Shapes) -> Matcher:
+    def matches(item: Mapping[str, Mapping[str, Any]]) -> bool:
         for name, kind, fullmatch in shapes:
             value = item.get(name)
             text = None if value is None else value.get(kind)
@@ -178,10 +187,7 @@ class CompiledKey:
                 return False
         return True
 
-    def __str__(self) -> str:
-        parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)
-        shard = f" (in {self.shards} shards)" if self.shards > 1 else ""
-        return f"{self.name} ({self.place}: {parts}{shard})"
+    return matches
 
 
 def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:

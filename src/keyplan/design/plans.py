@@ -171,13 +171,15 @@ class ThroughPlan:
     fields: Mapping[str, str]
     arguments: tuple[str, ...] = ()
     """Parameters that speak of the end."""
+    one: bool = False
+    """Whether one junction leads to one end."""
 
     @property
     def operation(self) -> str:
         """The operations, in order."""
         second = (
             "BatchGetItem"
-            if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan)
+            if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan) and not self.one
             else self.end.operation
         )
         return f"{self.junction.operation}, {second}"

@@ -9,7 +9,7 @@ the slow way in ``entity.py``, which also finds the words for what is wrong.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
@@ -23,7 +23,7 @@ from keyplan.design.stored import StoredField
 if TYPE_CHECKING:
     from keyplan.design.entity import Entity
 
-__all__ = ["quick_reader"]
+__all__ = ["reader_of"]
 
 _TAGS: dict[Any, str] = {
     str: "S",
@@ -35,35 +35,35 @@ _TAGS: dict[Any, str] = {
     Decimal: "N",
     bool: "BOOL",
 }
+_BEFORE = {"function-before", "function-wrap", "function-plain"}
 _DECODED = "decoded"
 """Stands for the type where a value was decoded in Python first."""
 
-QuickReader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity | None"]
+Reader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity"]
 
 
-def quick_reader(cls: type[Entity], fields: Sequence[StoredField]) -> QuickReader | None:
-    """A function that reads an item of ``cls``, or gives None where it can't; None when the model's schema isn't
-    plain.
+def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozenset[str], slowly: Reader) -> Reader:
+    """A function that reads items of ``cls``. ``in_keys`` are the attributes that may stand in the key alone;
+    ``slowly`` reads what this way can't.
     """
     paths = {field.name: (field.attribute, _tag(field.annotation) or _DECODED) for field in fields}
     found = _fields_schema(cls, paths)
     if found is None:
-        return None
+        return slowly
     validate = SchemaValidator(*found).validate_python
     make, set_attribute = cls.__new__, object.__setattr__
     attributes = frozenset(field.attribute for field in fields)
     decoders = [(field.attribute, field.decode) for field in fields if paths[field.name][1] == _DECODED]
 
-    def read(item: Mapping[str, Mapping[str, Any]]) -> Entity | None:
+    def read(item: Mapping[str, Mapping[str, Any]]) -> Entity:
         try:
-            if decoders:
-                item = _decoded(item, decoders)
-            fields, _, fields_set = validate(item)
+            fields, _, fields_set = validate(_decoded(item, decoders) if decoders else item)
         except (ValidationError, ValueError, ArithmeticError):
-            return None
+            return slowly(item)
         # An attribute of another type than its field's would pass as absent: every one there must have been read.
-        if len(fields_set) != len(attributes & item.keys()):
-            return None
+        there = attributes & item.keys()
+        if len(fields_set) != len(there) or not in_keys <= there:
+            return slowly(item)
         instance = make(cls)
         set_attribute(instance, "__dict__", fields)
         set_attribute(instance, "__pydantic_fields_set__", fields_set)
@@ -100,6 +100,22 @@ def _has_literal(annotation: Any) -> bool:
     return get_origin(annotation) is Literal or any(_has_literal(part) for part in get_args(annotation))
 
 
+def _parts(schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and all the schemas within it."""
+    if isinstance(schema, dict):
+        yield schema
+    if isinstance(schema, dict | list | tuple):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from _parts(part)
+
+
+def _needs_python(schema: Mapping[str, Any]) -> bool:
+    """Whether a field's schema runs code on what is stored before it is a value, or looks nested fields up by alias."""
+    return schema.get("type") in _BEFORE or (
+        schema.get("type") == "model-fields" and any("validation_alias" in one for one in schema["fields"].values())
+    )
+
+
 def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> tuple[Any, Any] | None:
     """The schema of the model's fields with each looked up by its path, and its configuration; or None when the model
     does more than hold validated fields (validators of the whole model, private attributes, a constructor of its
@@ -112,6 +128,8 @@ def _fields_schema(cls: type[Entity], paths: Mapping[str, tuple[str, str]]) -> t
         return None
     inner: Any = schema["schema"]
     if inner["type"] != "model-fields" or inner["fields"].keys() != paths.keys():
+        return None
+    if any(_needs_python(part) for part in _parts(inner["fields"])):
         return None
     fields = {name: {**one, "validation_alias": [list(paths[name])]} for name, one in inner["fields"].items()}
     config = {**schema.get("config", {}), "extra_fields_behavior": "ignore", "validate_by_name": False}

@@ -38,7 +38,7 @@ class StoredField:
     """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
     required: bool = True
     default: Any = None
-    """What the field reads as when nothing is stored, where it isn't required."""
+    """What the field reads as when nothing is stored; a default that is another one each time counts as none."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
 
@@ -53,8 +53,8 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
         keeps_null = not info.is_required() and _reads_otherwise(info)
         attribute = info.serialization_alias or info.alias or name
         stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
-        if not info.is_required() and not keeps_null:
-            default = info.get_default(call_default_factory=True, validated_data={})
+        default = info.get_default(call_default_factory=True, validated_data={})
+        if not info.is_required() and default == info.get_default(call_default_factory=True, validated_data={}):
             stored = replace(stored, required=False, default=default)
         found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():

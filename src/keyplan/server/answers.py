@@ -74,7 +74,8 @@ def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -
     if len(body) >= GZIP_BYTES_MIN and b"gzip" in headers.get(b"accept-encoding", b""):
         body, encoding = gzipped(body), b"content-encoding: gzip\r\n"
     return (
-        b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n%s%scontent-length: %d\r\n\r\n%s"
+        b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n"
+        b"%s%scontent-length: %d\r\n\r\n%s"
         % (
             _STATUS_LINES[status],
             _clock.line(),

@@ -60,6 +60,7 @@ class Connection(asyncio.Protocol):
         self._parser: Any = httptools.HttpRequestParser(self)
         self._transport: Any = None
         self._waiting: deque[tuple[Incoming, bool] | bytes] = deque()
+        self._waiting_bytes = 0
         self._is_answering = False
         self._is_running = False
         self._is_write_paused = False
@@ -92,8 +93,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         """Forget what was received and not answered."""
         self._all.open.discard(self)
-        self._all.buffered_bytes -= self._body_bytes
-        self._body_bytes = 0
+        self._all.buffered_bytes -= self._body_bytes + self._waiting_bytes
+        self._body_bytes = self._waiting_bytes = 0
         self._ends = True
         self._waiting.clear()
         self._transport = None
@@ -177,7 +178,7 @@ class Connection(asyncio.Protocol):
         body = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
         request = Incoming(self._parser.get_method(), self._url, self._headers, body)
         self._waiting.append((request, bool(self._parser.should_keep_alive())))
-        self._all.buffered_bytes -= self._body_bytes
+        self._waiting_bytes += self._body_bytes
         self._body_bytes = 0
         self._is_receiving = False
         self._in_head = True
@@ -201,6 +202,9 @@ class Connection(asyncio.Protocol):
             if isinstance(next_, bytes):
                 self._reply(next_, keep_alive=False)
             else:
+                size_bytes = len(next_[0].body)
+                self._waiting_bytes -= size_bytes
+                self._all.buffered_bytes -= size_bytes
                 self._answer(*next_)
         self._is_running = False
         if self._transport is None:
@@ -227,7 +231,8 @@ class Connection(asyncio.Protocol):
 
     def _pace(self) -> None:
         """Stop reading while too much waits."""
-        is_full = len(self._waiting) >= self._limits.pipelined_max
+        limits = self._limits
+        is_full = len(self._waiting) >= limits.pipelined_max or self._waiting_bytes > limits.body_bytes_max
         if is_full != self._is_read_paused:
             self._is_read_paused = is_full
             (self._transport.pause_reading if is_full else self._transport.resume_reading)()

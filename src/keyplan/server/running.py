@@ -31,7 +31,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _log = logging.getLogger("keyplan.server")
 
 
-def serve(settings: Settings, ready: Callable[[int], None] = lambda port: None) -> None:
+def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> None:
     """Serve until SIGTERM or SIGINT. ``ready`` is called with the port once connections are accepted.
 
     Raises:
@@ -209,7 +209,7 @@ class _Workers:
         try:
             with _open(self._settings) as engine:
                 _run_loop(engine, self._settings, self._listening, lambda: None, self._from_parent)
-        except Exception:
+        except Exception:  # noqa: BLE001 - the process ends with it
             _log.exception("A worker failed")
             return 1
         return 0

@@ -16,7 +16,7 @@ import orjson
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.server import answers
-from keyplan.server.faults import protocol_fault
+from keyplan.server.faults import RETRY, protocol_fault
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
@@ -55,6 +55,8 @@ class Service:
         self._call = engine.call
         self._settings = settings
         self._writing = writing if writing is not None else Inline(engine)
+        self._pending_bytes = 0
+        """Of writes that are being made."""
         self._verifier = Verifier(settings.keys) if settings.keys else None
         self._targets = {
             _PREFIX + name.encode(): (name, operation.kind == "read" or name.startswith(("Describe", "List")))
@@ -77,7 +79,7 @@ class Service:
             reply(answers.plain_answer(404, answers.UNKNOWN, cors))
             return
         try:
-            name, is_read, params = self._read(request)
+            name, is_read, params, size_bytes = self._read(request)
         except answers.TooLargeError:
             reply(answers.plain_answer(413, b"", cors))
             return
@@ -86,11 +88,17 @@ class Service:
             return
         if is_read:
             reply(_answer(outcome_of(self._call, name, params), headers, cors))
-        else:
-            self._writing.submit(name, params, lambda outcome: reply(_answer(outcome, headers, cors)))
+            return
+        self._pending_bytes += size_bytes
 
-    def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any]]:
-        """The operation, whether it only reads, and its parameters.
+        def done(outcome: Outcome) -> None:
+            self._pending_bytes -= size_bytes
+            reply(_answer(outcome, headers, cors))
+
+        self._writing.submit(name, params, done)
+
+    def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
+        """The operation, whether it only reads, its parameters, and their bytes.
 
         Raises:
             DynamoDBError: the request is not of the protocol, or not signed as it must be.
@@ -106,6 +114,8 @@ class Service:
                 raise protocol_fault("SerializationException", "") from None
         elif encoding not in {b"identity", b"gzip", b""}:
             raise protocol_fault("SerializationException", "")
+        if self._pending_bytes + len(body) > self._settings.limits.buffered_bytes_max:
+            raise protocol_fault("ServiceUnavailableException", RETRY)
         params = _parsed(body) if body else None
         target = self._targets.get(headers.get(b"x-amz-target", b""))
         if target is None:
@@ -118,7 +128,7 @@ class Service:
             raise missing_token()
         if params is None:
             raise protocol_fault("SerializationException", "")
-        return (*target, params)
+        return (*target, params, len(body))
 
     def _without_body(self, request: Incoming, cors: bytes) -> bytes:
         """The answer to GET and OPTIONS, and to what isn't of the protocol."""

@@ -82,7 +82,7 @@ class Location:
 
 def is_dynamodb_url(text: str) -> bool:
     """Whether a store's URL is one of these, and not a file's path."""
-    return text.partition(":")[0] in _SCHEMES
+    return text.startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
 
 
 def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os.environ) -> Location:

@@ -1,0 +1,45 @@
+"""What the tests of the client share: a transport that records, and one that is told what to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keyplan import Design
+
+__all__ = ["Recorder", "record"]
+
+Answer = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+
+class Recorder:
+    """Stands before a design's transport: remembers requests, and lets a test bend the answers.
+
+    ``before`` is called with each request, and may raise; ``bend`` makes another answer of the store's.
+    """
+
+    def __init__(self, design: Design) -> None:
+        self.inner = design.store.transport
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.before: Callable[[str, dict[str, Any]], None] = lambda operation, parameters: None
+        self.around: Callable[[Answer, str, dict[str, Any]], dict[str, Any]] = lambda call, *request: call(*request)
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.requests.append((operation, parameters))
+        self.before(operation, parameters)
+        return self.around(self.inner.call, operation, parameters)
+
+    def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
+        return [self.call(*request) for request in requests]
+
+    @property
+    def operations(self) -> list[str]:
+        """The operations of the requests, in order."""
+        return [operation for operation, _ in self.requests]
+
+
+def record(design: Design) -> Recorder:
+    """Put a recorder before the transport of an opened design."""
+    recorder = Recorder(design)
+    design.store.transport = recorder
+    return recorder

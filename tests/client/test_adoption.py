@@ -1,0 +1,130 @@
+# mypy: disable-error-code="empty-body"
+"""A table that others write to: their items are never returned and trip nothing; and ours, written by something else,
+are read when their keys fit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import Cursor, Design, Entity, Field, Index, Key, Page, Table, read, ulid
+from keyplan.errors import ItemNotReadable
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Device(Entity):
+    """Stands before its readings."""
+
+    device_id: str = Field(default_factory=ulid)
+    name: str = "unnamed"
+
+    primary = Key("DEVICE#{device_id}", "#META")
+
+
+class Reading(Entity):
+    """All of it is in its keys."""
+
+    device_id: str
+    at: datetime
+    level: int = 0
+    room: str | None = None
+
+    primary = Key("DEVICE#{device_id}", "READING#{at}")
+    by_room = Key("ROOM#{room}", "{level:03d}#{at}", index=GSI1)
+
+
+class Both(NamedTuple):
+    """A device with its newest reading."""
+
+    device: Device
+    readings: list[Reading]
+
+
+class Devices(Design):
+    """Those."""
+
+    table = Table("devices", indexes=[GSI1])
+
+    @read("R1", newest_first=True)
+    def readings(self, device_id: str, limit: int = 2, cursor: Cursor | None = None) -> Page[Reading]: ...
+
+    @read("R2", newest_first=True)
+    def latest(self, device_id: str) -> Reading | None: ...
+
+    @read("R3")
+    def both(self, device_id: str) -> Both | None: ...
+
+    @read("R4")
+    def in_room(self, room: str) -> list[Reading]: ...
+
+    @read("R5", scan=True)
+    def everything(self, limit: int = 2, cursor: Cursor | None = None) -> Page[Device | Reading]: ...
+
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def devices() -> Any:
+    with Devices.open(":memory:") as design:
+        yield design
+
+
+def put(devices: Devices, **attributes: Any) -> None:
+    item = {name: value if isinstance(value, dict) else {"S": value} for name, value in attributes.items()}
+    devices.store.transport.call("PutItem", {"TableName": "devices", "Item": item})
+
+
+STRANGE = ["READING", "READING#", "READING#yesterday", "READING#2026-03-01", "ZZZ", "#META#2", "READING#a#b", "!"]
+
+
+def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -> None:
+    for sort in STRANGE:
+        put(devices, pk="DEVICE#d", sk=sort, at={"N": "7"}, device_id={"L": []}, gsi1pk="ROOM#r", gsi1sk=sort)
+    device = devices.put(Device(device_id="d"))
+    ours = [devices.put(Reading(device_id="d", at=NOON.replace(minute=minute), room="r")) for minute in range(5)]
+    first = devices.readings("d")
+    second = devices.readings("d", cursor=first.cursor)
+    third = devices.readings("d", cursor=second.cursor)
+    assert [*first, *second, *third] == ours[::-1]
+    assert third.cursor is None
+    assert devices.latest("d") == ours[-1]
+    assert devices.both("d") == Both(device, ours)
+    assert devices.in_room("r") == ours
+    found: list[Any] = []
+    page = devices.everything()
+    while page.cursor is not None:
+        found += page.items
+        page = devices.everything(cursor=page.cursor)
+    found += page.items
+    assert sorted(found, key=repr) == sorted([device, *ours], key=repr)
+
+
+def test_fields_that_stand_only_in_the_keys_are_read_from_them(devices: Devices) -> None:
+    put(devices, pk="DEVICE#a$c1", sk="READING#2026-03-01T12:00:00.000000Z", gsi1pk="ROOM#r", gsi1sk="042#2026-03-01T12:00:00.000000Z")
+    wanted = Reading(device_id="a#1", at=NOON, level=42, room="r")
+    assert devices.latest("a#1") == wanted
+    assert devices.in_room("r") == [wanted]
+    assert devices.get(Reading, device_id="a#1", at=NOON) == wanted
+
+
+def test_a_key_says_more_than_a_default(devices: Devices) -> None:
+    put(devices, pk="DEVICE#d", sk="#META")
+    assert devices.get(Device, device_id="d") == Device(device_id="d", name="unnamed")
+
+
+def test_attributes_of_others_are_passed_over(devices: Devices) -> None:
+    put(devices, pk="DEVICE#d", sk="#META", device_id="d", name="n", firmware={"M": {}}, level={"BOOL": True})
+    assert devices.get(Device, device_id="d") == Device(device_id="d", name="n")
+
+
+def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> None:
+    put(devices, pk="DEVICE#d", sk="#META", device_id="d", name={"N": "1"})
+    with pytest.raises(ItemNotReadable) as caught:
+        devices.get(Device, device_id="d")
+    assert caught.value.place == "Device(pk=DEVICE#d, sk=#META)"
+    assert [fault.place for fault in caught.value.faults] == ["Device.name"]
+    assert caught.value.hint

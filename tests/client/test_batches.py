@@ -1,0 +1,87 @@
+"""Batches go on until everything is done: nothing unprocessed is lost or handed back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyplan import Delete, Put
+from keyplan.client import conversations
+from keyplan.errors import StoreError
+from tests.client.support import Recorder, record
+from tests.contract.design import Everything, Order
+
+NOON = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found: list[float] = []
+    monkeypatch.setattr(conversations.time, "sleep", found.append)
+    return found
+
+
+def orders(count: int) -> list[Order]:
+    return [Order(order_id=f"{number:04d}", user_id="u", placed_at=NOON) for number in range(count)]
+
+
+def half(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """A store that takes the first half of each batch only (of one: all)."""
+    if not operation.startswith("Batch"):
+        return call(operation, parameters)  # type: ignore[no-any-return]
+    ((table, wanted),) = parameters["RequestItems"].items()
+    many = wanted if operation == "BatchWriteItem" else wanted["Keys"]
+    taken, left = many[: (len(many) + 1) // 2], many[(len(many) + 1) // 2 :]
+    given = taken if operation == "BatchWriteItem" else {**wanted, "Keys": taken}
+    response: dict[str, Any] = call(operation, {**parameters, "RequestItems": {table: given}})
+    if left and operation == "BatchWriteItem":
+        return {**response, "UnprocessedItems": {table: left}}
+    if left:
+        return {**response, "UnprocessedKeys": {table: {"Keys": left}}}
+    return response
+
+
+@pytest.mark.parametrize("count", [1, 25, 26, 240])
+def test_a_batch_of_writes_loses_nothing(count: int, pauses: list[float]) -> None:
+    with Everything.open(":memory:") as design:
+        recorder = record(design)
+        recorder.around = half
+        design.batch([Put(one) for one in orders(count)])
+        sizes = [len(one["RequestItems"]["everything"]) for name, one in recorder.requests if name == "BatchWriteItem"]
+        assert max(sizes) <= 25
+        keys = [{"order_id": one.order_id} for one in orders(count)]
+        assert design.get_many(Order, keys) == orders(count)
+        design.batch([Delete(one) for one in orders(count)])
+        assert design.get_many(Order, keys) == [None] * count
+        assert all(0 <= pause <= 2 for pause in pauses)
+
+
+def test_a_batch_of_reads_asks_a_hundred_keys_at_a_time(pauses: list[float]) -> None:
+    with Everything.open(":memory:") as design:
+        design.batch([Put(one) for one in orders(230)])
+        recorder = record(design)
+        found = design.get_many(Order, [{"order_id": one.order_id} for one in orders(230)])
+        assert found == orders(230)
+        assert [len(one["RequestItems"]["everything"]["Keys"]) for _, one in recorder.requests] == [100, 100, 30]
+    assert pauses == []
+
+
+@pytest.mark.parametrize("operation", ["BatchWriteItem", "BatchGetItem"])
+def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[float]) -> None:
+    def nothing(call: Any, name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        if name != operation:
+            return call(name, parameters)  # type: ignore[no-any-return]
+        member = "UnprocessedItems" if operation == "BatchWriteItem" else "UnprocessedKeys"
+        return {"Responses": {}, member: parameters["RequestItems"]}
+
+    with Everything.open(":memory:") as design:
+        recorder: Recorder = record(design)
+        recorder.around = nothing
+        with pytest.raises(StoreError, match=r"5 (writes|keys) of a batch were not taken by the store in 12 rounds"):
+            if operation == "BatchWriteItem":
+                design.batch([Put(one) for one in orders(5)])
+            else:
+                design.get_many(Order, [{"order_id": one.order_id} for one in orders(5)])
+    assert len(pauses) == 12

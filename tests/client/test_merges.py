@@ -1,0 +1,132 @@
+"""Merged partitions: one cursor, nothing lost and nothing twice, while others write."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from keyplan.design.entity import Entity
+from tests.client.support import record
+from tests.contract.design import Event, Everything, Follow, Post
+
+DAY = date(2026, 3, 1)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def event(number: int, name: str = "old") -> Event:
+    return Event(day=DAY, at=NOON + timedelta(seconds=number // 3), event_id=f"{name}{number}")
+
+
+def post(number: int, name: str = "old") -> Post:
+    return Post(
+        user_id=f"u{number % 25}",
+        post_id=f"{name}{number:03d}",
+        created_at=NOON + timedelta(seconds=number // 4),
+        status="published",
+    )
+
+
+def all_pages(design: Everything, pattern: str, limit: int, meanwhile: Any, **arguments: Any) -> list[Any]:
+    found: list[Entity] = []
+    cursor = None
+    for round_ in range(1000):
+        page = design.run_read(pattern, (), {**arguments, "limit": limit, "cursor": cursor})
+        found += page.items
+        cursor = page.cursor
+        if cursor is None:
+            return found
+        meanwhile(round_)
+    raise AssertionError("no end")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newest_first: bool) -> None:  # noqa: FBT001
+    """In shards (ascending), and over a junction's partitions (descending), with many items at one moment."""
+    choice = random.Random(f"{limit}{newest_first}")
+    with Everything.open(":memory:") as design:
+        old: list[Any]
+        if newest_first:
+            for number in range(25):
+                design.put(Follow(user_id="me", followed_id=f"u{number}"))
+            old = [design.put(post(number)) for number in range(60)]
+        else:
+            old = [design.put(event(number)) for number in range(60)]
+
+        def meanwhile(round_: int) -> None:
+            number = choice.randrange(60)
+            design.put(post(number, f"n{round_}-") if newest_first else event(number, f"n{round_}-"))
+
+        arguments: dict[str, Any] = {"user_id": "me"} if newest_first else {"day": DAY}
+        found = all_pages(design, "feed" if newest_first else "events", limit, meanwhile, **arguments)
+    given = [one for one in found if one in old]
+    assert sorted(given, key=repr) == sorted(old, key=repr)
+    assert len(found) == len({repr(one) for one in found})
+    times = [one.created_at if isinstance(one, Post) else one.at for one in found]
+    assert times == sorted(times, reverse=newest_first)
+
+
+def test_items_deleted_meanwhile_disturb_nothing() -> None:
+    with Everything.open(":memory:") as design:
+        old = [design.put(event(number)) for number in range(30)]
+
+        def meanwhile(round_: int) -> None:
+            design.delete(old[round_ * 2])  # the page before ended there, or before it
+
+        found = all_pages(design, "events", 2, meanwhile, day=DAY)
+        assert [one for one in old if one not in found] == []
+
+
+def test_partitions_that_come_and_go_meanwhile_disturb_nothing() -> None:
+    with Everything.open(":memory:") as design:
+        for number in range(10):
+            design.put(Follow(user_id="me", followed_id=f"u{number}"))
+        old = [design.put(post(number)) for number in range(0, 250, 1) if number % 25 < 10]
+
+        def meanwhile(round_: int) -> None:
+            design.delete(Follow, user_id="me", followed_id="u9")
+            design.put(Follow(user_id="me", followed_id=f"u{10 + round_ % 5}"))
+
+        found = all_pages(design, "feed", 7, meanwhile, user_id="me")
+        kept = [one for one in old if one.user_id != "u9"]
+        assert [one for one in kept if one not in found] == []
+        assert len(found) == len({repr(one) for one in found})
+
+
+def test_partitions_are_asked_in_parallel_batches() -> None:
+    with Everything.open(":memory:") as design:
+        recorder = record(design)
+        batches: list[int] = []
+        whole = recorder.call_all
+
+        def call_all(requests: list[Any]) -> list[dict[str, Any]]:
+            batches.append(len(requests))
+            return whole(requests)
+
+        recorder.call_all = call_all  # type: ignore[method-assign]
+        design.posts_of_users(user_id=[f"u{number}" for number in range(45)])
+    assert batches == [20, 20, 5]
+
+
+def test_a_stream_reads_as_it_is_taken() -> None:
+    with Everything.open(":memory:") as design:
+        for number in range(250):
+            design.put(Post(user_id="u", post_id=f"{number:03d}", created_at=NOON))
+        recorder = record(design)
+        stream = design.all_posts(user_id="u")
+        assert recorder.requests == []
+        assert next(stream).post_id == "000"
+        assert len(recorder.requests) == 1
+        assert len(list(stream)) == 249
+        assert len(recorder.requests) == 3
+
+        async def first() -> str:
+            async for one in design.all_posts.aio(user_id="u"):
+                return one.post_id
+            return ""
+
+        assert asyncio.run(first()) == "000"

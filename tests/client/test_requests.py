@@ -1,0 +1,93 @@
+"""What a call costs: requests, and the SQL statements that the embedded store runs for them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.systems.cms import Article, ArticleVersion, Cms, TagArticle
+from tests.client.support import record
+
+
+@pytest.fixture
+def cms() -> Any:
+    with Cms.open(":memory:") as design:
+        for number in range(30):
+            design.create(Article(article_id=f"{number:02d}", title="t", slug="s", author_id="ada"))
+            design.create(TagArticle(tag="news", article_id=f"{number:02d}"))
+        for version in range(1, 20):
+            design.create(
+                ArticleVersion(article_id="07", version=version, body="b", word_count=1, created_by="ada")
+            )
+        yield design
+
+
+COSTS = [
+    ("article", {"article_id": "07"}, ["GetItem"], 1),
+    ("article", {"article_id": "none"}, ["GetItem"], 1),
+    ("article_version", {"article_id": "07", "version": 3}, ["GetItem"], 1),
+    ("article_with_latest", {"article_id": "07"}, ["Query"], 1),
+    ("article_with_latest", {"article_id": "08"}, ["Query"], 1),
+    ("article_versions", {"article_id": "07", "limit": 10}, ["Query"], 1),
+    ("articles_by_author", {"author_id": "ada", "limit": 10}, ["Query"], 1),
+    ("articles_by_tag", {"tag": "news", "limit": 10}, ["Query", "BatchGetItem"], None),
+    ("tags_of_article", {"article_id": "07"}, ["Query"], 1),
+]
+
+
+@pytest.mark.parametrize(("pattern", "arguments", "operations", "statements"), COSTS)
+def test_a_read_costs(
+    cms: Cms, pattern: str, arguments: dict[str, Any], operations: list[str], statements: int | None
+) -> None:
+    cms.run_read(pattern, (), arguments)  # statements are prepared, and the table's form is known
+    recorder = record(cms)
+    engine = _engine(cms)
+    before = engine.statements
+    cms.run_read(pattern, (), arguments)
+    assert recorder.operations == operations
+    if statements is not None:
+        assert engine.statements - before == statements
+
+
+def _engine(design: Any) -> Engine:
+    found = next(one for one in _reachable(design.store) if isinstance(one, Engine))
+    assert isinstance(found, Engine)
+    return found
+
+
+def _reachable(one: Any, depth: int = 3) -> Any:
+    yield one
+    if depth and hasattr(one, "__dict__"):
+        for inner in vars(one).values():
+            yield from _reachable(getattr(inner, "__self__", inner), depth - 1)
+
+
+def test_the_next_page_begins_behind_the_last(cms: Cms) -> None:
+    first = cms.articles_by_author("ada", limit=10)
+    recorder = record(cms)
+    second = cms.articles_by_author("ada", limit=10, cursor=first.cursor)
+    assert recorder.operations == ["Query"]
+    assert [one.article_id for one in first.items + second.items] == [f"{number:02d}" for number in range(29, 9, -1)]
+
+
+def test_a_verb_is_one_request(cms: Cms) -> None:
+    recorder = record(cms)
+    article = cms.create(Article(article_id="x", title="t", slug="s", author_id="ada"))
+    changed = cms.update(article, title="u", updated_at=datetime(2026, 3, 1, tzinfo=UTC))
+    cms.put(changed)
+    cms.get(Article, article_id="x")
+    cms.delete(changed)
+    assert recorder.operations == ["PutItem", "UpdateItem", "PutItem", "GetItem", "DeleteItem"]
+
+
+def test_a_page_never_reads_on_through_a_long_run_of_others_items_one_by_one(cms: Cms) -> None:
+    for number in range(300):
+        item = {"pk": {"S": "ARTICLE#07"}, "sk": {"S": f"VERSION#x{number:03d}"}}
+        cms.store.transport.call("PutItem", {"TableName": "cms", "Item": item})
+    recorder = record(cms)
+    assert len(cms.article_versions("07", limit=19).items) == 19
+    assert cms.article_versions("07", limit=19).cursor is None
+    assert len(recorder.requests) <= 8

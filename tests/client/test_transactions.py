@@ -1,0 +1,84 @@
+"""Transactions that meet others: tried again as the same one; and what comes of it is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan import Create
+from keyplan.client import conversations
+from keyplan.errors import DynamoDBError, StoreError, TransactionFailed
+from keyplan.wire.errors import DynamoDBError as WireError
+from tests.client.support import Recorder, record
+from tests.contract.design import Everything, Mark, Total
+
+ACTIONS = [Create(Total(group="g")), Create(Mark(group="g"))]
+
+
+def conflict(*codes: str) -> DynamoDBError:
+    reasons = [{"Code": code, "Message": "m"} if code != "None" else {"Code": "None"} for code in codes]
+    return WireError("cancelled", type="TransactionCanceledException", fields={"CancellationReasons": reasons})
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(conversations.time, "sleep", lambda seconds: None)
+    with Everything.open(":memory:") as design:
+        found = record(design)
+        found.design = design  # type: ignore[attr-defined]
+        yield found
+
+
+def failing(recorder: Recorder, times: int, error: DynamoDBError) -> None:
+    left = [error] * times
+
+    def before(operation: str, parameters: dict[str, Any]) -> None:
+        if operation == "TransactWriteItems" and left:
+            raise left.pop()
+
+    recorder.before = before
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        conflict("TransactionConflict", "None"),
+        WireError("busy", type="TransactionInProgressException"),
+        WireError("busy", type="TransactionConflictException"),
+    ],
+)
+def test_a_conflict_is_tried_again_with_the_same_token(recorder: Any, error: DynamoDBError) -> None:
+    failing(recorder, 3, error)
+    recorder.design.transact(ACTIONS)
+    tokens = {parameters["ClientRequestToken"] for _, parameters in recorder.requests}
+    assert len(recorder.requests) == 4
+    assert len(tokens) == 1
+    assert recorder.design.marked("g") is not None
+
+
+def test_conflicts_without_end_are_told(recorder: Any) -> None:
+    failing(recorder, 100, conflict("None", "TransactionConflict"))
+    with pytest.raises(TransactionFailed) as caught:
+        recorder.design.transact(ACTIONS)
+    assert len(recorder.requests) == 8
+    assert caught.value.reasons[0] is None
+    assert "TransactionConflict" in str(caught.value)
+    assert recorder.design.marked("g") is None
+
+
+def test_other_errors_of_the_store_are_raised_as_they_are(recorder: Any) -> None:
+    for error in (WireError("no", type="ResourceNotFoundException"), WireError("no", type="ValidationException")):
+        failing(recorder, 1, error)
+        with pytest.raises(DynamoDBError) as caught:
+            recorder.design.transact(ACTIONS)
+        assert caught.value is error
+
+
+def test_a_store_that_fails_is_told(recorder: Any) -> None:
+    def before(operation: str, parameters: dict[str, Any]) -> None:
+        raise StoreError("the disk is full")
+
+    recorder.before = before
+    with pytest.raises(StoreError, match="the disk is full"):
+        recorder.design.transact(ACTIONS)

@@ -1,0 +1,490 @@
+# mypy: disable-error-code="empty-body"
+"""Every write keeps keys, claims, versions and types right, whoever writes besides."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, Literal
+
+import pytest
+from pydantic import Field, computed_field
+
+from keyplan import (
+    Add,
+    Append,
+    Check,
+    Create,
+    Delete,
+    Design,
+    Discard,
+    Entity,
+    Include,
+    Index,
+    Key,
+    Put,
+    Remove,
+    Table,
+    Unique,
+    Update,
+    Version,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import (
+    ArgumentError,
+    ConditionFailed,
+    ItemExists,
+    KeyplanError,
+    RequestError,
+    TransactionFailed,
+    UpdateRefused,
+    ValueTaken,
+    WriteFailed,
+)
+from keyplan.testing.invariants import check_invariants
+from keyplan.testing.world import scan
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
+
+
+class Account(Entity):
+    """Locked, with unique values."""
+
+    account_id: str
+    email: str
+    phone: str | None = None
+    city: str | None = None
+    version: Version = 0
+
+    primary = Key("ACCOUNT#{account_id}", "META")
+    by_city = Key("CITY#{city}", "{account_id}", index=GSI1)
+    one_email = Unique("EMAIL#{email}")
+    one_phone = Unique("PHONE#{phone}")
+
+
+class Note(Entity):
+    """Locked, without claims, so that it can be put."""
+
+    note_id: str
+    text: str = ""
+    version: Version = 0
+
+    primary = Key("NOTE#{note_id}", "META")
+
+
+class Product(Entity):
+    """Keys of several fields, one of them computed; and fields with limits."""
+
+    product_id: str
+    brand: str
+    rank: int = 0
+    status: Literal["new", "old"] = "new"
+    names: list[str] = Field(default_factory=list)
+    tags: set[str] = Field(default_factory=set)
+    stock: int = Field(default=10, ge=0, le=100)
+    price: Decimal = Decimal(1)
+    note: str | None = None
+    at: datetime | None = None
+
+    primary = Key("PRODUCT#{product_id}", "META")
+    by_brand = Key("BRAND#{brand}#{status}", "{rank:04d}#{product_id}", index=GSI1)
+    by_label = Key("LABEL#{label}", "{product_id}", index=GSI2, when={"status": ("new",)})
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def label(self) -> str:
+        return f"{self.brand}-{len(self.tags)}"
+
+
+class Shop(Design):
+    """Those."""
+
+    table = Table("shop", indexes=[GSI1, GSI2], entities=[Account, Note, Product])
+
+    @read("R1")
+    def of_brand(self, brand: str, status: Literal["new", "old"]) -> list[Product]: ...
+
+    @read("R2", where={"status": "new"})
+    def labelled(self, label: str) -> list[Product]: ...
+
+    @read("R3")
+    def in_city(self, city: str) -> list[Account]: ...
+
+    @write("W1", attempts=5)
+    def count(self, note_id: str) -> Writes[int]:
+        """Reads, and writes what follows from it."""
+        note = yield from self.note.ask(note_id)
+        number = len(note.text) + 1
+        yield Update(note, text="x" * number)
+        return number
+
+    @read("R4")
+    def note(self, note_id: str) -> Note: ...
+
+
+@pytest.fixture
+def shop() -> Any:
+    with Shop.open(":memory:") as design:
+        yield design
+        check_invariants(scan(design))
+
+
+def product(**more: Any) -> Product:
+    return Product(**{"product_id": "p", "brand": "acme", **more})
+
+
+def raw(shop: Shop, partition: str) -> Any:
+    key = {"pk": {"S": partition}, "sk": {"S": "META"}}
+    return shop.store.transport.call("GetItem", {"TableName": "shop", "Key": key})["Item"]
+
+
+# Locks
+
+
+def test_a_lock_holds_in_every_verb(shop: Shop) -> None:
+    old = shop.create(Note(note_id="n"))
+    new = shop.put(old)
+    assert (old.version, new.version) == (1, 2)
+    stale: list[Any] = [Put(old), Update(old, text="t"), Delete(old), Put(Note(note_id="n"))]
+    for action in stale:
+        with pytest.raises(ConditionFailed, match="version is 2, expected"):
+            shop.transact([action])
+        with pytest.raises(WriteFailed):
+            shop.transact([action, Create(Note(note_id="other"))])
+    with pytest.raises(ConditionFailed):
+        shop.put(old)
+    with pytest.raises(ConditionFailed):
+        shop.update(old, text="t")
+    with pytest.raises(ConditionFailed):
+        shop.delete(old)
+    assert shop.get(Note, note_id="n") == new
+    assert shop.get(Note, note_id="other") is None
+    shop.transact([Update(new, text="t"), Create(Note(note_id="other"))])
+    assert shop.note("n").version == 3
+
+
+def test_an_update_by_class_counts_without_asking(shop: Shop) -> None:
+    shop.create(Note(note_id="n"))
+    shop.transact([Update(Note, note_id="n").set(text="t")])
+    assert shop.note("n") == Note(note_id="n", text="t", version=2)
+
+
+def test_a_version_is_not_changed_by_hand(shop: Shop) -> None:
+    note = shop.create(Note(note_id="n"))
+    with pytest.raises(UpdateRefused, match="it counts the item's writes by itself"):
+        shop.update(note, version=7)
+
+
+def test_a_write_that_lost_a_race_is_made_anew(shop: Shop) -> None:
+    from tests.client.support import record
+
+    note = shop.create(Note(note_id="n"))
+    recorder = record(shop)
+    raced: list[Any] = []
+
+    def before(operation: str, parameters: dict[str, Any]) -> None:
+        if operation == "UpdateItem" and len(raced) < 2:
+            raced.append(parameters)
+            current = raw(shop, "NOTE#n")
+            version = int(current["version"]["N"]) + 1
+            recorder.inner.call(
+                "PutItem",
+                {"TableName": "shop", "Item": {**current, "text": {"S": "y" * version}, "version": {"N": str(version)}}},
+            )
+
+    recorder.before = before
+    assert shop.count("n") == 4
+    assert note.version == 1
+    assert shop.note("n").text == "xxxx"
+
+
+# Claims
+
+
+def test_claims_are_taken_moved_released_and_used_again(shop: Shop) -> None:
+    ada = shop.create(Account(account_id="a", email="x@y", phone="1"))
+    with pytest.raises(ValueTaken, match="email 'x@y' belongs to another Account"):
+        shop.create(Account(account_id="b", email="x@y"))
+    with pytest.raises(ItemExists, match="is there already"):
+        shop.create(Account(account_id="a", email="x@y", phone="1"))
+    ada = shop.update(ada, email="new@y", phone=None)
+    eve = shop.create(Account(account_id="b", email="x@y", phone="1"))
+    with pytest.raises(ValueTaken, match="email 'new@y'"):
+        shop.update(eve, email="new@y", city="Bern")
+    assert shop.in_city("Bern") == []
+    shop.delete(ada)
+    eve = shop.update(eve, email="new@y", city="Bern")
+    assert shop.in_city("Bern") == [eve]
+
+
+def test_claims_that_are_moved_by_two_at_once(shop: Shop) -> None:
+    stale = shop.create(Account(account_id="a", email="one@y"))
+    shop.update(stale, email="two@y")
+    with pytest.raises(WriteFailed):
+        shop.update(stale, email="three@y")
+    with pytest.raises(WriteFailed):
+        shop.delete(stale)
+    assert len(scan(shop).claims) == 1
+
+
+def test_claims_are_not_forgotten_by_blind_writes(shop: Shop) -> None:
+    ada = shop.create(Account(account_id="a", email="x@y"))
+    refused: list[tuple[Any, str]] = [
+        (lambda: shop.put(ada), "Put would not know which unique values"),
+        (lambda: shop.delete(Account, account_id="a"), "are found by its instance"),
+        (lambda: shop.batch([Delete(ada)]), "has claims or a version"),
+        (lambda: shop.transact([Update(Account, account_id="a").set(email="z")]), "part of the key one_email"),
+    ]
+    for call, message in refused:
+        with pytest.raises(RequestError, match=message):
+            call()
+
+
+# Keys
+
+
+def test_keys_are_made_anew_when_their_fields_change(shop: Shop) -> None:
+    one = shop.create(product())
+    two = shop.update(one, rank=7)
+    three = shop.update(two, brand="bolt")
+    assert shop.of_brand("bolt", "new") == [three]
+    assert shop.of_brand("acme", "new") == []
+    four = shop.update(three, rank=Add(5))
+    assert four.rank == 12
+    assert raw(shop, "PRODUCT#p")["gsi1sk"] == {"S": "0012#p"}
+    five = shop.update(four, tags=Include({"a", "b"}))
+    assert shop.labelled("bolt-2") == [five]
+    assert raw(shop, "PRODUCT#p")["label"] == {"S": "bolt-2"}
+    six = shop.update(five, status="old")
+    assert shop.labelled("bolt-2") == []
+    assert shop.of_brand("bolt", "old") == [six]
+    assert "gsi2pk" not in raw(shop, "PRODUCT#p")
+
+
+def test_a_key_is_not_made_of_fields_that_have_changed_meanwhile(shop: Shop) -> None:
+    stale = shop.create(product())
+    shop.update(stale, brand="bolt")
+    for changes in ({"rank": 3}, {"status": "old"}, {"rank": Add(1)}, {"tags": {"x"}}):
+        with pytest.raises(ConditionFailed, match="brand is 'bolt', expected 'acme'"):
+            shop.update(stale, **changes)
+    assert shop.update(stale, note="free").note == "free"
+    with pytest.raises(ConditionFailed):
+        shop.transact([Update(stale, rank=3), Check(Note, note_id="none")])
+
+
+@pytest.mark.parametrize("changes", [{"brand": "b"}, {"rank": 1}, {"status": "old"}, {"tags": {"a"}}, {"rank": Add(1)}])
+def test_keys_cannot_be_made_anew_by_class(shop: Shop, changes: dict[str, Any]) -> None:
+    shop.create(product())
+    with pytest.raises(UpdateRefused, match=r"it is part of the key by_(brand|label)"):
+        shop.transact([Update(Product, product_id="p").set(**changes)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"product_id": "q"}, UpdateRefused, "it names the item"),
+        ({"label": "x"}, UpdateRefused, "it is computed from other fields"),
+        ({"colour": "x"}, RequestError, "Product has no field 'colour'"),
+        ({"rank": -1}, KeyplanError, "is negative"),
+        ({"status": "odd"}, ArgumentError, r"input should be 'new' or 'old'"),
+        ({"brand": ""}, KeyplanError, "is empty"),
+        ({}, UpdateRefused, "an update changes nothing"),
+    ],
+)
+def test_updates_that_are_refused(shop: Shop, changes: Any, error: type[Exception], message: str) -> None:
+    one = shop.create(product())
+    with pytest.raises(error) as caught:
+        shop.update(one, **changes)
+    assert message in str(caught.value)
+    assert shop.get(Product, product_id="p") == one
+
+
+# Changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"names": Append([1])}, "names[0]"),
+        ({"names": "ab"}, "names"),
+        ({"stock": Add("x")}, "Product.stock"),
+        ({"stock": Add(Decimal("1.5"))}, "stock"),
+        ({"brand": Remove()}, "it can't be without a value"),
+        ({"note": 1}, "note"),
+        ({"stock": 101}, "less than or equal to 100"),
+        ({"at": datetime(2026, 3, 1)}, "has no time zone"),  # noqa: DTZ001 - that is the case
+    ],
+)
+def test_what_does_not_fit_a_field_is_never_written(shop: Shop, changes: Any, said: str) -> None:
+    one = shop.create(product())
+    by_class = Update(Product, product_id="p").set(**changes)
+    for call in (lambda: shop.update(one, **changes), lambda: shop.transact([by_class])):
+        with pytest.raises(RequestError) as caught:
+            call()
+        assert said in str(caught.value) or "it is part of the key" in str(caught.value)
+    assert shop.get(Product, product_id="p") == one
+
+
+def test_changes_by_class(shop: Shop) -> None:
+    shop.create(product())
+    shop.transact([Update(Product, product_id="p").set(stock=Add(-3), names=Append(["a"]), note="n", price=Add(2))])
+    shop.transact([Update(Product, product_id="p").set(names=Append(["b"]), note=None)])
+    found = shop.get(Product, product_id="p")
+    assert found == product(stock=7, names=["a", "b"], price=Decimal(3))
+    assert "note" not in raw(shop, "PRODUCT#p")
+    shop.transact([Update(Product, product_id="p").set(names=Remove(), stock=Remove())])
+    assert shop.get(Product, product_id="p") == product(price=Decimal(3)), "a default is read again"
+
+
+def test_a_number_keeps_to_its_bounds_whatever_is_stored(shop: Shop) -> None:
+    stale = shop.create(product(stock=3))
+    shop.update(stale, stock=1)
+    with pytest.raises(ConditionFailed):
+        shop.update(stale, stock=Add(-2))
+    with pytest.raises(ConditionFailed):
+        shop.transact([Update(Product, product_id="p").set(stock=Add(100))])
+    shop.transact([Update(Product, product_id="p").set(stock=Add(-1))])
+    found = shop.get(Product, product_id="p")
+    assert found is not None
+    assert found.stock == 0
+
+
+def test_empty_sets_and_nothing_are_not_stored(shop: Shop) -> None:
+    one = shop.create(product(tags={"a"}, note="n", at=datetime(2026, 3, 1, tzinfo=UTC)))
+    two = shop.update(one, tags=Discard({"a"}), note=None, at=None)
+    stored = raw(shop, "PRODUCT#p")
+    assert not {"tags", "note", "at"} & stored.keys()
+    assert shop.get(Product, product_id="p") == two == product()
+    three = shop.update(two, tags=Include({"b"}))
+    assert three.tags == {"b"}
+    assert shop.update(three, tags=set()).tags == set()
+
+
+def test_computed_fields_are_the_same_in_every_zone() -> None:
+    from datetime import date, timedelta, timezone
+
+    class Event(Entity):
+        event_id: str
+        at: datetime
+
+        primary = Key("EVENTS#{day}", "{event_id}")
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def day(self) -> date:
+            return self.at.date()
+
+    class Calendar(Design):
+        table = Table("calendar", entities=[Event])
+
+    late = datetime(2026, 3, 2, 0, 30, tzinfo=timezone(timedelta(hours=1)))
+    with Calendar.open(":memory:") as calendar:
+        calendar.create(Event(event_id="e", at=late))
+        world = scan(calendar)
+        check_invariants(world)
+        calendar.delete(world.rows[0].instance)
+        assert scan(calendar).size == 0
+
+
+# Conditions
+
+
+def test_conditions_by_fields_and_in_dynamodbs_grammar(shop: Shop) -> None:
+    one = shop.create(product(stock=5, tags={"a"}))
+    shop.transact([Update(one, note="1").only_if(stock=5, status="new", at=None)])
+    shop.transact([Update(one, note="2").only_if("stock BETWEEN :low AND :high AND contains(tags, :tag)", low=1, high=5, tag="a")])
+    shop.transact([Update(one, note="3").only_if("attribute_not_exists(at)").only_if("size(tags) = :n", n=1)])
+    failing: list[Any] = [
+        Update(one, note="x").only_if(stock=6),
+        Update(one, note="x").only_if(note=None),
+        Update(one, note="x").only_if("stock > :n", n=5),
+        Put(product(stock=0)).only_if(stock=6),
+        Delete(one).only_if(stock=6),
+        Check(one).only_if(stock=6),
+        Create(product(product_id="q")).only_if("attribute_exists(stock)"),
+    ]
+    for action in failing:
+        with pytest.raises(WriteFailed):
+            shop.transact([action])
+    found = shop.get(Product, product_id="p")
+    assert found is not None
+    assert found.note == "3"
+    shop.transact([Check(one).only_if(note="3"), Delete(one).only_if(stock=5)] [1:])
+    assert shop.get(Product, product_id="p") is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "values", "message"),
+    [
+        ("stokc > :n", {"n": 1}, "names 'stokc', which is no field"),
+        ("stock > > :n", {"n": 1}, "can't be read"),
+        ("stock > :n", {}, r"has the placeholders \['n'\], and values are given for \[\]"),
+        ("stock > :n", {"n": 1, "m": 2}, r"values are given for \['m', 'n'\]"),
+    ],
+)
+def test_conditions_that_cannot_be_asked(shop: Shop, condition: str, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=message):
+        shop.transact([Update(product(), note="x").only_if(condition, **values)])
+
+
+# Transactions
+
+
+def test_which_action_failed_and_why(shop: Shop) -> None:
+    one = shop.create(product(stock=5))
+    shop.create(Account(account_id="a", email="x@y"))
+    with pytest.raises(TransactionFailed) as caught:
+        shop.transact(
+            [
+                Create(Note(note_id="n")),
+                Update(one, note="x").only_if(stock=6),
+                Create(Account(account_id="b", email="x@y")),
+                Check(Note, note_id="none"),
+            ]
+        )
+    error = caught.value
+    assert [type(reason) for reason in error.reasons] == [
+        type(None), ConditionFailed, type(None), ValueTaken, ConditionFailed,
+    ]  # fmt: skip
+    texts = [str(fault) for fault in error.faults]
+    assert "stock is 5, expected 6" in texts[0]
+    assert "email 'x@y' belongs to another Account" in texts[1]
+    assert "Note(pk=NOTE#none, sk=META) isn't there" in texts[2]
+    assert scan(shop).size == 3
+
+
+def test_two_actions_for_one_item_are_refused(shop: Shop) -> None:
+    with pytest.raises(RequestError, match="two actions of one transaction are for the same item"):
+        shop.transact([Create(Note(note_id="n")), Delete(Note, note_id="n")])
+    with pytest.raises(RequestError, match="two actions of one batch are for the same item"):
+        shop.batch([Put(product()), Delete(Product, product_id="p")])
+
+
+def test_a_transaction_has_a_hundred_operations(shop: Shop) -> None:
+    with pytest.raises(RequestError, match="101 operations in one transaction; DynamoDB allows 100"):
+        shop.transact([Create(Note(note_id=str(number))) for number in range(101)])
+    shop.transact([Create(Note(note_id=str(number))) for number in range(100)])
+    assert scan(shop).size == 100
+
+
+def test_entities_of_other_designs_are_refused(shop: Shop) -> None:
+    class Stranger(Entity):
+        name: str
+        primary = Key("S#{name}", "M")
+
+    with pytest.raises(RequestError, match="Stranger is no entity of this design"):
+        shop.put(Stranger(name="x"))
+    with pytest.raises(RequestError, match="a write yields actions, not str"):
+        shop.transact(["put"])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="a Note is named by note_id; missing: note_id; not of the key: id"):
+        shop.get(Note, id="n")
+
+
+def test_what_was_made_without_validation_is_validated(shop: Shop) -> None:
+    with pytest.raises(ArgumentError, match="this Product is not valid"):
+        shop.put(product().model_copy(update={"stock": "many"}))
+    with pytest.raises(ArgumentError, match="this Product is not valid"):
+        shop.create(Product.model_construct(product_id="p"))

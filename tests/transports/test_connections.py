@@ -1,0 +1,277 @@
+"""Connections: reuse, bounds, parallel requests, cancellation, threads, forks and event loops."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import orjson
+import pytest
+
+from keyplan.errors import KeyplanError, StoreError
+from tests.transports.calls import Note, Notes
+from tests.transports.faulty import FaultyStore, Loop, reply
+
+pytestmark = pytest.mark.usefixtures("impatient")
+MANY = [{"book": "b", "number": number} for number in range(450)]
+
+
+@pytest.fixture
+def notes(store: FaultyStore) -> Iterator[Notes]:
+    with Notes.open(store.url("connections=4&parallel=4&total_seconds=20"), create=True) as opened:
+        opened.put(Note(book="b", number=1))
+        yield opened
+
+
+def test_one_connection_for_many_calls(notes: Notes, store: FaultyStore) -> None:
+    """It is kept open."""
+    for _ in range(20):
+        notes.note("b", 1)
+    assert store.connections == 1
+
+
+def test_requests_of_one_call_run_in_parallel_and_bounded(notes: Notes, store: FaultyStore) -> None:
+    """450 keys are five requests; four connections carry them. The answers are in order."""
+    store.delay_seconds = 0.2
+    found = notes.get_many(Note, MANY)
+    assert [note is not None for note in found] == [number == 1 for number in range(450)]
+    assert store.open_max == 4
+    found = asyncio.run(_get_many(notes))
+    assert [note is not None for note in found] == [number == 1 for number in range(450)]
+
+
+async def _get_many(notes: Notes) -> list[Note | None]:
+    return await notes.aio.get_many(Note, MANY)
+
+
+def test_a_failure_among_parallel_requests(notes: Notes, store: FaultyStore) -> None:
+    """It is told when all have ended: nothing goes on behind the caller's back."""
+    store.respond = lambda operation, body: reply(400, b'{"__type":"x#ValidationException","message":"no"}')
+    calls: list[Callable[[], object]] = [lambda: notes.get_many(Note, MANY), lambda: asyncio.run(_get_many(notes))]
+    for call in calls:
+        with pytest.raises(KeyplanError, match="no"):
+            call()
+        before = store.received["BatchGetItem"]
+        time.sleep(0.05)
+        assert store.received["BatchGetItem"] == before
+
+
+def test_threads_share_a_store(notes: Notes, store: FaultyStore) -> None:
+    """Eight threads, at most four connections, every answer its own."""
+    for number in range(40):
+        notes.put(Note(book="b", number=number))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda number: notes.note("b", number % 40), range(400)))
+    assert [note and note.number for note in found] == [number % 40 for number in range(400)]
+    assert store.open_max <= 4
+
+
+def test_waiting_for_a_connection_ends(store: FaultyStore) -> None:
+    """When all are busy for longer than the call may take, that is what is told."""
+    Notes.open(store.url(), create=True).close()
+    with Notes.open(store.url("connections=1&total_seconds=0.6")) as notes:
+        store.delay_seconds = 1.5
+        errors: list[str] = []
+
+        def call() -> None:
+            try:
+                notes.note("b", 1)
+            except StoreError as error:
+                errors.append(error.message)
+
+        threads = [threading.Thread(target=call) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(errors) == 2
+        assert any("all 1 connections were busy" in one or "no answer within" in one for one in errors)
+
+        async def awaited() -> list[object]:
+            return await asyncio.gather(*(notes.note.aio("b", 1) for _ in range(2)), return_exceptions=True)
+
+        assert all(isinstance(one, StoreError) for one in asyncio.run(awaited()))
+
+
+def test_a_cancelled_call_leaves_no_half_read_connection(notes: Notes, store: FaultyStore) -> None:
+    """The next call gets its own answer, on a connection of its own."""
+
+    async def run() -> None:
+        await notes.note.aio("b", 1)
+        store.delay_seconds = 0.3
+        task = asyncio.create_task(notes.note.aio("b", 7))
+        await asyncio.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        store.delay_seconds = 0.0
+        for _ in range(5):
+            found = await notes.note.aio("b", 1)
+            assert found is not None
+        await asyncio.sleep(0.3)  # the store sees what was closed when it would answer
+        assert store.open_connections <= 2
+
+    asyncio.run(run())
+
+
+def test_a_timeout_around_a_call(notes: Notes, store: FaultyStore) -> None:
+    """asyncio.timeout works as everywhere, also while connections are waited for."""
+
+    async def run() -> None:
+        store.delay_seconds = 5
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await asyncio.gather(*(notes.note.aio("b", 1) for _ in range(9)))
+        store.delay_seconds = 0
+        assert len(await asyncio.gather(*(notes.note.aio("b", 1) for _ in range(9)))) == 9
+
+    asyncio.run(run())
+
+
+def test_dripping_answers_are_bounded(store: FaultyStore, loop: Loop) -> None:
+    """A byte now and then isn't progress for ever."""
+    Notes.open(store.url(), create=True).close()
+    with Notes.open(store.url("answer_seconds=0.3&total_seconds=1")) as notes:
+        store.respond = lambda operation, body: b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"
+        dripping = threading.Event()
+
+        def drip() -> None:
+            while not dripping.wait(0.02):
+                loop.loop.call_soon_threadsafe(_drip, store)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        try:
+            begun = time.monotonic()
+            with pytest.raises(StoreError, match="no answer within"):
+                notes.note("b", 1)
+            with pytest.raises(StoreError, match="no answer within"):
+                asyncio.run(_one(notes))
+            assert time.monotonic() - begun < 30
+        finally:
+            dripping.set()
+            thread.join()
+
+
+def _drip(store: FaultyStore) -> None:
+    for writer in store._writers:
+        writer.write(b" ")
+
+
+async def _one(notes: Notes) -> None:
+    await notes.note.aio("b", 1)
+
+
+def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> None:
+    """Each has its own connections, and closes them when it ends."""
+    for _ in range(3):
+        asyncio.run(_one(notes))
+    deadline = time.monotonic() + 10
+    while store.open_connections > 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert store.open_connections == 1  # the synchronous one
+
+    threads = [threading.Thread(target=asyncio.run, args=(_one(notes),)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_closing(store: FaultyStore) -> None:
+    """Everything is closed, also from within a loop; a closed design says that it is."""
+    notes = Notes.open(store.url(), create=True)
+    notes.note("b", 1)
+
+    async def run() -> None:
+        async with notes:
+            await notes.note.aio("b", 1)
+        with pytest.raises(StoreError, match="was closed"):
+            await notes.note.aio("b", 1)
+
+    asyncio.run(run())
+    with pytest.raises(StoreError, match="was closed"):
+        notes.note("b", 1)
+    notes.close()
+    deadline = time.monotonic() + 10
+    while store.open_connections and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert store.open_connections == 0
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_process_makes_its_own_connections(notes: Notes, store: FaultyStore) -> None:
+    """Two processes on one connection would read each other's answers."""
+    notes.note("b", 1)
+    before = store.connections
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if notes.note("b", 1) is not None else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.connections == before + 1
+    assert notes.note("b", 1) is not None
+
+
+def test_compressed_answers(store: FaultyStore) -> None:
+    """Asked for by an option; the crc is that of the bytes as sent. What is broken or too good is told."""
+    Notes.open(store.url(), create=True).close()
+    with Notes.open(store.url("gzip=true")) as notes:
+        assert b"Accept-Encoding: gzip" in store.heads[-1]
+        item = orjson.dumps(
+            {"Item": {"pk": {"S": "BOOK#b"}, "sk": {"S": "0001"}, "book": {"S": "b"}, "number": {"N": "1"}}}
+        )
+        packed = gzip.compress(item)
+        store.respond = lambda operation, body: _packed(packed)
+        found = notes.note("b", 1)
+        assert found is not None
+        for broken in (packed[:-9], b"not gzip", packed[:20] + b"\0" + packed[21:]):
+            store.respond = lambda operation, body, broken=broken: _packed(broken)
+            with pytest.raises(StoreError, match="its compression is"):
+                notes.note("b", 1)
+    assert b"Accept-Encoding: gzip" in store.heads[-1]
+
+
+def _packed(body: bytes) -> bytes:
+    return (
+        f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nx-amz-crc32: {zlib.crc32(body)}\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def test_an_idle_connection_that_the_store_closed(notes: Notes, store: FaultyStore, loop: Loop) -> None:
+    """It is seen before it is used: no attempt is lost on it, and a write that counts isn't in doubt."""
+    port = int(store.address.rpartition(":")[2])
+    notes.note("b", 1)
+    _restart(store, loop, port)
+    time.sleep(0.05)
+    notes.note("b", 1)
+
+    async def run() -> None:
+        await _one(notes)
+        await asyncio.to_thread(_restart, store, loop, port)
+        await asyncio.sleep(0.05)
+        await _one(notes)
+
+    asyncio.run(run())
+    assert store.received["GetItem"] == 4
+
+
+def _restart(store: FaultyStore, loop: Loop, port: int) -> None:
+    loop.run(store.stop())
+    loop.run(store.start(port))
+
+
+def test_retries_do_not_flood(notes: Notes, store: FaultyStore) -> None:
+    """While every request fails, calls get by the quota a bounded number of retries in all."""
+    store.respond = lambda operation, body: reply(500, b'{"__type":"x#InternalServerError","message":"no"}')
+    before = store.received["GetItem"]
+    for _ in range(100):
+        with pytest.raises(KeyplanError):
+            notes.note("b", 1)
+    assert store.received["GetItem"] - before <= 100 + 500 // 14

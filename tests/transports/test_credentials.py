@@ -1,0 +1,134 @@
+"""Credentials: where they come from, when they are renewed, and what is said when there are none."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import botocore.credentials  # type: ignore[import-untyped]
+import pytest
+
+from keyplan.client.transports.credentials import (
+    Credentials,
+    FromBotocore,
+    FromEnvironment,
+    Source,
+    find_credentials,
+    find_region,
+)
+from keyplan.client.transports.urls import parse_url
+from keyplan.errors import StoreError
+
+LOCAL = parse_url("dynamodb+http://localhost:8000/cms", "cms", {})
+AWS = parse_url("dynamodb://eu-west-1/cms", "cms", {})
+KEYS = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret"}
+
+
+def due(source: Source) -> bool:
+    return source.due
+
+
+def test_the_environment_goes_first() -> None:
+    """With a token or without; botocore isn't asked then."""
+    assert find_credentials(AWS, KEYS).current() == Credentials("AKID", "secret")
+    token = {**KEYS, "AWS_SESSION_TOKEN": "token"}
+    assert find_credentials(LOCAL, token).current() == Credentials("AKID", "secret", "token")
+
+
+def test_local_stores_need_none() -> None:
+    """An endpoint of plain HTTP takes anyone."""
+    source = find_credentials(LOCAL, {})
+    assert source.current() == Credentials("keyplan", "keyplan")
+    assert not source.renew()
+    assert not source.due
+
+
+def test_half_of_them() -> None:
+    """A key without its secret is a mistake, and not a reason to look elsewhere."""
+    with pytest.raises(StoreError, match="AWS_SECRET_ACCESS_KEY isn't"):
+        find_credentials(LOCAL, {"AWS_ACCESS_KEY_ID": "AKID"})
+
+
+def test_the_environment_is_read_again() -> None:
+    """A program that renews its environment is followed; the same credentials again are no help."""
+    environment = dict(KEYS)
+    source = FromEnvironment(environment)
+    assert not source.renew()
+    environment["AWS_ACCESS_KEY_ID"] = "NEW"
+    assert source.renew()
+    assert source.current() == Credentials("NEW", "secret")
+
+
+def test_without_botocore(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says what to install."""
+    monkeypatch.setitem(sys.modules, "botocore", None)
+    monkeypatch.setitem(sys.modules, "botocore.session", None)
+    with pytest.raises(StoreError, match=r"need botocore") as raised:
+        find_credentials(AWS, {})
+    assert "pip install 'keyplan[aws]'" in str(raised.value)
+
+
+def test_profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile's credentials and region, by botocore. A named profile goes before the environment."""
+    config, shared = tmp_path / "config", tmp_path / "credentials"
+    config.write_text("[profile prod]\nregion = eu-north-1\n")
+    shared.write_text("[prod]\naws_access_key_id = PROD\naws_secret_access_key = secret\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(shared))
+    location = parse_url("dynamodb:///cms?profile=prod", "cms", {})
+    source = find_credentials(location, KEYS)
+    assert due(source)
+    assert source.current() == Credentials("PROD", "secret")
+    assert not due(source)
+    assert find_region(location) == "eu-north-1"
+    assert not source.renew()
+    shared.write_text("[prod]\naws_access_key_id = NEW\naws_secret_access_key = secret\n")
+    assert source.renew()
+    assert source.current() == Credentials("NEW", "secret")
+
+
+def test_nobody_knows_any() -> None:
+    """No environment, no profile, no role; no profile of that name; no region."""
+    with pytest.raises(StoreError, match="no credentials were found") as raised:
+        find_credentials(AWS, {})
+    assert raised.value.hint
+    with pytest.raises(StoreError, match=r"no credentials: .*prod"):
+        find_credentials(parse_url("dynamodb://eu-west-1/cms?profile=prod", "cms", {}), {})
+    with pytest.raises(StoreError, match="no region is known"):
+        find_region(parse_url("dynamodb:///cms", "cms", {}))
+
+
+def test_credentials_are_refreshed_when_they_are_due() -> None:
+    """botocore's refreshable credentials are asked again before they expire, and not at every call."""
+    made: list[int] = []
+    lifetime = timedelta(hours=6)
+
+    def refresh() -> dict[str, Any]:
+        made.append(1)
+        expiry = (datetime.now(UTC) + lifetime).isoformat()
+        return {"access_key": f"K{len(made)}", "secret_key": "s", "token": "t", "expiry_time": expiry}
+
+    held = botocore.credentials.DeferredRefreshableCredentials(refresh, "test")
+    source = FromBotocore(lambda: held)
+    assert due(source)
+    lifetime = timedelta(seconds=30)  # within botocore's mandatory time: due again at once
+    assert source.current() == Credentials("K1", "s", "t")
+    assert due(source)
+    lifetime = timedelta(hours=6)
+    assert source.current() == Credentials("K2", "s", "t")
+    assert not due(source)
+    assert source.current() is source.current()
+    assert len(made) == 2
+
+
+def test_a_refresh_that_fails() -> None:
+    """Signing in again is what helps."""
+
+    def refresh() -> dict[str, Any]:
+        raise RuntimeError("the SSO session has ended")
+
+    source = FromBotocore(lambda: botocore.credentials.DeferredRefreshableCredentials(refresh, "test"))
+    with pytest.raises(StoreError, match="the SSO session has ended"):
+        source.current()

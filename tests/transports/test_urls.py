@@ -1,0 +1,98 @@
+"""URLs: what they say, what the environment adds, and what is wrong with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan.client.transports.urls import Settings, is_dynamodb_url, parse_url
+from keyplan.errors import StoreError
+
+
+@pytest.mark.parametrize(
+    ("url", "endpoint", "region", "table"),
+    [
+        ("dynamodb://eu-west-1/cms-prod", "https://dynamodb.eu-west-1.amazonaws.com", "eu-west-1", "cms-prod"),
+        ("dynamodb://eu-west-1", "https://dynamodb.eu-west-1.amazonaws.com", "eu-west-1", "own"),
+        ("dynamodb://cn-north-1/cms", "https://dynamodb.cn-north-1.amazonaws.com.cn", "cn-north-1", "cms"),
+        ("dynamodb://us-gov-west-1/cms", "https://dynamodb.us-gov-west-1.amazonaws.com", "us-gov-west-1", "cms"),
+        ("dynamodb+http://localhost:8000/cms", "http://localhost:8000", "us-east-1", "cms"),
+        ("dynamodb+http://[::1]:8000/cms", "http://[::1]:8000", "us-east-1", "cms"),
+        ("dynamodb+https://db.example/cms", "https://db.example", "us-east-1", "cms"),
+        (
+            "dynamodb+https://dynamodb.eu-west-1.amazonaws.com/cms",
+            "https://dynamodb.eu-west-1.amazonaws.com",
+            "eu-west-1",
+            "cms",
+        ),
+        (
+            "dynamodb+https://dynamodb-fips.us-east-2.amazonaws.com/cms",
+            "https://dynamodb-fips.us-east-2.amazonaws.com",
+            "us-east-2",
+            "cms",
+        ),
+        ("dynamodb+http://localhost:8000/cms?region=eu-north-1", "http://localhost:8000", "eu-north-1", "cms"),
+    ],
+)
+def test_what_a_url_says(url: str, endpoint: str, region: str, table: str) -> None:
+    """Endpoint, region, and table: the design's own where the URL names none."""
+    assert is_dynamodb_url(url)
+    found = parse_url(url, "own", {})
+    assert (found.endpoint, found.region, found.table) == (endpoint, region, table)
+
+
+def test_the_region_of_the_environment() -> None:
+    """As AWS's tools have it; the URL's own goes first."""
+    environment = {"AWS_REGION": "eu-south-1", "AWS_DEFAULT_REGION": "eu-south-2"}
+    assert parse_url("dynamodb:///cms", "own", environment).region == "eu-south-1"
+    assert parse_url("dynamodb:///cms", "own", {"AWS_DEFAULT_REGION": "eu-south-2"}).region == "eu-south-2"
+    assert parse_url("dynamodb://eu-west-1/cms", "own", environment).region == "eu-west-1"
+    assert parse_url("dynamodb:///cms", "own", {}).region == ""
+
+
+def test_the_endpoint_of_the_environment() -> None:
+    """AWS_ENDPOINT_URL_DYNAMODB sends a region's requests elsewhere."""
+    environment = {"AWS_ENDPOINT_URL_DYNAMODB": "http://localhost:4566", "AWS_ENDPOINT_URL": "http://other"}
+    found = parse_url("dynamodb://eu-west-1/cms", "own", environment)
+    assert (found.endpoint, found.region) == ("http://localhost:4566", "eu-west-1")
+    ignoring = {**environment, "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true"}
+    assert parse_url("dynamodb://eu-west-1/cms", "own", ignoring).host == "dynamodb.eu-west-1.amazonaws.com"
+    with pytest.raises(StoreError, match="no http or https URL"):
+        parse_url("dynamodb://eu-west-1/cms", "own", {"AWS_ENDPOINT_URL": "localhost:4566"})
+
+
+def test_options() -> None:
+    """Each setting is an option of the URL."""
+    text = "dynamodb://eu-west-1/cms?attempts=8&total_seconds=2.5&gzip=true&profile=prod&connections=1"
+    found = parse_url(text, "own", {})
+    assert found.profile == "prod"
+    assert found.settings == Settings(attempts=8, total_seconds=2.5, gzip=True, connections=1)
+    assert parse_url("dynamodb://eu-west-1/cms", "own", {}).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("dynamodb://eu-west-1/cms?atempts=8", "did you mean attempts?"),
+        ("dynamodb://eu-west-1/cms?attempts=many", "attempts=many is no int"),
+        ("dynamodb://eu-west-1/cms?attempts=0", "must be over 0"),
+        ("dynamodb://eu-west-1/cms?total_seconds=nan", "must be over 0"),
+        ("dynamodb://eu-west-1/cms?gzip=maybe", "gzip=maybe is no bool"),
+        ("dynamodb://eu_west/cms", "'eu_west' is no region's name"),
+        ("dynamodb://localhost:8000/cms", "a region has none"),
+        ("dynamodb://eu-west-1/c", "can't be a table's name"),
+        ("dynamodb://eu-west-1/cms/other", "can't be a table's name"),
+        ("dynamodb+http:///cms", "names no host"),
+        ("dynamodb+http://localhost:port/cms", "Port could not be cast"),
+        ("dynamodb+http://key:secret@localhost/cms", "it has a user"),
+    ],
+)
+def test_what_is_wrong_with_a_url(url: str, says: str) -> None:
+    """A URL that can't be meant is refused, with what to write instead."""
+    with pytest.raises(StoreError, match=says.replace("?", r"\?")) as raised:
+        parse_url(url, "own", {})
+    assert raised.value.hint
+
+
+def test_files_are_no_urls() -> None:
+    """Only the three schemes are; a file may be named dynamodb."""
+    assert not any(is_dynamodb_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))
