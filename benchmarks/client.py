@@ -18,28 +18,23 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from keyplan import Cursor, Design, Each, Entity, Key, Page, Put, Table, Writes, read, write
+from benchmarks.rivals import FIELDS, IDS, RIVALS, Calls, Contender
+from keyplan import Cursor, Design, Each, Entity, Key, Page, Table, read
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-client.md"
 BEGIN, END = "<!-- client: begin -->", "<!-- client: end -->"
 OPERATIONS = {"get": 300, "query of 10": 100, "put": 300, "batch-get of 100": 25}
 """What is measured, and how many calls a round makes."""
-REGION = "us-east-1"
-KEYS = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
-IDS = [f"{number:06d}" for number in range(100)]
-
-Calls = dict[str, Callable[[], Any]]
 
 
 class Order(Entity):
@@ -66,40 +61,10 @@ class Orders(Design):
     def order(self, customer_id: str, order_id: str) -> Order | None: ...
 
     @read("query")
-    def orders_of(self, customer_id: str, limit: int = 9, cursor: Cursor | None = None) -> Page[Order]: ...
+    def orders_of(self, customer_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Order]: ...
 
     @read("batch")
     def orders(self, customer_id: str, order_id: Each[str]) -> list[Order]: ...
-
-    @write("put")
-    def place(self, order: Order) -> Writes[None]:
-        yield Put(order)
-
-
-FIELDS: dict[str, Any] = {
-    "order_id": "000001",
-    "customer_id": "c1",
-    "status": "pending",
-    "placed_at": datetime(2026, 1, 1, tzinfo=UTC),
-    "total_cents": 129900,
-    "currency": "EUR",
-    "lines": [f"SKU-{line:04d} x {line}" for line in range(8)],
-    "note": "n" * 600,
-}
-
-
-@dataclass
-class Contender:
-    """One client: its calls by operation, and the microseconds of CPU of each round."""
-
-    name: str
-    calls: Calls
-    awaited: bool
-    rounds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    close: Callable[[], Any] = lambda: None
-
-
-# Contenders. Each makes its calls on the server's port, or raises ImportError.
 
 
 def keyplan_sync(port: int) -> Contender:
@@ -109,7 +74,7 @@ def keyplan_sync(port: int) -> Contender:
         "get": lambda: orders.order("c1", "000001"),
         "query of 10": lambda: orders.orders_of("c1"),
         "put": lambda: orders.put(one),
-        "batch-get of 100": lambda: orders.orders("c1", Each(IDS)),
+        "batch-get of 100": lambda: orders.orders("c1", IDS),
     }
     return Contender("keyplan", calls, awaited=False, close=orders.close)
 
@@ -121,6 +86,153 @@ def keyplan_async(port: int) -> Contender:
         "get": lambda: orders.order.aio("c1", "000001"),
         "query of 10": lambda: orders.orders_of.aio("c1"),
         "put": lambda: orders.aio.put(one),
-        "batch-get of 100": lambda: orders.orders.aio("c1", Each(IDS)),
+        "batch-get of 100": lambda: orders.orders.aio("c1", IDS),
     }
     return Contender("keyplan, awaited", calls, awaited=True, close=orders.close)
+
+
+MAKERS: tuple[Callable[[int], Contender], ...] = (keyplan_sync, keyplan_async, *RIVALS)
+
+
+@contextmanager
+def null_server() -> Iterator[int]:
+    """The server in its own process; gives its port."""
+    script = Path(__file__).with_name("null_server.py")
+    with subprocess.Popen([sys.executable, script, "0"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.terminate()
+
+
+def contenders(port: int, console: Console) -> list[Contender]:
+    """Those that are installed."""
+    found: list[Contender] = []
+    for make in MAKERS:
+        try:
+            found.append(make(port))
+        except ImportError as error:
+            console.print(f"left out: {make.__name__} ({error})")
+    return found
+
+
+def spend(contender: Contender, operation: str, calls: int, runner: asyncio.Runner) -> float:
+    """Microseconds of CPU of one call."""
+    call = contender.calls[operation]
+    if contender.awaited:
+        return runner.run(_spend(call, calls))
+    begun = time.process_time()
+    for _ in range(calls):
+        call()
+    return (time.process_time() - begun) / calls * 1e6
+
+
+async def _spend(call: Callable[[], Any], calls: int) -> float:
+    begun = time.process_time()
+    for _ in range(calls):
+        await call()
+    return (time.process_time() - begun) / calls * 1e6
+
+
+def measure(found: list[Contender], rounds: int, runner: asyncio.Runner, console: Console) -> None:
+    """Rounds in which each contender has its turn."""
+    for contender in found:
+        for operation in contender.calls:
+            spend(contender, operation, 20, runner)
+    for number in range(rounds):
+        for operation, calls in OPERATIONS.items():
+            for contender in found:
+                if operation in contender.calls:
+                    spent = spend(contender, operation, calls, runner)
+                    contender.rounds.setdefault(operation, []).append(spent)
+        console.print(f"round {number + 1} of {rounds}", end="\r")
+
+
+def ratio(contender: Contender, other: Contender, operation: str) -> float:
+    """The median of the rounds' ratios."""
+    pairs = zip(contender.rounds[operation], other.rounds[operation], strict=True)
+    return statistics.median(one / base for one, base in pairs)
+
+
+def rows_of(found: list[Contender]) -> list[list[str]]:
+    """A row a contender: for each operation its microseconds, and the ratio to boto3's client."""
+    base = next(one for one in found if one.name == "boto3 client")
+    rows: list[list[str]] = []
+    for contender in found:
+        cells = [contender.name]
+        for operation in OPERATIONS:
+            if operation in contender.rounds:
+                spent = statistics.median(contender.rounds[operation])
+                cells.append(f"{spent:,.0f} µs · {ratio(contender, base, operation):.2f}×")
+            else:
+                cells.append("–")
+        rows.append(cells)
+    return rows
+
+
+def write_page(rows: list[list[str]], rounds: int) -> None:
+    """Put the table between the page's markers."""
+    names = ["boto3", "botocore", "pynamodb", "aiobotocore", "aiodynamo", "pydynox", "dyntastic", "urllib3", "aiohttp"]
+    versions: list[str] = []
+    for name in names:
+        with suppress(PackageNotFoundError):
+            versions.append(f"{name} {version(name)}")
+    machine = (
+        f"{platform.python_implementation()} {platform.python_version()}, {platform.system()} {platform.machine()}"
+    )
+    lines = [
+        "| | " + " | ".join(OPERATIONS) + " |",
+        "|---|" + "---:|" * len(OPERATIONS),
+        *("| " + " | ".join(row) + " |" for row in rows),
+        "",
+        f"Medians of {rounds} rounds. {machine}; {', '.join(versions)}.",
+    ]
+    page = PAGE.read_text(encoding="utf-8")
+    head, _, rest = page.partition(BEGIN)
+    table = "\n".join(lines)
+    PAGE.write_text(f"{head}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+def profile(contender: Contender, operation: str, runner: asyncio.Runner) -> None:
+    """Print where the time of one operation goes."""
+    spend(contender, operation, 100, runner)
+    profiler = cProfile.Profile()
+    profiler.enable()
+    spend(contender, operation, 2000, runner)
+    profiler.disable()
+    pstats.Stats(profiler).strip_dirs().sort_stats("tottime").print_stats(30)
+
+
+def main() -> int:
+    """Measure, print, and write where asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks-client.md")
+    parser.add_argument("--profile", choices=list(OPERATIONS))
+    parser.add_argument("--awaited", action="store_true", help="profile the awaited form")
+    options = parser.parse_args()
+    console = Console(width=150)
+    with null_server() as port, asyncio.Runner() as runner:
+        if options.profile:
+            profile((keyplan_async if options.awaited else keyplan_sync)(port), options.profile, runner)
+            return 0
+        found = contenders(port, console)
+        measure(found, options.rounds, runner, console)
+        for contender in found:
+            closing = contender.close()
+            if closing is not None:
+                runner.run(closing)
+    rows = rows_of(found)
+    table = RichTable("", *OPERATIONS)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+    if options.write:
+        write_page(rows, options.rounds)
+        console.print(f"written to {PAGE.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -348,10 +348,10 @@ def compete(
     return measured, begun
 
 
-def cell(contest: Contest, server: str, connections: int) -> tuple[float, float]:
+def cell(contest: Contest, server: str, connections: int, own: str = OURS) -> tuple[float, float]:
     """Median operations a second, and the median ratio of ours to it."""
     rates = contest.rates[server, connections]
-    ratios = [own / rate for own, rate in zip(contest.rates[OURS, connections], rates, strict=True)]
+    ratios = [own / rate for own, rate in zip(contest.rates[own, connections], rates, strict=True)]
     return statistics.median(rates), statistics.median(ratios)
 
 
@@ -365,7 +365,7 @@ def table_rows(measured: list[Contest], servers: list[Server], connections: int)
                 row.append(failure)
                 continue
             rate, ratio = cell(contest, server.name, connections)
-            row.append(f"{rate:,.0f}" if server.name == OURS else f"{rate:,.0f} (×{ratio:.2f})")
+            row.append(f"{rate:,.0f}" if server.name in {OURS, UNSYNCED} else f"{rate:,.0f} (×{ratio:.2f})")
         rows.append(row)
     return rows
 
@@ -398,17 +398,23 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
         lines.append("")
     lines += ["### Start and memory", "", "| | answers after | memory when idle |", "| --- | --- | --- |"]
     lines += [f"| {name} ({_what(servers, name)}) | {a:.2f} s | {m:.0f} MB |" for name, (a, m) in begun.items()]
-    behind = [
-        f"{contest.name} with {connections} connection{'s' if connections > 1 else ''}: {server.name}"
+    lines.append("")
+    lines += [_behind(servers, measured, name) for name in (OURS, UNSYNCED)]
+    return "\n".join(lines)
+
+
+def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
+    """The rows in which a peer was quicker than one of ours."""
+    found = [
+        f"{contest.name} with {connections} connection{'s' if connections > 1 else ''} ({server.name})"
         for contest in measured
         for connections in CONNECTIONS
         for server in servers
-        if server.name != OURS
+        if server.name not in {OURS, UNSYNCED}
         and (server.name, connections) not in contest.failures
-        and cell(contest, server.name, connections)[1] < 1
+        and cell(contest, server.name, connections, own)[1] < 1
     ]
-    lines += ["", "Behind: " + ("; ".join(behind) + "." if behind else "nowhere in this run.")]
-    return "\n".join(lines)
+    return f"{own} is behind in: {'; '.join(found) if found else 'nothing in this run'}.  "
 
 
 def _what(servers: list[Server], name: str) -> str:
@@ -418,7 +424,7 @@ def _what(servers: list[Server], name: str) -> str:
 def write(text: str) -> None:
     before, _, rest = PAGE.read_text().partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
 
 
 def main() -> None:

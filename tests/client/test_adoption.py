@@ -104,7 +104,13 @@ def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -
 
 
 def test_fields_that_stand_only_in_the_keys_are_read_from_them(devices: Devices) -> None:
-    put(devices, pk="DEVICE#a$c1", sk="READING#2026-03-01T12:00:00.000000Z", gsi1pk="ROOM#r", gsi1sk="042#2026-03-01T12:00:00.000000Z")
+    put(
+        devices,
+        pk="DEVICE#a$c1",
+        sk="READING#2026-03-01T12:00:00.000000Z",
+        gsi1pk="ROOM#r",
+        gsi1sk="042#2026-03-01T12:00:00.000000Z",
+    )
     wanted = Reading(device_id="a#1", at=NOON, level=42, room="r")
     assert devices.latest("a#1") == wanted
     assert devices.in_room("r") == [wanted]

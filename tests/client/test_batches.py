@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from keyplan import Delete, Put
-from keyplan.client import conversations
 from keyplan.errors import StoreError
 from tests.client.support import Recorder, record
 from tests.contract.design import Everything, Order
@@ -19,7 +18,7 @@ NOON = datetime(2026, 3, 1, tzinfo=UTC)
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     found: list[float] = []
-    monkeypatch.setattr(conversations.time, "sleep", found.append)
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", found.append)
     return found
 
 
@@ -79,9 +78,10 @@ def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[
     with Everything.open(":memory:") as design:
         recorder: Recorder = record(design)
         recorder.around = nothing
+        calls: dict[str, Any] = {
+            "BatchWriteItem": lambda: design.batch([Put(one) for one in orders(5)]),
+            "BatchGetItem": lambda: design.get_many(Order, [{"order_id": one.order_id} for one in orders(5)]),
+        }
         with pytest.raises(StoreError, match=r"5 (writes|keys) of a batch were not taken by the store in 12 rounds"):
-            if operation == "BatchWriteItem":
-                design.batch([Put(one) for one in orders(5)])
-            else:
-                design.get_many(Order, [{"order_id": one.order_id} for one in orders(5)])
+            calls[operation]()
     assert len(pauses) == 12

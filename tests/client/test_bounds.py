@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
 from typing import Any
@@ -11,7 +12,12 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, read
+from keyplan.client.answers import Answer
+from keyplan.client.conversations import converse
+from keyplan.design.compiler import compile_read
+from keyplan.design.entity import CompiledEntity
 from keyplan.errors import ArgumentError
+from tests.client.support import Recorder
 
 A, B, C, D, E, F, G, H = (Index(f"GSI{one}", f"pk{one}", f"sk{one}") for one in range(8))
 N, M = (Index(f"NUM{one}", f"npk{one}", Number(f"nsk{one}")) for one in range(2))
@@ -104,13 +110,6 @@ CASES = [
 
 def served_by(design: Things, pattern: str, keys: str) -> Iterator[tuple[str, Any]]:
     """The pattern's answers by each of the keys that could serve it, by leaving only that one."""
-    from dataclasses import replace
-
-    from keyplan.client.answers import Answer
-    from keyplan.client.conversations import converse
-    from keyplan.design.compiler import compile_read
-    from keyplan.design.entity import CompiledEntity
-
     entity = design.compiled.by_name["Thing"]
     read_ = design.compiled.reads[pattern]
     for name in keys:
@@ -119,21 +118,24 @@ def served_by(design: Things, pattern: str, keys: str) -> Iterator[tuple[str, An
         options = replace(getattr(Things, pattern).options, newest_first=False)
         compiled = compile_read(read_.signature, options, {Thing: only})
         answer = Answer(compiled, next(iter(design._answers.values())).target, b"")
-        yield name, lambda arguments, answer=answer: converse(
-            answer.converse(answer.pattern.signature.bind((), arguments)), design.store.transport
+        yield (
+            name,
+            lambda arguments, answer=answer: converse(
+                answer.converse(answer.pattern.signature.bind((), arguments)), design.store.transport
+            ),
         )
 
 
 @pytest.mark.parametrize(("pattern", "field", "values", "keys"), CASES, ids=[case[0] for case in CASES])
-def test_a_range_gives_what_lies_in_it(
-    stored: Things, pattern: str, field: str, values: list[Any], keys: str
-) -> None:
+def test_a_range_gives_what_lies_in_it(stored: Things, pattern: str, field: str, values: list[Any], keys: str) -> None:
     everything = list(things())
     for name, ask in served_by(stored, pattern, keys):
         for bounds in BOUNDS:
             for pair in product(values, repeat=len(bounds)):
                 within: Range[Any] = Range(**dict(zip(bounds, pair, strict=True)))
-                expected = sorted((one for one in everything if within.holds(getattr(one, field))), key=lambda one: one.thing_id)
+                expected = sorted(
+                    (one for one in everything if within.holds(getattr(one, field))), key=lambda one: one.thing_id
+                )
                 found = ask({field: within})
                 assert sorted(found, key=lambda one: str(one.thing_id)) == expected, (name, within)
                 order = [getattr(one, field) for one in found]
@@ -155,8 +157,6 @@ def test_a_range_needs_one_bound_a_side(bounds: dict[str, int]) -> None:
 
 
 def test_nothing_is_asked_where_nothing_can_lie(stored: Things) -> None:
-    from tests.client.support import Recorder
-
     recorder = Recorder(stored)
     for _, ask in served_by(stored, "by_number", "cdn"):
         stored.store.transport, before = recorder, stored.store.transport

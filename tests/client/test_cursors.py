@@ -46,7 +46,9 @@ def test_a_cursor_that_was_cut_or_changed_is_refused(secret: str | None) -> None
         cursor = design.posts("u", limit=2).cursor
         assert cursor is not None
         changed = [cursor[:end] for end in range(len(cursor))]
-        changed += [cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :] for at in range(0, len(cursor), 3)]
+        changed += [
+            cursor[:at] + ("A" if cursor[at] != "A" else "B") + cursor[at + 1 :] for at in range(0, len(cursor), 3)
+        ]
         changed += [cursor + "A", "x", "é", "!!!!", " ", "A" * 16, "A" * 10_000]
         for one in changed:
             with pytest.raises(CursorError) as caught:
@@ -66,7 +68,10 @@ def test_a_cursor_that_was_signed_by_another_is_refused() -> None:
 
 @given(
     st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5),
-    st.dictionaries(st.text(max_size=3), st.none() | st.integers(-(2**60), 2**60) | st.text(max_size=4) | st.datetimes(timezones=st.just(UTC))),
+    st.dictionaries(
+        st.text(max_size=3),
+        st.none() | st.integers(-(2**60), 2**60) | st.text(max_size=4) | st.datetimes(timezones=st.just(UTC)),
+    ),
 )
 def test_positions_are_read_back(position: list[str], arguments: dict[str, object]) -> None:
     cursor = write_cursor(position, "D.p", arguments, KEY)

@@ -45,7 +45,7 @@ def all_pages(design: Everything, pattern: str, limit: int, meanwhile: Any, **ar
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
 @pytest.mark.parametrize("newest_first", [True, False])
-def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newest_first: bool) -> None:  # noqa: FBT001
+def test_items_written_meanwhile_neither_hide_nor_repeat_others(limit: int, newest_first: bool) -> None:
     """In shards (ascending), and over a junction's partitions (descending), with many items at one moment."""
     choice = random.Random(f"{limit}{newest_first}")
     with Everything.open(":memory:") as design:

@@ -19,9 +19,7 @@ def cms() -> Any:
             design.create(Article(article_id=f"{number:02d}", title="t", slug="s", author_id="ada"))
             design.create(TagArticle(tag="news", article_id=f"{number:02d}"))
         for version in range(1, 20):
-            design.create(
-                ArticleVersion(article_id="07", version=version, body="b", word_count=1, created_by="ada")
-            )
+            design.create(ArticleVersion(article_id="07", version=version, body="b", word_count=1, created_by="ada"))
         yield design
 
 

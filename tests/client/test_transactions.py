@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan import Create
-from keyplan.client import conversations
 from keyplan.errors import DynamoDBError, StoreError, TransactionFailed
-from keyplan.wire.errors import DynamoDBError as WireError
 from tests.client.support import Recorder, record
 from tests.contract.design import Everything, Mark, Total
 
@@ -18,12 +16,12 @@ ACTIONS = [Create(Total(group="g")), Create(Mark(group="g"))]
 
 def conflict(*codes: str) -> DynamoDBError:
     reasons = [{"Code": code, "Message": "m"} if code != "None" else {"Code": "None"} for code in codes]
-    return WireError("cancelled", type="TransactionCanceledException", fields={"CancellationReasons": reasons})
+    return DynamoDBError("cancelled", type="TransactionCanceledException", fields={"CancellationReasons": reasons})
 
 
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(conversations.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", lambda seconds: None)
     with Everything.open(":memory:") as design:
         found = record(design)
         found.design = design  # type: ignore[attr-defined]
@@ -44,8 +42,8 @@ def failing(recorder: Recorder, times: int, error: DynamoDBError) -> None:
     "error",
     [
         conflict("TransactionConflict", "None"),
-        WireError("busy", type="TransactionInProgressException"),
-        WireError("busy", type="TransactionConflictException"),
+        DynamoDBError("busy", type="TransactionInProgressException"),
+        DynamoDBError("busy", type="TransactionConflictException"),
     ],
 )
 def test_a_conflict_is_tried_again_with_the_same_token(recorder: Any, error: DynamoDBError) -> None:
@@ -68,7 +66,10 @@ def test_conflicts_without_end_are_told(recorder: Any) -> None:
 
 
 def test_other_errors_of_the_store_are_raised_as_they_are(recorder: Any) -> None:
-    for error in (WireError("no", type="ResourceNotFoundException"), WireError("no", type="ValidationException")):
+    for error in (
+        DynamoDBError("no", type="ResourceNotFoundException"),
+        DynamoDBError("no", type="ValidationException"),
+    ):
         failing(recorder, 1, error)
         with pytest.raises(DynamoDBError) as caught:
             recorder.design.transact(ACTIONS)

@@ -12,12 +12,15 @@ from typing import Any, Protocol
 
 from keyplan import Design, Entity
 from tests.contract.design import Everything
+from tests.contract.remote import dynamodb_local, our_server
 
 __all__ = ["CALLERS", "STORES", "AsyncCaller", "Caller", "SyncCaller"]
 
 STORES: dict[str, Callable[[Path], Everything]] = {
     "memory": lambda folder: Everything.open(":memory:", secret="s"),
     "file": lambda folder: Everything.open(folder / "store.db", secret="s"),
+    "server": our_server,
+    "dynamodb-local": dynamodb_local,
 }
 
 
@@ -28,7 +31,7 @@ class Caller(Protocol):
 
     def read(self, pattern: str, **arguments: Any) -> Any: ...
     def write(self, pattern: str, **arguments: Any) -> Any: ...
-    def get(self, entity: type[Entity], **key: Any) -> Any: ...
+    def get(self, entity: type[Any], **key: Any) -> Any: ...
     def get_many(self, entity: type[Entity], keys: Iterable[Mapping[str, Any]]) -> Any: ...
     def put(self, item: Entity) -> Any: ...
     def create(self, item: Entity) -> Any: ...
@@ -44,10 +47,14 @@ class SyncCaller:
 
     def __init__(self, design: Design) -> None:
         self.design = design
-        self.get, self.get_many, self.put, self.create = design.get, design.get_many, design.put, design.create
-        self.update, self.delete, self.batch, self.transact = (
-            design.update, design.delete, design.batch, design.transact,
-        )  # fmt: skip
+        self.get: Any = design.get
+        self.get_many: Any = design.get_many
+        self.put: Any = design.put
+        self.create: Any = design.create
+        self.update: Any = design.update
+        self.delete: Any = design.delete
+        self.batch: Any = design.batch
+        self.transact: Any = design.transact
 
     def read(self, pattern: str, **arguments: Any) -> Any:
         if self.design.compiled.reads[pattern].shape.kind.value == "iterator":

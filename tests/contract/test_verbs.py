@@ -51,12 +51,12 @@ def test_a_version_is_a_lock(every: Caller) -> None:
 
 def test_unique_values_are_taken_moved_and_released(every: Caller) -> None:
     ada = every.create(user(1, nickname="ada"))
-    with pytest.raises(ValueTaken, match="email '1@example.org' belongs to another User"):
+    with pytest.raises(ValueTaken, match=r"email '1@example\.org' belongs to another User"):
         every.create(User(user_id="u2", email="1@example.org"))
     assert every.read("user", user_id="u2") is None
     ada = every.update(ada, email="ada@example.org", nickname=None)
     eve = every.create(User(user_id="u2", email="1@example.org", nickname="ada"))
-    with pytest.raises(ValueTaken, match="ada@example.org"):
+    with pytest.raises(ValueTaken, match=r"ada@example\.org"):
         every.update(eve, email="ada@example.org")
     every.delete(ada)
     every.update(eve, email="ada@example.org")
@@ -79,7 +79,7 @@ def test_changes_that_depend_on_what_is_stored(every: Caller) -> None:
     assert every.update(blob, parts=Append(["r"])).parts == ["p", "q", "r"]
     two = every.update(one, tags=Include({"b", "c"}))
     assert two.tags == {"a", "b", "c"}
-    with pytest.raises(ConditionFailed, match="tags is {'a', 'b', 'c'}, expected {'a'}"):
+    with pytest.raises(ConditionFailed, match=r"tags is \{.*\}, expected \{'a'\}"):
         every.update(one, tags=Discard({"a"}))  # a key is made of them, so they must be as they were read
     assert every.update(two, tags=Discard({"a", "b", "c"})).tags == set()
     comment = every.create(Comment(post_id="p", path=("a",)))
@@ -146,7 +146,7 @@ def test_bad_values_are_told_before_anything_is_sent(every: Caller) -> None:
         every.create(Comment(post_id="p", path=("a",), body="x" * 500_000))
     with pytest.raises(KeyFieldError, match="is empty"):
         every.create(Order(order_id="", user_id="u", placed_at=NOON))
-    with pytest.raises(KeyFieldError, match="2 002|2002 bytes|would be"):
+    with pytest.raises(KeyFieldError, match=r"the key attribute sk would be \d+ bytes long"):
         every.create(Comment(post_id="p", path=("x" * 2000,)))
     with pytest.raises(RequestError, match="no time zone"):
         every.create(Order(order_id="o", user_id="u", placed_at=datetime(2026, 3, 1)))  # noqa: DTZ001

@@ -432,7 +432,7 @@ def test_signatures_that_cannot_be_read() -> None:
             def many(self, *article_id: str) -> list[Article]: ...
 
             @read("R2")
-            def named(self, **article_id: str) -> list[Article]: ...
+            def named(self, /, **article_id: str) -> list[Article]: ...
 
             @read("R3")
             def untyped(self, article_id) -> Article | None: ...  # type: ignore[no-untyped-def]
@@ -679,10 +679,26 @@ def test_a_write_yields() -> None:
             table = TABLE
 
             @write("W1")
-            def nothing(self, article_id: str) -> Writes:  # type: ignore[return]
+            def nothing(self, article_id: str) -> Writes:
                 """Yields nothing."""
 
     told(error, r"D\.nothing: a write yields its actions")
+
+
+def test_a_pattern_that_hides_what_every_design_has() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1")
+            def get(self, article_id: str) -> Article | None: ...  # type: ignore[override]
+
+            @read("R2")
+            def stream(self, author_id: str) -> Iterator[Article]: ...  # type: ignore[override]
+
+    told(error, r"D\.get: every design has a get of its own")
+    told(error, r"D\.stream: every design has a stream of its own")
 
 
 def test_a_design_needs_a_table() -> None:

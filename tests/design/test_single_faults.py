@@ -26,7 +26,6 @@ from keyplan.errors import DesignError
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
-OTHER = Index("OTHER", "otherpk", "othersk")
 
 
 @dataclass(frozen=True)
@@ -70,17 +69,6 @@ class Photo(Entity):
     by_owner = Key("OWNER#{owner}", "{taken_on}#{photo_id}", index=GSI1)
 
 
-class Rated(Entity):
-    film_id: str
-    genre: str
-    year: int
-    stars: int
-
-    primary = Key("FILM#{film_id}", "HEAD")
-    by_year = Key("GENRE#{genre}", "{year:04d}#{film_id}", index=GSI1)
-    by_stars = Key("STARRED#{genre}", "{stars:02d}#{film_id}", index=GSI2)
-
-
 class Pending(Entity):
     order_id: str
     merchant: str
@@ -95,18 +83,6 @@ class Article(Entity):
     title: str
 
     primary = Key("ARTICLE#{article_id}", "#METADATA")
-
-
-class ArticleVersion(Entity):
-    article_id: str
-    version: int
-
-    primary = Key("ARTICLE#{article_id}", "VERSION#{version:08d}")
-
-
-class Latest(NamedTuple):
-    article: Article
-    version: ArticleVersion | None
 
 
 class Follow(Entity):

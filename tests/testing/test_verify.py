@@ -15,6 +15,7 @@ import keyplan.client.merges
 import keyplan.client.reads
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Unique, Version, Writes, read, write
 from keyplan.client import updates, writes
+from keyplan.client.bounds import key_condition
 from keyplan.client.cursors import Position
 from keyplan.design import templates
 from keyplan.design.formats import IntegerFormat
@@ -106,10 +107,15 @@ def test_own_strategies_are_used() -> None:
     lonely = st.builds(Guest, team=st.just("reds"), name=st.sampled_from(["a", "b"]))
     with pytest.raises(AssertionError, match=r"no generated store had an answer for member, members, members_in"):
         verify(Club, stores=10, seed=1, strategies={Guest: lonely, Member: st.nothing()})
-    seen: list[Any] = []
-    named = st.sampled_from(["x@example.org", "y@example.org"]).filter(lambda one: seen.append(one) is None)
+    seen: set[str] = set()
+
+    def note(email: str) -> str:
+        seen.add(email)
+        return email
+
+    named = st.sampled_from(["x@example.org", "y@example.org"]).map(note)
     verify(Club, stores=40, seed=1, strategies={"email": named})
-    assert set(seen) == {"x@example.org", "y@example.org"}
+    assert seen == {"x@example.org", "y@example.org"}
 
 
 def test_each_store_must_be_empty() -> None:
@@ -242,18 +248,18 @@ def a_lock_that_is_not_looked_at(patch: Patch) -> None:
 def other_entities_items(patch: Patch) -> None:
     reader = keyplan.client.reads.QueryReader
     patch.setattr(reader, "instance", lambda self, item: self.plan.matches[0].entity.from_item(item))
-    patch.setattr(keyplan.client.reads, "key_condition", _whole_partition(keyplan.client.reads.key_condition))
+    patch.setattr(keyplan.client.reads, "key_condition", _whole_partition(key_condition))
 
 
 def _whole_partition(whole: Any) -> Any:
-    def key_condition(*arguments: Any) -> Any:
+    def condition(*arguments: Any) -> Any:
         found = whole(*arguments)
         text, names, values = found.text.split(" AND ")[0], dict(found.names), dict(found.values)
         names.pop("#s0", None)
         values.pop(":s0", None)
         return type(found)(text, names, values)
 
-    return key_condition
+    return condition
 
 
 def an_error_that_is_none_of_ours(patch: Patch) -> None:

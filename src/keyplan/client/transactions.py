@@ -155,7 +155,14 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
         held = item.get(stored.attribute)
         if held != wanted:
-            found = "nothing" if held is None else repr(stored.decode(*next(iter(held.items()))))
-            wrong.append(f"{name} is {found}, expected {expected!r}")
+            found = "nothing" if held is None else _shown(stored.decode(*next(iter(held.items()))))
+            wrong.append(f"{name} is {found}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
     return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read it again, and decide anew")
+
+
+def _shown(value: Any) -> str:
+    """A value in a message; a set in a fixed order."""
+    if isinstance(value, set | frozenset) and value:
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return repr(value)

@@ -172,8 +172,19 @@ class _Compiler:
     def _patterns(self) -> dict[str, Pattern]:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
         found = {name: value for name, value in members if isinstance(value, Pattern)}
+        taken = {
+            name
+            for base in self.cls.__mro__[1:]
+            for name, value in vars(base).items()
+            if not isinstance(value, Pattern)
+        }
         ids: dict[str, str] = {}
         for name, pattern in found.items():
+            if name in taken:
+                self.fault(
+                    f"{self.cls.__name__}.{name}",
+                    Problem(f"every design has a {name} of its own", "call the pattern otherwise"),
+                )
             other = ids.setdefault(pattern.options.id, name)
             if other != name:
                 self.fault(

@@ -16,11 +16,13 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
-from keyplan.design.fields import bounds_of, is_optional
+from keyplan.design.fields import bounds_of, is_optional, kind_of
 
 __all__ = ["StoredField", "computed_inputs", "stored_fields"]
 
 _SETS = (set, frozenset)
+_CONSTANT = (None, list, dict, tuple, *_SETS)
+"""Default factories that give the same each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class StoredField:
     """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
     required: bool = True
     default: Any = None
-    """What the field reads as when nothing is stored; a default that is another one each time counts as none."""
+    """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
 
@@ -50,22 +52,23 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
         annotation: Any = info.annotation
         for mark in info.metadata:
             annotation = Annotated[annotation, mark]
-        keeps_null = not info.is_required() and _reads_otherwise(info)
+        keeps_null = not info.is_required() and _reads_otherwise(info, annotation)
         attribute = info.serialization_alias or info.alias or name
         stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
-        default = info.get_default(call_default_factory=True, validated_data={})
-        if not info.is_required() and default == info.get_default(call_default_factory=True, validated_data={}):
-            stored = replace(stored, required=False, default=default)
+        if not info.is_required() and info.default_factory in _CONSTANT:
+            stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
         found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return found
 
 
-def _reads_otherwise(info: FieldInfo) -> bool:
-    """Whether the field's default is another value than None, 0 or an empty set."""
+def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
+    """Whether the field's default is another value than what isn't stored: None, 0 or an empty set."""
     if info.default_factory is not None:
         return info.default_factory not in _SETS
+    if is_optional(annotation) and kind_of(annotation) not in _SETS:
+        return info.default is not None
     return info.default is not PydanticUndefined and bool(info.default)
 
 

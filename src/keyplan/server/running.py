@@ -136,11 +136,17 @@ class _Accepting:
         self._listening = listening
         self._connections = connections
         self._tasks: set[asyncio.Task[Any]] = set()
-        loop.add_reader(listening, self._accept)
+        self._is_stopped = False
+        self._go_on()
 
     def stop(self) -> None:
         """Accept no more."""
+        self._is_stopped = True
         self._loop.remove_reader(self._listening)
+
+    def _go_on(self) -> None:
+        if not self._is_stopped:
+            self._loop.add_reader(self._listening, self._accept)
 
     def _accept(self) -> None:
         try:
@@ -151,7 +157,7 @@ class _Accepting:
             # Out of files, most likely: leave the connection in the queue for a while.
             _log.error("Can't accept a connection: %s", error)
             self._loop.remove_reader(self._listening)
-            self._loop.call_later(0.1, self._loop.add_reader, self._listening, self._accept)
+            self._loop.call_later(0.1, self._go_on)
             return
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -1,0 +1,682 @@
+"""An entity's instances as items and back: every type of field, and items that something else wrote."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import json
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PrivateAttr,
+    RootModel,
+    computed_field,
+    field_validator,
+    model_validator,
+)
+from pydantic.alias_generators import to_camel
+
+from keyplan import Design, Entity, Field, Index, Key, Table, Ttl, Version
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.model import compile_design
+from keyplan.design.reading import reader_of
+from keyplan.errors import ArgumentError, ItemNotReadable
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
+    design = type("D", (), {"table": Table("items", entities=[cls], indexes=indexes), "__module__": __name__})
+    return compile_design(design, {}).by_name[cls.__name__]
+
+
+def is_quick(entity: CompiledEntity) -> bool:
+    """Whether items are read by the entity's own schema, and not by Python."""
+    return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
+
+
+def slowly(entity: CompiledEntity, item: Any) -> Entity:
+    """The instance, as the slow reader finds it."""
+    return entity._read_slowly(item)
+
+
+def round_trip(instance: Entity) -> dict[str, Any]:
+    """The item of an instance, which both readers read as the same instance."""
+    entity = compiled(type(instance), GSI1)
+    item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
+    for found in (entity.from_item(item), slowly(entity, item)):
+        assert found == instance
+        assert {name: type(value) for name, value in found} == {name: type(value) for name, value in instance}
+    return item
+
+
+# Every type
+
+
+class Color(enum.Enum):
+    RED = "b-red"
+    GREEN = "a-green"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 20
+
+
+class Point(NamedTuple):
+    x: int
+    name: str
+
+
+class Address(BaseModel):
+    """A model within one, with others in it."""
+
+    street: str
+    since: datetime | None = None
+    floors: list[int] = Field(default_factory=list)
+    color: Color = Color.RED
+    next: Address | None = None
+
+
+class Everything(Entity):
+    thing_id: str
+    text: str
+    whole: int
+    real: float
+    exact: Decimal
+    yes: bool
+    data: bytes
+    moment: datetime
+    day: date
+    uuid: UUID
+    color: Color
+    level: Level
+    word: Literal["one", "two"]
+    step: Literal[1, 2]
+    texts: list[str]
+    numbers: list[int]
+    moments: list[datetime]
+    holes: list[int | None]
+    levels: list[Level]
+    path: tuple[str, ...]
+    pair: tuple[int, str]
+    point: Point
+    tags: set[str]
+    sizes: set[int]
+    blobs: frozenset[bytes]
+    colors: set[Color]
+    counts: dict[str, int]
+    by_day: dict[date, list[str]]
+    deep: dict[str, dict[str, set[str]]]
+    address: Address
+    addresses: list[Address]
+    either: int | str
+    maybe_text: str | None
+    maybe_number: Decimal | None
+    maybe_address: Address | None
+    maybe_tags: set[str] | None
+
+    primary = Key("THING#{thing_id}", "HEAD")
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+WHOLE = st.integers(-(10**38) + 1, 10**38 - 1)
+EXACT = st.decimals(-(10**18), 10**18, allow_nan=False, places=6)
+REAL = st.floats(-1e100, 1e100, allow_nan=False).filter(lambda value: value == 0 or abs(value) > 1e-100)
+ZONES = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+MOMENTS = st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=ZONES)  # noqa: DTZ001 - given zones
+ADDRESSES = st.recursive(
+    st.builds(Address, street=TEXTS, since=st.none() | MOMENTS, floors=st.lists(WHOLE, max_size=2)),
+    lambda inner: st.builds(Address, street=TEXTS, next=inner),
+    max_leaves=3,
+)
+EVERYTHING = st.builds(
+    Everything,
+    thing_id=TEXTS.filter(bool),
+    text=TEXTS,
+    whole=WHOLE,
+    real=REAL,
+    exact=EXACT,
+    data=st.binary(max_size=5),
+    moment=MOMENTS,
+    texts=st.lists(TEXTS, max_size=3),
+    numbers=st.lists(WHOLE, max_size=3),
+    moments=st.lists(MOMENTS, max_size=2),
+    holes=st.lists(st.none() | WHOLE, max_size=3),
+    path=st.lists(TEXTS, max_size=3).map(tuple),
+    pair=st.tuples(WHOLE, TEXTS),
+    point=st.builds(Point, WHOLE, TEXTS),
+    tags=st.sets(TEXTS, max_size=3),
+    sizes=st.sets(WHOLE, max_size=3),
+    blobs=st.frozensets(st.binary(min_size=1, max_size=3), max_size=3),
+    counts=st.dictionaries(TEXTS, WHOLE, max_size=3),
+    by_day=st.dictionaries(st.dates(), st.lists(TEXTS, max_size=2), max_size=2),
+    deep=st.dictionaries(TEXTS, st.dictionaries(TEXTS, st.sets(TEXTS, max_size=2), max_size=2), max_size=2),
+    address=ADDRESSES,
+    addresses=st.lists(ADDRESSES, max_size=2),
+    either=WHOLE | TEXTS,
+    maybe_text=st.none() | TEXTS,
+    maybe_number=st.none() | EXACT,
+    maybe_address=st.none() | ADDRESSES,
+    maybe_tags=st.none() | st.sets(TEXTS, min_size=1, max_size=2),
+)
+
+
+@given(EVERYTHING)
+def test_every_type_is_read_as_it_was_written(instance: Everything) -> None:
+    round_trip(instance)
+
+
+def test_types_are_stored_as_dynamodbs_own() -> None:
+    item = round_trip(
+        Everything(
+            thing_id="1",
+            text="",
+            whole=5,
+            real=0.5,
+            exact=Decimal("1.50"),
+            yes=True,
+            data=b"",
+            moment=datetime(2026, 1, 2, 3, 4, 5, 6, timezone(timedelta(hours=2))),
+            day=date(2026, 1, 2),
+            uuid=UUID(int=1),
+            color=Color.RED,
+            level=Level.HIGH,
+            word="one",
+            step=2,
+            texts=["a"],
+            numbers=[],
+            moments=[],
+            holes=[None],
+            levels=[Level.LOW],
+            path=("a", "b"),
+            pair=(1, "a"),
+            point=Point(1, "a"),
+            tags={"a"},
+            sizes={1},
+            blobs=frozenset(),
+            colors={Color.GREEN},
+            counts={"a": 1},
+            by_day={date(2026, 1, 2): []},
+            deep={"a": {"b": {"c"}}},
+            address=Address(street="x"),
+            addresses=[],
+            either="5",
+            maybe_text=None,
+            maybe_number=None,
+            maybe_address=None,
+            maybe_tags=None,
+        )
+    )
+    shown = {
+        name: item.get(name) for name in ("text", "exact", "yes", "data", "moment", "day", "uuid", "color", "level")
+    }
+    assert shown == {
+        "text": {"S": ""},
+        "exact": {"N": "1.5"},
+        "yes": {"BOOL": True},
+        "data": {"B": ""},
+        "moment": {"S": "2026-01-02T01:04:05.000006Z"},
+        "day": {"S": "2026-01-02"},
+        "uuid": {"S": "00000000-0000-0000-0000-000000000001"},
+        "color": {"S": "b-red"},
+        "level": {"N": "20"},
+    }
+    assert item["tags"] == {"SS": ["a"]}
+    assert item["sizes"] == {"NS": ["1"]}
+    assert item["holes"] == {"L": [{"NULL": True}]}
+    assert item["pair"] == {"L": [{"N": "1"}, {"S": "a"}]}
+    assert item["by_day"] == {"M": {"2026-01-02": {"L": []}}}
+    assert item["address"]["M"]["street"] == {"S": "x"}
+    assert "blobs" not in item
+    assert not any(name.startswith("maybe") for name in item)
+
+
+class Numbers(Entity):
+    name: str
+    whole: int = 0
+    real: float = 0.0
+    exact: Decimal = Decimal(0)
+
+    primary = Key("N#{name}", "HEAD")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"real": float("nan")}, "nan"),
+        ({"real": float("inf")}, "inf"),
+        ({"real": 1e300}, "overflow"),
+        ({"real": 1e-200}, "underflow"),
+        ({"whole": 10**39 + 1}, "38 significant digits"),
+        ({"exact": Decimal("1E+126")}, "overflow"),
+    ],
+)
+def test_numbers_that_dynamodb_cant_hold_are_refused(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(ArgumentError, match=said) as caught:
+        compiled(Numbers).to_item(Numbers(name="a", **changes))
+    assert caught.value.place == f"Numbers.{next(iter(changes))}"
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    class Named(Entity):
+        name: str
+        title: str
+        primary = Key("N#{name}", "HEAD")
+
+    half = Named.model_construct(name="a", title="\ud800")
+    with pytest.raises(ArgumentError, match="isn't valid Unicode"):
+        compiled(Named).to_item(half)
+
+
+# Nothing: None, empty sets, defaults
+
+
+class Nothing(Entity):
+    name: str
+    required: str | None
+    required_set: set[str]
+    plain: str | None = None
+    other: int | None = 5
+    zero: int | None = 0
+    no: bool | None = False
+    empty: set[str] = Field(default_factory=set)
+    full: set[str] = Field(default_factory=lambda: {"x"})
+    listed: list[str] = Field(default_factory=lambda: ["x"])
+
+    primary = Key("N#{name}", "HEAD")
+
+
+@pytest.mark.parametrize("value", [None, 0, 1])
+def test_none_and_empty_sets_stay_what_they_are(value: int | None) -> None:
+    text = None if value is None else str(value)
+    item = round_trip(
+        Nothing(
+            name="a",
+            required=text,
+            required_set=set(),
+            plain=text,
+            other=value,
+            zero=value,
+            no=None if value is None else bool(value),
+            full=set(),
+            listed=[],
+        )
+    )
+    assert not {"required_set", "empty"} & item.keys()
+    assert item["full"] == {"L": []}
+    assert item["other"] == ({"NULL": True} if value is None else {"N": str(value)})
+    assert ("plain" in item, "required" in item) == (value is not None,) * 2
+
+
+def test_missing_attributes_are_read_as_their_defaults() -> None:
+    entity = compiled(Nothing)
+    bare = {"pk": {"S": "N#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
+    for found in (entity.from_item(bare), slowly(entity, bare)):
+        assert found == Nothing(name="a", required=None, required_set=set())
+
+
+def test_a_stored_null_is_none_or_not_readable() -> None:
+    entity = compiled(Numbers)
+    item = {**entity.to_item(Numbers(name="a", whole=3)), "whole": {"NULL": True}}
+    found = entity.from_item(item)
+    assert isinstance(found, Numbers)
+    assert found.whole == 0
+
+    nothing = compiled(Nothing)
+    stored = nothing.to_item(Nothing(name="a", required="x", required_set={"x"}, plain="x"))
+    read = nothing.from_item({**stored, "plain": {"NULL": True}, "other": {"NULL": True}})
+    assert isinstance(read, Nothing)
+    assert (read.plain, read.other) == (None, None)
+
+
+class Inner(BaseModel):
+    some_name: int | None
+    other: int | None = 5
+    gone: int | None = None
+
+
+class Camel(Inner):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
+class Whole(RootModel[list[int]]):
+    """A list, called by a name."""
+
+
+class Nested(Entity):
+    name: str
+    inner: Inner
+    primary = Key("N#{name}", "HEAD")
+
+
+class NestedByAlias(Entity):
+    name: str
+    inner: Camel
+    many: list[Camel] = Field(default_factory=list)
+    primary = Key("N#{name}", "HEAD")
+
+
+class NestedOpen(Entity):
+    name: str
+    inner: Open
+    primary = Key("N#{name}", "HEAD")
+
+
+class NestedRoot(Entity):
+    name: str
+    inner: Whole
+    primary = Key("N#{name}", "HEAD")
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        Nested(name="a", inner=Inner(some_name=None, other=None)),
+        Nested(name="a", inner=Inner(some_name=1, gone=2)),
+        NestedByAlias(name="a", inner=Camel(someName=1, other=None), many=[Camel(someName=2)]),
+        NestedOpen(name="a", inner=Open(more=[1, 2])),  # type: ignore[call-arg]
+        NestedRoot(name="a", inner=Whole([1, 2])),
+    ],
+    ids=repr,
+)
+def test_models_within_models_lose_nothing(instance: Entity) -> None:
+    round_trip(instance)
+
+
+# Aliases, expiry, versions, computed fields
+
+
+class Aliased(Entity):
+    model_config = ConfigDict(alias_generator=to_camel)
+
+    thing_id: str
+    long_name: str = "x"
+    both: int = Field(default=1, validation_alias="theBoth", serialization_alias="both_")
+    expires_at: Ttl | None = None
+    counted: Version = 0
+
+    primary = Key("A#{thing_id}", "HEAD")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def shout(self) -> str:
+        return self.long_name.upper()
+
+    by_shout = Key("SHOUT#{shout}", "{thing_id}", index=GSI1)
+
+
+def test_fields_are_stored_under_their_aliases() -> None:
+    item = round_trip(
+        Aliased(thing_id="1", long_name="y", both=2, counted=3, expires_at=datetime(2030, 1, 1, tzinfo=UTC))
+    )
+    assert item == {
+        "pk": {"S": "A#1"},
+        "sk": {"S": "HEAD"},
+        "gsi1pk": {"S": "SHOUT#Y"},
+        "gsi1sk": {"S": "1"},
+        "thingId": {"S": "1"},
+        "longName": {"S": "y"},
+        "both_": {"N": "2"},
+        "expiresAt": {"N": "1893456000"},
+        "counted": {"N": "3"},
+        "shout": {"S": "Y"},
+    }
+
+
+def test_expiry_is_stored_in_whole_seconds() -> None:
+    entity = compiled(Aliased, GSI1)
+    late = datetime(2030, 1, 1, 2, 0, 0, 999_999, timezone(timedelta(hours=2)))
+    found = entity.from_item(entity.to_item(Aliased(thing_id="1", expires_at=late)))
+    assert isinstance(found, Aliased)
+    assert found.expires_at == datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def test_an_expiry_in_other_units_takes_no_other_field_with_it() -> None:
+    """Milliseconds are the usual mistake of those who write it by hand."""
+    entity = compiled(Aliased, GSI1)
+    item = entity.to_item(Aliased(thing_id="1", counted=7, expires_at=datetime(2030, 1, 1, tzinfo=UTC)))
+    found = entity.from_item({**item, "expiresAt": {"N": "1893456000000"}})
+    assert isinstance(found, Aliased)
+    assert found.expires_at is not None
+    assert found.counted == 7
+
+
+# Items that something else wrote
+
+
+class Order(Entity):
+    order_id: str
+    number: int
+    day: date
+    at: datetime
+    path: tuple[str, ...] = ()
+    status: str = "new"
+    amount: int = 1
+
+    primary = Key("ORDER#{order_id}", "{number:04d:desc}#{at}")
+    by_day = Key("DAY#{day}#{status}", "{path}", index=GSI1)
+
+
+ORDER = Order(
+    order_id="a#1",
+    number=12,
+    day=date(2026, 1, 2),
+    at=datetime(2026, 1, 2, 3, tzinfo=UTC),
+    path=("x", "y#z"),
+    status="paid",
+)
+
+
+def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
+    entity = compiled(Order, GSI1)
+    item = entity.to_item(ORDER)
+    keys = {name: value for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk"}}
+    assert entity.from_item(keys) == ORDER
+    assert slowly(entity, keys) == ORDER
+    for name in ("order_id", "number", "day", "at", "path", "status"):
+        assert entity.from_item({one: value for one, value in item.items() if one != name}) == ORDER
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "place"),
+    [
+        ("number", {"S": "many"}, "Order.number"),
+        ("number", {"N": "1.5"}, "Order.number"),
+        ("amount", {"L": []}, "Order.amount"),
+        ("order_id", {"N": "5"}, "Order.order_id"),
+        ("at", {"S": "yesterday"}, "Order.at"),
+        ("at", {"M": {}}, "Order.at"),
+        ("day", {"BOOL": True}, "Order.day"),
+        ("path", {"L": [{"S": "a"}, {"N": "1"}]}, "Order.path[1]"),
+        ("path", {"S": "a"}, "Order.path"),
+        ("status", {"SS": ["a"]}, "Order.status"),
+    ],
+)
+def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dict[str, Any], place: str) -> None:
+    entity = compiled(Order, GSI1)
+    item = {**entity.to_item(ORDER), attribute: value}
+    with pytest.raises(ItemNotReadable) as caught:
+        entity.from_item(item)
+    assert [fault.place for fault in caught.value.faults] == [place]
+    assert caught.value.place == "Order(pk=ORDER#a$c1, sk=9987#2026-01-02T03:00:00.000000Z)"
+    assert "something else wrote it, or the entity has changed since" in (caught.value.hint or "")
+
+
+def test_every_wrong_attribute_is_told() -> None:
+    entity = compiled(Order, GSI1)
+    item = {**entity.to_item(ORDER), "number": {"S": "x"}, "at": {"S": "y"}, "amount": {"S": "z"}}
+    with pytest.raises(ItemNotReadable) as caught:
+        entity.from_item(item)
+    assert [fault.place for fault in caught.value.faults] == ["Order.number", "Order.at", "Order.amount"]
+
+
+def test_attributes_of_others_are_passed_over() -> None:
+    entity = compiled(Order, GSI1)
+    assert entity.from_item({**entity.to_item(ORDER), "theirs": {"M": {"a": {"N": "1"}}}}) == ORDER
+
+
+# Models that do more than hold their fields
+
+
+class Before(Entity):
+    name: str
+    size: int = 0
+    primary = Key("B#{name}", "HEAD")
+
+    @model_validator(mode="before")
+    @classmethod
+    def from_text(cls, data: Any) -> Any:
+        return {**data, "size": len(data["name"])}
+
+
+class After(Entity):
+    name: str
+    size: int = 0
+    primary = Key("A#{name}", "HEAD")
+
+    @model_validator(mode="after")
+    def small(self) -> After:
+        if self.size > 10:
+            raise ValueError("too large")
+        return self
+
+
+class Private(Entity):
+    name: str
+    _seen: list[str] = PrivateAttr(default_factory=lambda: ["fresh"])
+    primary = Key("P#{name}", "HEAD")
+
+
+class Initialised(Entity):
+    name: str
+    _loud: str = PrivateAttr()
+    primary = Key("I#{name}", "HEAD")
+
+    def model_post_init(self, context: Any, /) -> None:
+        self._loud = self.name.upper()
+
+
+class Rounded(Entity):
+    name: str
+    size: Annotated[int, BeforeValidator(lambda value: round(value))]  # noqa: PLW0108 - round takes two
+    primary = Key("R#{name}", "HEAD")
+
+
+class Prefixed(Entity):
+    name: str
+    size: int = 0
+    primary = Key("P#{name}", "HEAD")
+
+    @field_validator("size", mode="before")
+    @classmethod
+    def number_only(cls, value: Any) -> Any:
+        if not isinstance(value, int):
+            raise TypeError(value)
+        return value
+
+
+class Checked(Entity):
+    name: str
+    size: int = 0
+    primary = Key("C#{name}", "HEAD")
+
+    @field_validator("size")
+    @classmethod
+    def even(cls, value: int) -> int:
+        return value - value % 2
+
+
+@pytest.mark.parametrize(
+    ("instance", "quick"),
+    [
+        (Before(name="abc"), False),
+        (After(name="abc", size=3), False),
+        (Private(name="abc"), False),
+        (Initialised(name="abc"), False),
+        (Rounded(name="abc", size=3), False),
+        (Prefixed(name="abc", size=3), False),
+        (NestedByAlias(name="a", inner=Camel(someName=1)), False),
+        (Checked(name="abc", size=5), True),
+        (ORDER, True),
+        (Nothing(name="a", required="x", required_set=set()), True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_validators_and_private_attributes_take_the_slow_way(instance: Entity, quick: bool) -> None:
+    assert is_quick(compiled(type(instance), GSI1)) is quick
+    round_trip(instance)
+
+
+def test_the_slow_way_runs_what_the_model_asks_for() -> None:
+    private = compiled(Private)
+    found = private.from_item(private.to_item(Private(name="a")))
+    assert isinstance(found, Private)
+    assert found._seen == ["fresh"]
+    initialised = compiled(Initialised)
+    started = initialised.from_item(initialised.to_item(Initialised(name="a")))
+    assert isinstance(started, Initialised)
+    assert started._loud == "A"
+    after = compiled(After)
+    with pytest.raises(ItemNotReadable, match="too large"):
+        after.from_item({**after.to_item(After(name="a")), "size": {"N": "11"}})
+
+
+class Cached(Entity):
+    name: str
+    size: int = 0
+    primary = Key("C#{name}", "HEAD")
+
+    @functools.cached_property
+    def loud(self) -> str:
+        return self.name.upper()
+
+
+@pytest.fixture
+def store() -> Iterator[Design]:
+    class Plan(Design):
+        table = Table("plan", entities=[Cached])
+
+    with Plan.open(":memory:") as opened:
+        yield opened
+
+
+def test_what_a_cached_property_keeps_is_no_field(store: Design) -> None:
+    instance = Cached(name="a")
+    assert instance.loud == "A"
+    assert store.put(instance) == Cached(name="a")
+    assert store.update(instance, size=2) == Cached(name="a", size=2)
+    assert store.get(Cached, name="a") == Cached(name="a", size=2)
+
+
+def test_a_readers_own_words() -> None:
+    """The quick reader is told what the slow one is: without it, nothing could say what is wrong with an item."""
+    entity = compiled(Order, GSI1)
+    fields = [one for one in entity.fields.values() if not one.computed]
+    seen: list[Any] = []
+
+    def note(item: Any) -> Entity:
+        seen.append(item)
+        return ORDER
+
+    read = reader_of(Order, fields, frozenset(), note)
+    item = entity.to_item(ORDER)
+    assert read(item) == ORDER
+    assert seen == []
+    read({**item, "number": {"S": "x"}})
+    read({name: value for name, value in item.items() if name != "number"})
+    assert len(seen) == 2
