@@ -1,19 +1,15 @@
 # mypy: disable-error-code="empty-body"
-"""Designs that can't work are refused when their class is made: one test a kind of fault, and all faults at once."""
+"""Patterns that can't work are refused when the class of a design is made, and all faults are told at once."""
 
 from __future__ import annotations
 
-import enum
-import re
 from collections.abc import Iterator
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Literal
 
 import pytest
 
 from keyplan import (
-    Binary,
     Cursor,
     Design,
     Each,
@@ -26,60 +22,12 @@ from keyplan import (
     Range,
     Table,
     Through,
-    Ttl,
-    Unique,
     Writes,
     read,
     write,
 )
 from keyplan.errors import DesignError, KeyplanError
-
-GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
-GSI2 = Index("GSI2", "gsi2pk", Number("gsi2sk"))
-OTHER = Index("OTHER", "otherpk", "othersk")
-NATIVE = Index("NATIVE", ["kind"], ["name"])
-KEYS_ONLY = Index("KEYS", "kpk", "ksk", projection="KEYS_ONLY")
-LOCAL = Index("LOCAL", "pk", "lsk", local=True)
-
-
-class Article(Entity):
-    """What most designs here are made of."""
-
-    article_id: str
-    author_id: str
-    title: str
-    status: Literal["draft", "published"] = "draft"
-    rating: int = 0
-    at: datetime
-
-    primary = Key("ARTICLE#{article_id}", "#METADATA")
-    by_author = Key("AUTHOR#{author_id}", "{at}#{article_id}", index=GSI1)
-    published = Key("STATUS#{status}", "{rating}", index=GSI2, when={"status": "published"})
-
-
-class Version(Entity):
-    """Versions in ascending order, as the document has them."""
-
-    article_id: str
-    version: int
-
-    primary = Key("ARTICLE#{article_id}", "VERSION#{version:08d}")
-
-
-class WithVersion(NamedTuple):
-    """An article and its newest version."""
-
-    article: Article
-    version: Version | None
-
-
-TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
-
-
-def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
-    """Each part is in the text of one and the same fault."""
-    faults = [str(fault) for fault in error.value.faults]
-    assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)
+from tests.design.refused import GSI1, KEYS_ONLY, OTHER, TABLE, Article, Version, WithVersion, told
 
 
 def test_no_key_serves_and_the_nearest_is_named() -> None:
@@ -121,159 +69,6 @@ def test_a_strong_read_of_a_global_index() -> None:
             def by_author(self, author_id: str) -> list[Article]: ...
 
     told(error, "by_author", "a global index can't be read with strong consistency")
-
-
-def test_keys_that_can_collide() -> None:
-    class One(Entity):
-        one: str
-        primary = Key("X#{one}", "META")
-
-    class Two(Entity):
-        two: str
-        primary = Key("X#{two}", "META")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One, Two])
-
-    told(error, r"Two\.primary", r"can be the same as One\.primary's", "begin one of the templates with another word")
-
-
-def test_a_claim_can_collide_with_an_entity() -> None:
-    class One(Entity):
-        one: str
-        primary = Key("X#{one}", "CLAIM")
-        unique = Unique("X#{one}")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, r"One\.unique: its key can be the same as One\.primary's")
-
-
-def test_a_template_that_names_no_field() -> None:
-    class One(Entity):
-        one: str
-        primary = Key("X#{two}", "{}")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, r"One\.primary: 'X#\{two\}': One has no field 'two'", "its fields are one")
-    told(error, r"One\.primary: '\{\}': \{\} doesn't name a field")
-
-
-@pytest.mark.parametrize(
-    ("template", "said"),
-    [
-        ("{one", "the braces of '{one' don't match"),
-        ("", "the template is empty"),
-        ("{one}{one}", "put '#' behind it"),
-        ("{one}-x", "put '#' behind it"),
-    ],
-)
-def test_malformed_templates(template: str, said: str) -> None:
-    class One(Entity):
-        one: str
-        primary = Key("X#{one}", template)
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, re.escape(said))
-
-
-def test_an_unpadded_number_in_a_sort_key() -> None:
-    class One(Entity):
-        one: str
-        number: int
-        primary = Key("X#{one}", "N#{number}")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, r"10 comes before 2", r"pad it, as in \{version:08d\}")
-
-
-class Level(enum.Enum):
-    """Numbers in an enum."""
-
-    LOW = 2
-    HIGH = 10
-
-
-@pytest.mark.parametrize(
-    ("field_type", "template", "said"),
-    [
-        (Decimal, "{field}", "a fraction has no fixed-width text that sorts"),
-        (float, "{field}", "a fraction has no fixed-width text that sorts"),
-        (list[str], "{field}", "a field of type list can't stand in a key"),
-        (Level, "{field}", "don't sort as such"),
-        (int, "{field:x}", "isn't a number's format"),
-        (str, "{field:08d}", "this type takes no format"),
-        (str, "{field:desc}", "only numbers and times can be turned"),
-        (datetime, "{field:%B}", "isn't a fixed-width time"),
-        (datetime, "{field:%d%Y}", "doesn't sort by time"),
-        (datetime, "{field:%Y#%m}", "holds the delimiter"),
-        (tuple[str, ...], "{field}#x", "nothing can follow it"),
-        (tuple[int, ...], "{field}", "a tuple of other things than texts"),
-    ],
-)
-def test_formats_that_do_not_fit_a_type(field_type: Any, template: str, said: str) -> None:
-    namespace = {
-        "__annotations__": {"one": str, "field": field_type},
-        "primary": Key("X#{one}", template),
-        "__module__": __name__,
-    }
-    one = type("One", (Entity,), namespace)
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[one])
-
-    told(error, said)
-
-
-def test_native_attributes_take_what_they_can_hold() -> None:
-    class One(Entity):
-        one: str
-        at: datetime
-        primary = Key("X#{one}", "M")
-        a = Key("A", "{one}", index=GSI2)
-        b = Key("B", "{at}", index=Index("NNN", "npk", Number("nsk")))
-        c = Key("C", "x{one}", index=Index("BBB", "bpk", Binary("bsk")))
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[GSI2, One.b.index or GSI2, One.c.index or GSI2], entities=[One])
-
-    told(error, r"One\.a", "a Number key attribute takes an int, Decimal or float")
-    told(error, r"One\.b", r"needs its unit \(write '\{field:ms\}' or '\{field:s\}'\)")
-    told(error, r"One\.c", "bsk is of type B: it takes one field and no other text")
-
-
-def test_a_primary_key_that_holds_a_field_only_in_part() -> None:
-    class One(Entity):
-        one: str
-        at: datetime
-        primary = Key("X#{one}", "{at:%Y%m%d}")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, r"One\.primary: it holds at only in part")
 
 
 def test_several_keys_in_several_orders() -> None:
@@ -318,53 +113,6 @@ def test_a_single_member_that_one_query_cannot_reach() -> None:
     told(error, "one query can't reach the Article without reading every Version first", r"turn the order of version")
 
 
-def test_keys_that_share_an_attribute_must_agree() -> None:
-    class One(Entity):
-        one: str
-        two: str
-        primary = Key("X#{one}", "M")
-        a = Key("A#{one}", "{two}", index=GSI1)
-        b = Key("B#{one}", "{two}", index=Index("GSI9", "gsi1pk", "nine"))
-        c = Key("C#{one}", "{two}", index=LOCAL)
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[GSI1, One.b.index or GSI1, LOCAL], entities=[One])
-
-    told(error, r"One\.b: it shares the attribute gsi1pk with a", "give both keys the same template")
-    told(error, r"One\.c: it shares the attribute pk with primary")
-
-
-def test_a_key_attribute_that_is_also_a_field() -> None:
-    class One(Entity):
-        one: str
-        gsi1pk: str
-        primary = Key("X#{one}", "M")
-        a = Key("A#{one}", "{one}", index=GSI1)
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[GSI1], entities=[One])
-
-    told(error, "the key attribute gsi1pk also stores the field gsi1pk, with another value")
-
-
-def test_an_index_that_the_table_does_not_have() -> None:
-    class One(Entity):
-        one: str
-        primary = Key("X#{one}", "M")
-        a = Key("A#{one}", "M", index=OTHER)
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One])
-
-    told(error, r"One\.a: OTHER isn't among the table's indexes")
-
-
 def test_a_sparse_key_asked_for_all() -> None:
     with pytest.raises(DesignError) as error:
 
@@ -379,23 +127,6 @@ def test_a_sparse_key_asked_for_all() -> None:
 
     told(error, r"D\.drafts", r"it holds only items with status = 'published', and the question doesn't say so")
     assert len(error.value.faults) == 1
-
-
-def test_a_sparse_key_of_native_attributes_only() -> None:
-    class One(Entity):
-        one: str
-        kind: str
-        name: str
-        on: bool
-        primary = Key("X#{one}", "M")
-        a = Key("{kind}", "{name}", index=NATIVE, when={"on": True})
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[NATIVE], entities=[One])
-
-    told(error, "when= can't keep an item out")
 
 
 def test_parameters_that_do_not_fit_their_field() -> None:
@@ -611,65 +342,6 @@ def test_ids_names_and_limits_of_the_table() -> None:
     told(error, r"D\.table: the key attribute pk is S in one place and N in GSI1")
     told(error, r"D\.table: the local index L must have the table's partition key")
     told(error, r"D\.table: 'a b' is no name for a table or an index")
-
-
-def test_entities_need_one_primary_key() -> None:
-    class Zero(Entity):
-        one: str
-
-    class Two(Entity):
-        one: str
-        a = Key("A#{one}", "M")
-        b = Key("B#{one}", "M")
-
-    class Odd(Entity):
-        one: str
-        a = Key(["A", "B"], "M")
-        b = Key("B#{one}", "x", index=GSI1, shards=3)
-        c = Key("B#{one}", "M", index=GSI1, when={"two": 1})
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[GSI1], entities=[Zero, Two, Odd])
-
-    told(error, "^Zero: has no primary key")
-    told(error, "^Two: has several primary keys: a, b")
-    told(error, r"^Odd\.a: the table has 1 partition and 1 sort key attributes")
-
-
-def test_sparse_primary_keys_and_unknown_fields_in_when() -> None:
-    class One(Entity):
-        one: str
-        a = Key("A#{one}", "M", when={"one": "x"})
-        c = Key("B#{one}", "M", index=GSI1, when={"two": 1})
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", indexes=[GSI1], entities=[One])
-
-    told(error, r"One\.a: a primary key can't be sparse")
-    told(error, r"One\.c: when= names 'two', which is no field of One")
-
-
-def test_one_attribute_of_expiry_a_table() -> None:
-    class One(Entity):
-        one: str
-        expires: Ttl
-        primary = Key("ONE#{one}", "M")
-
-    class Two(Entity):
-        two: str
-        ends: Ttl
-        primary = Key("TWO#{two}", "M")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("ttt", entities=[One, Two])
-
-    told(error, "^Two: it expires by ends, and One by expires")
 
 
 def test_a_write_yields() -> None:

@@ -388,7 +388,11 @@ class NestedRoot(Entity):
     [
         Nested(name="a", inner=Inner(some_name=None, other=None)),
         Nested(name="a", inner=Inner(some_name=1, gone=2)),
-        NestedByAlias(name="a", inner=Camel(someName=1, other=None), many=[Camel(someName=2)]),
+        NestedByAlias(
+            name="a",
+            inner=Camel.model_validate({"someName": 1, "other": None}),
+            many=[Camel.model_validate({"someName": 2})],
+        ),
         NestedOpen(name="a", inner=Open(more=[1, 2])),  # type: ignore[call-arg]
         NestedRoot(name="a", inner=Whole([1, 2])),
     ],
@@ -610,7 +614,7 @@ class Checked(Entity):
         (Initialised(name="abc"), False),
         (Rounded(name="abc", size=3), False),
         (Prefixed(name="abc", size=3), False),
-        (NestedByAlias(name="a", inner=Camel(someName=1)), False),
+        (NestedByAlias(name="a", inner=Camel.model_validate({"someName": 1})), False),
         (Checked(name="abc", size=5), True),
         (ORDER, True),
         (Nothing(name="a", required="x", required_set=set()), True),

@@ -48,7 +48,7 @@ FAULTS = {
         Fault("cut", True, True, "half of the answer, and the connection is closed"),
         Fault("garbled", True, True, "what comes isn't HTTP"),
         Fault("not JSON", True, True, "the answer's body isn't JSON"),
-        Fault("wrong crc", True, True, "a bit of the body is turned, so that its crc is wrong"),
+        Fault("wrong crc", True, True, "the answer's crc32 isn't that of its body"),
         Fault("500", False, True, "InternalServerError, and nothing is carried out"),
         Fault("500 after", True, True, "… and everything is"),
         Fault("503", False, True, "a proxy's page of HTML"),
@@ -211,7 +211,7 @@ def misanswer(fault: Fault, status: int, answer: bytes) -> bytes:
         case "not JSON":
             return reply(200, b'{"Item": {')
         case "wrong crc":
-            return reply(status, bytes([answer[0] ^ 1]) + answer[1:], zlib.crc32(answer))
+            return reply(status, answer, zlib.crc32(answer) ^ 1)
         case "500" | "500 after":
             return reply(500, error_body("InternalServerError", "The request processing has failed"))
         case "503":

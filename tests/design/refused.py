@@ -1,0 +1,74 @@
+# mypy: disable-error-code="empty-body"
+"""What the tests of refused designs share: entities that work, and a look into what was told."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+import pytest
+
+from keyplan import Entity, Index, Key, Number, Table
+from keyplan.errors import DesignError
+
+__all__ = [
+    "GSI1",
+    "GSI2",
+    "KEYS_ONLY",
+    "LOCAL",
+    "NATIVE",
+    "OTHER",
+    "TABLE",
+    "Article",
+    "Version",
+    "WithVersion",
+    "told",
+]
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", Number("gsi2sk"))
+OTHER = Index("OTHER", "otherpk", "othersk")
+NATIVE = Index("NATIVE", ["kind"], ["name"])
+KEYS_ONLY = Index("KEYS", "kpk", "ksk", projection="KEYS_ONLY")
+LOCAL = Index("LOCAL", "pk", "lsk", local=True)
+
+
+class Article(Entity):
+    """What most designs here are made of."""
+
+    article_id: str
+    author_id: str
+    title: str
+    status: Literal["draft", "published"] = "draft"
+    rating: int = 0
+    at: datetime
+
+    primary = Key("ARTICLE#{article_id}", "#METADATA")
+    by_author = Key("AUTHOR#{author_id}", "{at}#{article_id}", index=GSI1)
+    published = Key("STATUS#{status}", "{rating}", index=GSI2, when={"status": "published"})
+
+
+class Version(Entity):
+    """Versions in ascending order, as the document has them."""
+
+    article_id: str
+    version: int
+
+    primary = Key("ARTICLE#{article_id}", "VERSION#{version:08d}")
+
+
+class WithVersion(NamedTuple):
+    """An article and its newest version."""
+
+    article: Article
+    version: Version | None
+
+
+TABLE = Table("articles", indexes=[GSI1, GSI2], entities=[Article, Version])
+
+
+def told(error: pytest.ExceptionInfo[DesignError], *parts: str) -> None:
+    """Each part is in the text of one and the same fault."""
+    faults = [str(fault) for fault in error.value.faults]
+    assert any(all(re.search(part, fault) for part in parts) for fault in faults), "\n".join(faults)

@@ -1,0 +1,44 @@
+"""The five designs: each answers its document's questions, proved without a scan and equal to a brute-force filter.
+
+What each system writes and loads is tested in its own folder, as it is built.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from keyplan import Design
+from keyplan.design.plans import ScanPlan
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.papers.design import Papers
+from keyplan.systems.shop.design import Shop
+from keyplan.systems.social.design import Social
+from keyplan.testing import verify
+
+DESIGNS: dict[type[Design], list[str]] = {
+    Blog: [f"B{number}" for number in range(1, 16)],
+    Cms: [f"AP{number}" for number in range(1, 9)],
+    Papers: [f"A{number}" for number in range(1, 6)],
+    Shop: [f"E{number}" for number in range(1, 9)],
+    Social: [f"S{number}" for number in range(1, 8)],
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_question_of_the_document_has_a_pattern(design: type[Design]) -> None:
+    # B13a and B13b are two halves of one question
+    ids = {re.sub(r"[a-z]$", "", pattern.id) for pattern in design.compiled.patterns.values()}
+    assert set(DESIGNS[design]) <= ids
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_no_pattern_scans(design: type[Design]) -> None:
+    assert not [one.name for one in design.compiled.reads.values() if isinstance(one.plan, ScanPlan)]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_answers_equal_a_brute_force_filter(design: type[Design]) -> None:
+    verify(design, stores=60, seed=20261121)
