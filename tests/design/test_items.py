@@ -350,6 +350,9 @@ class Camel(Inner):
     model_config = ConfigDict(alias_generator=to_camel)
 
 
+CAMEL = Camel.model_validate({"someName": 1, "other": None})
+
+
 class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
 
@@ -367,8 +370,14 @@ class Nested(Entity):
 class NestedByAlias(Entity):
     name: str
     inner: Camel
-    many: list[Camel] = Field(default_factory=list)
     primary = Key("N#{name}", "HEAD")
+
+
+class ListedByAlias(Entity):
+    name: str
+    many: list[Camel]
+    first: Camel | None = None
+    primary = Key("L#{name}", "HEAD")
 
 
 class NestedOpen(Entity):
@@ -388,11 +397,8 @@ class NestedRoot(Entity):
     [
         Nested(name="a", inner=Inner(some_name=None, other=None)),
         Nested(name="a", inner=Inner(some_name=1, gone=2)),
-        NestedByAlias(
-            name="a",
-            inner=Camel.model_validate({"someName": 1, "other": None}),
-            many=[Camel.model_validate({"someName": 2})],
-        ),
+        NestedByAlias(name="a", inner=CAMEL),
+        ListedByAlias(name="a", many=[CAMEL, CAMEL], first=CAMEL),
         NestedOpen(name="a", inner=Open(more=[1, 2])),  # type: ignore[call-arg]
         NestedRoot(name="a", inner=Whole([1, 2])),
     ],
@@ -614,7 +620,7 @@ class Checked(Entity):
         (Initialised(name="abc"), False),
         (Rounded(name="abc", size=3), False),
         (Prefixed(name="abc", size=3), False),
-        (NestedByAlias(name="a", inner=Camel.model_validate({"someName": 1})), False),
+        (NestedByAlias(name="a", inner=CAMEL), False),
         (Checked(name="abc", size=5), True),
         (ORDER, True),
         (Nothing(name="a", required="x", required_set=set()), True),

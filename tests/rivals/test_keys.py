@@ -105,3 +105,5 @@ def test_what_stands_in_a_key_can_be_read_by_people() -> None:
     compiled = Magazine.compiled.by_name["Pair"]
     assert compiled.to_item(Pair(a="1#b_2", b="3"))["pk"] == {"S": "PAIR#a_1$cb_2#b_3"}
     assert compiled.to_item(Pair(a="1", b="2#b_3"))["pk"] == {"S": "PAIR#a_1#b_2$cb_3"}
+    article = Magazine.compiled.by_name["Article"]
+    assert article.to_item(Article(article_id="1#x$"))["pk"] == {"S": "ARTICLE#1$cx$d"}

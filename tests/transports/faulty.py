@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 import threading
 import time
 import zlib
@@ -119,8 +120,8 @@ class FaultyStore:
     def url(self, options: str = "", table: str = "notes") -> str:
         return f"dynamodb+http://{self.address}/{table}?{options}"
 
-    async def start(self, port: int = 0) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
+    async def start(self, port: int = 0, tls: ssl.SSLContext | None = None) -> None:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", port, ssl=tls)
 
     async def stop(self) -> None:
         if self._server is not None:

@@ -132,7 +132,7 @@ def _failure(reply: Reply, body: bytes) -> Failure:
     try:
         told = orjson.loads(body)
         kind = str(told.pop("__type")).rpartition("#")[2].partition(":")[0]
-    except (orjson.JSONDecodeError, AttributeError, KeyError):
+    except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         return _foreign(reply, body)
     message = told.pop("message", None) or told.pop("Message", None) or ""
     error = _CLASSES.get(kind, DynamoDBError)
@@ -149,7 +149,9 @@ def _kind(error: str, status: int, fields: dict[str, Any]) -> Kind:
     if error in _THROTTLED or status == 429:
         return Kind.THROTTLED
     if error == "TransactionCanceledException":
-        codes = {reason.get("Code") for reason in fields.get("CancellationReasons") or ()} - {"None", None}
+        reasons = fields.get("CancellationReasons")
+        known = [reason for reason in reasons if isinstance(reason, dict)] if isinstance(reasons, list) else []
+        codes = {str(reason.get("Code", "None")) for reason in known} - {"None"}
         throttled = bool(codes) and codes <= {"ThrottlingError", "ProvisionedThroughputExceeded"}
         return Kind.THROTTLED if throttled else Kind.FINAL
     if error in _TRANSIENT or status >= 500:

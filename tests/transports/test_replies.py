@@ -1,0 +1,89 @@
+"""What replies mean: DynamoDB's errors as ours, and what may be done about each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.client.transports.http1 import ReplyReader
+from keyplan.client.transports.replies import Failure, Kind, answer_of
+from keyplan.errors import DynamoDBError, StoreError
+from keyplan.wire.errors import (
+    ConditionalCheckFailedException,
+    ResourceNotFoundException,
+    TransactionCanceledException,
+    ValidationException,
+)
+from tests.transports.faulty import error_body, reply
+
+
+def failure(status: int, body: bytes) -> Failure:
+    read = ReplyReader().feed(reply(status, body))
+    assert read is not None
+    with pytest.raises(Failure) as raised:
+        answer_of(read)
+    return raised.value
+
+
+@pytest.mark.parametrize(
+    ("kind", "cls", "fields"),
+    [
+        ("ValidationException", ValidationException, {}),
+        ("ResourceNotFoundException", ResourceNotFoundException, {}),
+        ("ConditionalCheckFailedException", ConditionalCheckFailedException, {"Item": {"pk": {"S": "a"}}}),
+        ("TransactionCanceledException", TransactionCanceledException, {"CancellationReasons": [{"Code": "None"}]}),
+        ("SomethingNewException", DynamoDBError, {"More": 1}),
+    ],
+)
+def test_errors_by_type(kind: str, cls: type[DynamoDBError], fields: dict[str, Any]) -> None:
+    """Each is its own class, with the store's message and the further members of its body."""
+    found = failure(400, error_body(kind, "what is wrong", **fields))
+    assert type(found.error) is cls
+    assert (found.error.type, found.error.message, found.error.fields) == (kind, "what is wrong", fields)
+    assert (found.kind, found.lost) == (Kind.FINAL, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "fields", "expected", "lost"),
+    [
+        (400, "ThrottlingException", {}, Kind.THROTTLED, False),
+        (400, "RequestLimitExceeded", {}, Kind.THROTTLED, False),
+        (400, "TransactionInProgressException", {}, Kind.THROTTLED, False),
+        (400, "TransactionConflictException", {}, Kind.TRANSIENT, False),
+        (500, "InternalServerError", {}, Kind.TRANSIENT, True),
+        (503, "ServiceUnavailable", {}, Kind.TRANSIENT, True),
+        (500, "SomethingNew", {}, Kind.TRANSIENT, True),
+        (400, "ExpiredTokenException", {}, Kind.EXPIRED, False),
+        (400, "InvalidSignatureException", {}, Kind.CLOCK, False),
+        (413, "SomethingNew", {}, Kind.FINAL, False),
+        *(
+            (
+                400,
+                "TransactionCanceledException",
+                {"CancellationReasons": [{"Code": code} for code in codes]},
+                kind,
+                False,
+            )
+            for codes, kind in (
+                (["None", "ThrottlingError"], Kind.THROTTLED),
+                (["ThrottlingError", "ConditionalCheckFailed"], Kind.FINAL),
+                (["TransactionConflict", "None"], Kind.FINAL),
+                (["None"], Kind.FINAL),
+            )
+        ),
+    ],
+)
+def test_what_may_be_done(status: int, kind: str, fields: dict[str, Any], expected: Kind, lost: bool) -> None:
+    """Throttled, also whole transactions; transient, and whether anything may have been written; or final."""
+    found = failure(status, error_body(kind, "no", **fields))
+    assert (found.kind, found.lost) == (expected, lost)
+
+
+@pytest.mark.parametrize(("status", "expected"), [(502, Kind.TRANSIENT), (503, Kind.THROTTLED), (403, Kind.FINAL)])
+def test_answers_of_something_in_between(status: int, expected: Kind) -> None:
+    """A proxy's page isn't an error of DynamoDB's."""
+    for body in (b"<html>", b"", b"[1]", b'{"error": 1}'):
+        found = failure(status, body)
+        assert isinstance(found.error, StoreError)
+        assert found.kind is expected
