@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keyplan.client.transports.http1 import ReplyReader
 from keyplan.client.transports.replies import Failure, Kind, answer_of
@@ -87,3 +90,23 @@ def test_answers_of_something_in_between(status: int, expected: Kind) -> None:
         found = failure(status, body)
         assert isinstance(found.error, StoreError)
         assert found.kind is expected
+
+
+def members(one: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    names = st.sampled_from(["__type", "message", "Message", "CancellationReasons", "Code", "Item"])
+    return st.dictionaries(names, one | st.just("x#TransactionCanceledException"), max_size=4)
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5)
+JSON = st.recursive(SCALARS, lambda one: st.lists(one) | members(one))
+
+
+@given(st.sampled_from([200, 302, 400, 500]), JSON.map(orjson.dumps) | st.binary(max_size=20))
+def test_any_body_at_all(status: int, body: bytes) -> None:
+    """Whatever comes, it is an object, or a Failure that can be told."""
+    read = ReplyReader().feed(reply(status, body))
+    assert read is not None
+    try:
+        assert isinstance(answer_of(read), dict)
+    except Failure as found:
+        assert str(found.error)
