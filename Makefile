@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest format bench docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest format bench bench-http bench-client crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -50,6 +50,20 @@ format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 
 bench: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/benchmarks.md
 	$(BIN)/python benchmarks/typed_api.py --write
+
+bench-http: $(VENV)/.dev ## Measure the store over HTTP; KEYPLAN_PEERS names a folder with the npm peers
+	$(BIN)/python -m benchmarks.over_http --write
+
+bench-client: $(VENV)/.dev ## Measure the HTTP client beside boto3 and others
+	$(BIN)/python -m benchmarks.client --write
+
+crash: $(VENV)/.dev ## Kill the served store a hundred times under load
+	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest tests/server/test_crash.py
+
+sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3 and PynamoDB against the served store
+	$(PYTHON) -m venv .cache/sdks
+	PIP_CONSTRAINT= .cache/sdks/bin/python -m pip install --quiet awscli aioboto3 pynamodb
+	KEYPLAN_SDKS=$(CURDIR)/.cache/sdks $(BIN)/python -m pytest tests/server/test_sdks.py
 
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
 	$(BIN)/python -m tests.repository.made_pages

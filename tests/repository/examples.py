@@ -20,8 +20,11 @@ from itertools import pairwise
 from pathlib import Path
 
 FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = {"serve"}
-"""Commands that go on until they are stopped."""
+
+
+def _goes_on(words: list[str]) -> bool:
+    """Whether a command goes on until it is stopped, and so isn't run."""
+    return words[0] == "serve" or (words[0] == "dynamodb" and "check" not in words)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def commands_of(path: Path) -> Iterator[Command]:
             continue
         for match in re.finditer(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block.text, re.MULTILINE):
             words = shlex.split(match.group(1), comments=True)
-            if words[0] == "keyplan" and words[1] not in NOT_RUN:
+            if words[0] == "keyplan" and not _goes_on(words[1:]):
                 yield Command(block.line, words[1:], match.group(2))
 
 
