@@ -79,6 +79,8 @@ def put(devices: Devices, **attributes: Any) -> None:
 
 
 STRANGE = ["READING", "READING#", "READING#yesterday", "READING#2026-03-01", "ZZZ", "#META#2", "READING#a#b", "!"]
+# Has the shape of a reading's key, and is no moment.
+STRANGE += ["READING#2026-13-45T12:00:00.000000Z"]
 
 
 def test_items_of_others_are_never_returned_and_trip_nothing(devices: Devices) -> None:

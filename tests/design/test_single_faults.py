@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Literal, NamedTuple
 
 import pytest
@@ -268,6 +268,21 @@ def shards_of_several_attributes() -> None:
         by_all = Key(["{name}", "{kind}"], "X#{name}", index=several, shards=4)
 
     design_of(Thing, indexes=(several,))
+
+
+@refused("Plan.on", "no key serves", "it holds only a part of at: give a computed field of that part")
+def equality_by_a_part_of_a_moment() -> None:
+    class Event(Entity):
+        event_id: str
+        at: datetime
+        primary = Key("EVENT#{event_id}", "HEAD")
+        by_day = Key("DAY#{at:%Y-%m-%d}", "{event_id}", index=GSI1)
+
+    class Plan(Design):
+        table = Table("plan", indexes=[GSI1])
+
+        @read("P1")
+        def on(self, at: datetime) -> list[Event]: ...
 
 
 @refused("Plan.table", "6 local indexes: DynamoDB allows 5")

@@ -23,8 +23,9 @@ PARALLEL_MAX = 20
 Item = dict[str, dict[str, Any]]
 
 
-def _identity(key: Item) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, next(iter(value.values()))) for name, value in key.items()))
+def _identity(item: Item, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What tells an item from all others: the texts of its key attributes."""
+    return tuple([next(iter(item[name].values())) for name in names])
 
 
 def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation[list[Item | None]]:
@@ -35,8 +36,8 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
     if not keys:
         return []
     names = tuple(keys[0])
-    pending = list({_identity(key): key for key in keys}.values())
-    found: dict[tuple[tuple[str, str], ...], Item] = {}
+    pending = list({_identity(key, names): key for key in keys}.values())
+    found: dict[tuple[str, ...], Item] = {}
 
     def request(chunk: list[Item]) -> Request:
         wanted: dict[str, Any] = {"Keys": chunk}
@@ -46,12 +47,12 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
 
     def take(response: dict[str, Any]) -> list[Item]:
         for item in response.get("Responses", {}).get(table, ()):
-            found[_identity({name: item[name] for name in names})] = item
+            found[_identity(item, names)] = item
         rest: list[Item] = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         return rest
 
     yield from _until_done(pending, KEYS_MAX, request, take, "keys")
-    return [found.get(_identity(key)) for key in keys]
+    return [found.get(_identity(key, names)) for key in keys]
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:

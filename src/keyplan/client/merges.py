@@ -131,7 +131,7 @@ class MergeReader:
                 for stream in batch:
                     request = dict(stream.request or {})
                     if wanted is not None:
-                        request["Limit"] = wanted
+                        request["Limit"] = self._reader.page_size(request, wanted)
                     requests.append(Request("Query", request))
                 responses = yield requests
                 for stream, response in zip(batch, responses, strict=True):

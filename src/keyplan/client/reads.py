@@ -128,7 +128,7 @@ class QueryReader:
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
         # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
         self._readers = [
-            (entity.primary.matches_sort if plan.index is None else entity.matches, entity.from_item)
+            (entity.primary.matches_sort if plan.index is None else entity.matches, entity.own_item)
             for entity in (match.entity for match in plan.matches)
         ]
 
@@ -200,9 +200,9 @@ class QueryReader:
 
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
-        for matches, from_item in self._readers:
+        for matches, own_item in self._readers:
             if matches(item):
-                return from_item(item)
+                return own_item(item)
         return None
 
     def position(self, item: Item) -> Position:
@@ -247,8 +247,9 @@ class ScanReader:
             response = yield Request("Scan", request)
             for item in response["Items"]:
                 entity = next((one for one in self.plan.entities if one.matches(item)), None)
-                if entity is not None:
-                    entries.append(Entry(entity.from_item(item), item))
+                instance = None if entity is None else entity.own_item(item)
+                if instance is not None:
+                    entries.append(Entry(instance, item))
             last = response.get("LastEvaluatedKey")
             if last is None or (wanted is not None and len(entries) >= wanted):
                 break

@@ -5,7 +5,7 @@ Choosing among the keys that match is ``compiler.py``'s work.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args, get_origin
 
@@ -51,11 +51,24 @@ def match_key(
     implied = _implied(key, knowns)
     if isinstance(implied, Miss):
         return implied
+    in_part = _in_part(key, sort) & used
+    if in_part:
+        name = min(in_part)
+        return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
     used |= implied
     unused = sorted(needed - used)
     if unused:
         return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
     return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=not order)
+
+
+def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
+    """The fields of which what the question fixes holds a part only, so that it can't tell their values apart."""
+    asked = [one for _, template in key.partition for one in template.variables]
+    for part in sort:
+        asked.extend(one for one in part.known if isinstance(one, Variable))
+    whole = {one.field for one in asked if one.format.exact}
+    return {one.field for one in asked} - whole
 
 
 def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], str | None] | Miss:
