@@ -21,7 +21,8 @@ TIMEOUT_MS = 10_000
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.fixture(scope="session")
+# While it drives a browser, Playwright has an event loop running in this thread: no longer than these tests.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no chromium on this machine: apt-get install chromium, to test the page in a browser")

@@ -1,14 +1,11 @@
-"""An entity's instances as items and back: every type of field, and items that something else wrote."""
+"""An entity's instances as items and back: every type of field. Items of others are in test_items_of_others.py."""
 
 from __future__ import annotations
 
 import enum
-import functools
-import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import pytest
@@ -16,49 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
-    PrivateAttr,
     RootModel,
     computed_field,
-    field_validator,
-    model_validator,
 )
 from pydantic.alias_generators import to_camel
 
-from keyplan import Design, Entity, Field, Index, Key, Table, Ttl, Version
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import compile_design
-from keyplan.design.reading import reader_of
-from keyplan.errors import ArgumentError, ItemNotReadable
-
-GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
-
-
-def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
-    design = type("D", (), {"table": Table("items", entities=[cls], indexes=indexes), "__module__": __name__})
-    return compile_design(design, {}).by_name[cls.__name__]
-
-
-def is_quick(entity: CompiledEntity) -> bool:
-    """Whether items are read by the entity's own schema, and not by Python."""
-    return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
-
-
-def slowly(entity: CompiledEntity, item: Any) -> Entity:
-    """The instance, as the slow reader finds it."""
-    return entity._read_slowly(item)
-
-
-def round_trip(instance: Entity) -> dict[str, Any]:
-    """The item of an instance, which both readers read as the same instance."""
-    entity = compiled(type(instance), GSI1)
-    item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
-    for found in (entity.from_item(item), slowly(entity, item)):
-        assert found == instance
-        assert {name: type(value) for name, value in found} == {name: type(value) for name, value in instance}
-    return item
-
+from keyplan import Entity, Field, Key, Ttl, Version
+from keyplan.errors import ArgumentError
+from tests.design.items import GSI1, compiled, round_trip, slowly
 
 # Every type
 
@@ -464,229 +427,3 @@ def test_an_expiry_in_other_units_takes_no_other_field_with_it() -> None:
     assert isinstance(found, Aliased)
     assert found.expires_at is not None
     assert found.counted == 7
-
-
-# Items that something else wrote
-
-
-class Order(Entity):
-    order_id: str
-    number: int
-    day: date
-    at: datetime
-    path: tuple[str, ...] = ()
-    status: str = "new"
-    amount: int = 1
-
-    primary = Key("ORDER#{order_id}", "{number:04d:desc}#{at}")
-    by_day = Key("DAY#{day}#{status}", "{path}", index=GSI1)
-
-
-ORDER = Order(
-    order_id="a#1",
-    number=12,
-    day=date(2026, 1, 2),
-    at=datetime(2026, 1, 2, 3, tzinfo=UTC),
-    path=("x", "y#z"),
-    status="paid",
-)
-
-
-def test_fields_that_stand_in_the_keys_alone_are_read_from_them() -> None:
-    entity = compiled(Order, GSI1)
-    item = entity.to_item(ORDER)
-    keys = {name: value for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk"}}
-    assert entity.from_item(keys) == ORDER
-    assert slowly(entity, keys) == ORDER
-    for name in ("order_id", "number", "day", "at", "path", "status"):
-        assert entity.from_item({one: value for one, value in item.items() if one != name}) == ORDER
-
-
-@pytest.mark.parametrize(
-    ("attribute", "value", "place"),
-    [
-        ("number", {"S": "many"}, "Order.number"),
-        ("number", {"N": "1.5"}, "Order.number"),
-        ("amount", {"L": []}, "Order.amount"),
-        ("order_id", {"N": "5"}, "Order.order_id"),
-        ("at", {"S": "yesterday"}, "Order.at"),
-        ("at", {"M": {}}, "Order.at"),
-        ("day", {"BOOL": True}, "Order.day"),
-        ("path", {"L": [{"S": "a"}, {"N": "1"}]}, "Order.path[1]"),
-        ("path", {"S": "a"}, "Order.path"),
-        ("status", {"SS": ["a"]}, "Order.status"),
-    ],
-)
-def test_an_attribute_of_another_type_is_not_readable(attribute: str, value: dict[str, Any], place: str) -> None:
-    entity = compiled(Order, GSI1)
-    item = {**entity.to_item(ORDER), attribute: value}
-    with pytest.raises(ItemNotReadable) as caught:
-        entity.from_item(item)
-    assert [fault.place for fault in caught.value.faults] == [place]
-    assert caught.value.place == "Order(pk=ORDER#a$c1, sk=9987#2026-01-02T03:00:00.000000Z)"
-    assert "something else wrote it, or the entity has changed since" in (caught.value.hint or "")
-
-
-def test_every_wrong_attribute_is_told() -> None:
-    entity = compiled(Order, GSI1)
-    item = {**entity.to_item(ORDER), "number": {"S": "x"}, "at": {"S": "y"}, "amount": {"S": "z"}}
-    with pytest.raises(ItemNotReadable) as caught:
-        entity.from_item(item)
-    assert [fault.place for fault in caught.value.faults] == ["Order.number", "Order.at", "Order.amount"]
-
-
-def test_attributes_of_others_are_passed_over() -> None:
-    entity = compiled(Order, GSI1)
-    assert entity.from_item({**entity.to_item(ORDER), "theirs": {"M": {"a": {"N": "1"}}}}) == ORDER
-
-
-# Models that do more than hold their fields
-
-
-class Before(Entity):
-    name: str
-    size: int = 0
-    primary = Key("B#{name}", "HEAD")
-
-    @model_validator(mode="before")
-    @classmethod
-    def from_text(cls, data: Any) -> Any:
-        return {**data, "size": len(data["name"])}
-
-
-class After(Entity):
-    name: str
-    size: int = 0
-    primary = Key("A#{name}", "HEAD")
-
-    @model_validator(mode="after")
-    def small(self) -> After:
-        if self.size > 10:
-            raise ValueError("too large")
-        return self
-
-
-class Private(Entity):
-    name: str
-    _seen: list[str] = PrivateAttr(default_factory=lambda: ["fresh"])
-    primary = Key("P#{name}", "HEAD")
-
-
-class Initialised(Entity):
-    name: str
-    _loud: str = PrivateAttr()
-    primary = Key("I#{name}", "HEAD")
-
-    def model_post_init(self, context: Any, /) -> None:
-        self._loud = self.name.upper()
-
-
-class Rounded(Entity):
-    name: str
-    size: Annotated[int, BeforeValidator(lambda value: round(value))]  # noqa: PLW0108 - round takes two
-    primary = Key("R#{name}", "HEAD")
-
-
-class Prefixed(Entity):
-    name: str
-    size: int = 0
-    primary = Key("P#{name}", "HEAD")
-
-    @field_validator("size", mode="before")
-    @classmethod
-    def number_only(cls, value: Any) -> Any:
-        if not isinstance(value, int):
-            raise TypeError(value)
-        return value
-
-
-class Checked(Entity):
-    name: str
-    size: int = 0
-    primary = Key("C#{name}", "HEAD")
-
-    @field_validator("size")
-    @classmethod
-    def even(cls, value: int) -> int:
-        return value - value % 2
-
-
-@pytest.mark.parametrize(
-    ("instance", "quick"),
-    [
-        (Before(name="abc"), False),
-        (After(name="abc", size=3), False),
-        (Private(name="abc"), False),
-        (Initialised(name="abc"), False),
-        (Rounded(name="abc", size=3), False),
-        (Prefixed(name="abc", size=3), False),
-        (NestedByAlias(name="a", inner=CAMEL), False),
-        (Checked(name="abc", size=5), True),
-        (ORDER, True),
-        (Nothing(name="a", required="x", required_set=set()), True),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_validators_and_private_attributes_take_the_slow_way(instance: Entity, quick: bool) -> None:
-    assert is_quick(compiled(type(instance), GSI1)) is quick
-    round_trip(instance)
-
-
-def test_the_slow_way_runs_what_the_model_asks_for() -> None:
-    private = compiled(Private)
-    found = private.from_item(private.to_item(Private(name="a")))
-    assert isinstance(found, Private)
-    assert found._seen == ["fresh"]
-    initialised = compiled(Initialised)
-    started = initialised.from_item(initialised.to_item(Initialised(name="a")))
-    assert isinstance(started, Initialised)
-    assert started._loud == "A"
-    after = compiled(After)
-    with pytest.raises(ItemNotReadable, match="too large"):
-        after.from_item({**after.to_item(After(name="a")), "size": {"N": "11"}})
-
-
-class Cached(Entity):
-    name: str
-    size: int = 0
-    primary = Key("C#{name}", "HEAD")
-
-    @functools.cached_property
-    def loud(self) -> str:
-        return self.name.upper()
-
-
-@pytest.fixture
-def store() -> Iterator[Design]:
-    class Plan(Design):
-        table = Table("plan", entities=[Cached])
-
-    with Plan.open(":memory:") as opened:
-        yield opened
-
-
-def test_what_a_cached_property_keeps_is_no_field(store: Design) -> None:
-    instance = Cached(name="a")
-    assert instance.loud == "A"
-    assert store.put(instance) == Cached(name="a")
-    assert store.update(instance, size=2) == Cached(name="a", size=2)
-    assert store.get(Cached, name="a") == Cached(name="a", size=2)
-
-
-def test_a_readers_own_words() -> None:
-    """The quick reader is told what the slow one is: without it, nothing could say what is wrong with an item."""
-    entity = compiled(Order, GSI1)
-    fields = [one for one in entity.fields.values() if not one.computed]
-    seen: list[Any] = []
-
-    def note(item: Any) -> Entity:
-        seen.append(item)
-        return ORDER
-
-    read = reader_of(Order, fields, frozenset(), note)
-    item = entity.to_item(ORDER)
-    assert read(item) == ORDER
-    assert seen == []
-    read({**item, "number": {"S": "x"}})
-    read({name: value for name, value in item.items() if name != "number"})
-    assert len(seen) == 2

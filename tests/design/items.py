@@ -1,0 +1,37 @@
+"""What the tests of items share: a compiled entity, its two readers, a round trip through an item."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from keyplan import Entity, Index, Table
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.model import compile_design
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+def compiled(cls: type[Entity], *indexes: Index) -> CompiledEntity:
+    design = type("D", (), {"table": Table("items", entities=[cls], indexes=indexes), "__module__": __name__})
+    return compile_design(design, {}).by_name[cls.__name__]
+
+
+def is_quick(entity: CompiledEntity) -> bool:
+    """Whether items are read by the entity's own schema, and not by Python."""
+    return getattr(entity.from_item, "__func__", None) is not CompiledEntity._read_slowly
+
+
+def slowly(entity: CompiledEntity, item: Any) -> Entity:
+    """The instance, as the slow reader finds it."""
+    return entity._read_slowly(item)
+
+
+def round_trip(instance: Entity) -> dict[str, Any]:
+    """The item of an instance, which both readers read as the same instance."""
+    entity = compiled(type(instance), GSI1)
+    item: dict[str, Any] = json.loads(json.dumps(entity.to_item(instance)))
+    for found in (entity.from_item(item), slowly(entity, item)):
+        assert found == instance
+        assert {name: type(value) for name, value in found} == {name: type(value) for name, value in instance}
+    return item
