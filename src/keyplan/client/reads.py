@@ -116,6 +116,18 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     return {"text": condition.text, "names": condition.names, "values": found}
 
 
+def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
+    """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
+    can be read from it: something else wrote it. Raises ItemNotReadable.
+    """
+    try:
+        return entity.from_item(item)
+    except ItemNotReadable:
+        if entity.primary.values(item) is None:
+            return None
+        raise
+
+
 class QueryReader:
     """Query of one partition, in the table or an index."""
 
@@ -128,9 +140,22 @@ class QueryReader:
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
         # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
         self._readers = [
-            (entity.primary.matches_sort if plan.index is None else entity.matches, entity.own_item)
+            (entity.primary.matches_sort if plan.index is None else entity.matches, entity)
             for entity in (match.entity for match in plan.matches)
         ]
+
+        self._base = self._members_of_each()
+
+    def _members_of_each(self) -> dict[str, Any]:
+        """What every request of the plan has."""
+        request = base_request(self.target, consistent=self.plan.consistent)
+        if self.plan.index is not None:
+            request["IndexName"] = self.plan.index.name
+            if not self.plan.index.local:
+                request.pop("ConsistentRead", None)
+        if not self.plan.forward:
+            request["ScanIndexForward"] = False
+        return request
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of the one partition."""
@@ -156,16 +181,20 @@ class QueryReader:
 
     def _take(self, items: list[Item], entries: list[Entry], size: int | None, sieve: Sieve | None) -> bool:
         """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
+        left = -1 if size is None else size - len(entries)
+        instance_of, append = self.instance, entries.append
         for item in items:
-            if len(entries) == size and sieve is None:
+            if left == 0 and sieve is None:
                 if any(matches(item) for matches, _ in self._readers):
                     return True
                 continue
-            instance = self.instance(item)
-            if instance is not None and (sieve is None or sieve.passes(instance, item)):
-                if len(entries) == size:
-                    return True
-                entries.append(Entry(instance, item))
+            instance = instance_of(item)
+            if instance is None or (sieve is not None and not sieve.passes(instance, item)):
+                continue
+            if left == 0:
+                return True
+            append(Entry(instance, item))
+            left -= 1
         return False
 
     def page_size(self, request: Mapping[str, Any], missing: int) -> int:
@@ -181,16 +210,12 @@ class QueryReader:
         condition = key_condition(self.plan, values, partition, cut)
         if condition is None:
             return None
-        request = base_request(self.target, consistent=self.plan.consistent)
-        if self.plan.index is not None:
-            request["IndexName"] = self.plan.index.name
-            if not self.plan.index.local:
-                request.pop("ConsistentRead", None)
-        request["KeyConditionExpression"] = condition.text
-        request["ExpressionAttributeNames"] = condition.names
-        request["ExpressionAttributeValues"] = condition.values
-        if not self.plan.forward:
-            request["ScanIndexForward"] = False
+        request = {
+            **self._base,
+            "KeyConditionExpression": condition.text,
+            "ExpressionAttributeNames": condition.names,
+            "ExpressionAttributeValues": condition.values,
+        }
         if self.plan.filter is not None:
             members = filter_members(self.plan.filter, values)
             request["FilterExpression"] = members["text"]
@@ -200,9 +225,9 @@ class QueryReader:
 
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
-        for matches, own_item in self._readers:
+        for matches, entity in self._readers:
             if matches(item):
-                return own_item(item)
+                return own_item(entity, item)
         return None
 
     def position(self, item: Item) -> Position:
@@ -247,7 +272,7 @@ class ScanReader:
             response = yield Request("Scan", request)
             for item in response["Items"]:
                 entity = next((one for one in self.plan.entities if one.matches(item)), None)
-                instance = None if entity is None else entity.own_item(item)
+                instance = None if entity is None else own_item(entity, item)
                 if instance is not None:
                     entries.append(Entry(instance, item))
             last = response.get("LastEvaluatedKey")

@@ -36,6 +36,8 @@ class Sieve:
 
 def sieve_of(plan: QueryPlan, values: Mapping[str, Any]) -> Sieve | None:
     """The sieve for the values of one call; None where the key condition says everything."""
+    if plan.one_interval:
+        return None
     ranges = tuple((name, value) for name, value in values.items() if value.__class__ is Range)
     intervals: dict[type[Entity], tuple[tuple[str, Interval], ...]] = {}
     if len(plan.matches) > 1:

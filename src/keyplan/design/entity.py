@@ -289,17 +289,6 @@ class CompiledEntity:
         except (ValueError, ArithmeticError):
             return value
 
-    def own_item(self, item: Mapping[str, Mapping[str, Any]]) -> Entity | None:
-        """The instance of an item whose key has this entity's shape; None when the key only looks so, and no values of
-        ours can be read from it: something else wrote it. Raises ItemNotReadable.
-        """
-        try:
-            return self.from_item(item)
-        except ItemNotReadable:
-            if self.primary.values(item) is None:
-                return None
-            raise
-
     def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
         for key in self.keys:

@@ -179,6 +179,19 @@ class CompiledKey:
 
 
 def _matcher(shapes: _Shapes) -> Matcher:
+    if len(shapes) == 2:  # the usual key, once for every item that is read: a loop would double its time
+        (first, first_kind, first_match), (second, second_kind, second_match) = shapes
+
+        def match_both(item: Mapping[str, Mapping[str, Any]]) -> bool:
+            try:
+                return first_match(item[first][first_kind]) is not None and (
+                    second_match(item[second][second_kind]) is not None
+                )
+            except KeyError:
+                return False
+
+        return match_both
+
     def matches(item: Mapping[str, Mapping[str, Any]]) -> bool:
         for name, kind, fullmatch in shapes:
             value = item.get(name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from keyplan.design.entity import CompiledEntity
@@ -141,6 +142,12 @@ class QueryPlan:
     def key(self) -> CompiledKey:
         """The (first entity's) key that serves."""
         return self.matches[0].key
+
+    @cached_property
+    def one_interval(self) -> bool:
+        """Whether its key condition says everything: one entity, and no bound that could exclude its end."""
+        ranged = any(part.condition_kind is ParameterKind.RANGE for match in self.matches for part in match.sort)
+        return len(self.matches) == 1 and not ranged
 
     @property
     def merged(self) -> bool:

@@ -53,6 +53,7 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
     validate = SchemaValidator(*found).validate_python
     make, set_attribute = cls.__new__, object.__setattr__
     attributes = frozenset(field.attribute for field in fields)
+    count = len(attributes)
     decoders = [(field.attribute, field.decode) for field in fields if paths[field.name][1] == _DECODED]
 
     def read(item: Mapping[str, Mapping[str, Any]]) -> Entity:
@@ -61,9 +62,10 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
         except (ValidationError, ValueError, ArithmeticError):
             return slowly(item)
         # An attribute of another type than its field's would pass as absent: every one there must have been read.
-        there = attributes & item.keys()
-        if len(fields_set) != len(there) or not in_keys <= there:
-            return slowly(item)
+        if len(fields_set) != count:
+            there = attributes & item.keys()
+            if len(fields_set) != len(there) or not in_keys <= there:
+                return slowly(item)
         instance = make(cls)
         set_attribute(instance, "__dict__", fields)
         set_attribute(instance, "__pydantic_fields_set__", fields_set)
@@ -74,13 +76,12 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
     return read
 
 
-def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    copy: dict[str, Any] = dict(item)
+def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
+    copy: dict[str, Any] = {**item}
     for attribute, decode in decoders:
-        stored = item.get(attribute)
-        if stored is not None:
-            ((tag, value),) = stored.items()
-            copy[attribute] = {_DECODED: decode(tag, value)}
+        if attribute in copy:
+            for tag, value in copy[attribute].items():
+                copy[attribute] = {_DECODED: decode(tag, value)}
     return copy
 
 
