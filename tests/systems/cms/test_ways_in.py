@@ -1,0 +1,86 @@
+"""Every access pattern of the CMS gives one answer, whichever way it is asked: Python, awaited, REST, command line."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.cms.system import SYSTEM
+from keyplan.web import app
+from keyplan.web.answers import answer_json
+from tests.cli.support import json_of
+from tests.web.support import TestClient
+
+READS = ["AP1", "AP2", "AP3", "AP4", "AP5", "AP6", "AP7"]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cms.db"
+
+
+@pytest.fixture
+def cms(path: Path) -> Iterator[Cms]:
+    with Cms.open(path) as opened:
+        SYSTEM.sample(opened, 40, lambda done, total: None)
+        yield opened
+
+
+def arguments(cms: Cms) -> dict[str, dict[str, Any]]:
+    """Arguments by pattern id, of an article that has all there is to ask for."""
+    articles = [one for number in range(1, 9) for one in cms.articles_by_author(f"u_{number:02d}", limit=100)]
+    article = max(articles, key=lambda one: (len(one.tags), one.current_version))
+    assert article.tags
+    assert article.current_version > 1
+    name = {"article_id": article.article_id}
+    return {
+        "AP1": name,
+        "AP2": name,
+        "AP3": {**name, "version": 1},
+        "AP4": {**name, "limit": 2},
+        "AP5": {"author_id": article.author_id, "limit": 3},
+        "AP6": {"tag": min(article.tags), "limit": 2},
+        "AP7": name,
+    }
+
+
+def by_command(path: Path, name: str, given: dict[str, Any]) -> Any:
+    return json_of("call", "cms", name, *(f"{key}={value}" for key, value in given.items()), "--db", str(path))
+
+
+@pytest.mark.parametrize("identity", READS)
+def test_a_read_answers_alike_in_every_way(cms: Cms, path: Path, identity: str) -> None:
+    name = next(one.name for one in Cms.compiled.reads.values() if one.id == identity)
+    given = arguments(cms)[identity]
+    bound = getattr(cms, name)
+    answer = bound(**given)
+    wanted = answer_json(answer)
+    assert wanted
+    assert asyncio.run(bound.aio(**given)) == answer
+    assert cms.call(name, {key: str(value) for key, value in given.items()}) == answer
+    with TestClient(app(cms)) as client:
+        assert client.get(f"/api/{name}", params=given).json() == wanted
+    assert by_command(path, name, given) == wanted
+
+
+def test_ap8_publishes_in_every_way(path: Path, cms: Cms) -> None:
+    article_id = arguments(cms)["AP1"]["article_id"]
+    before = cms.article(article_id)
+    assert before is not None
+    given = {"article_id": article_id, "created_by": "u_01"}
+    numbers = [
+        cms.publish(**given, body="one").version,
+        asyncio.run(cms.publish.aio(**given, body="two")).version,
+        cms.call("publish", {**given, "body": "three"}).version,
+        by_command(path, "publish", {**given, "body": "four"})["version"],
+    ]
+    with TestClient(app(cms)) as client:
+        numbers.append(client.post("/api/publish", json={**given, "body": "five"}).json()["version"])
+        latest = client.get("/api/article_with_latest", params={"article_id": article_id}).json()
+    assert numbers == [before.current_version + step for step in range(1, 6)]
+    assert (latest["article"]["current_version"], latest["version"]["body"]) == (numbers[-1], "five")
