@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from keyplan.expressions import (
@@ -68,5 +69,13 @@ def _holds(term: Any, item: Item) -> bool:
 
 
 def normal(answer: Any) -> Any:
-    """An answer of DynamoDB Local in our normal form."""
-    return check_item(answer) if isinstance(answer, dict) and "error" not in answer else answer
+    """An answer of DynamoDB Local in our normal form. Sets of types stand in its messages in any order."""
+    if not isinstance(answer, dict):
+        return answer
+    if "error" in answer:
+        return {**answer, "error": re.sub(r"\{[A-Z,]+\}", _in_order, answer["error"])}
+    return check_item(answer)
+
+
+def _in_order(types: re.Match[str]) -> str:
+    return f"{{{','.join(sorted(types.group().strip('{}').split(',')))}}}"
