@@ -152,7 +152,7 @@ class Answer:
             case ThroughPlan() if kind is ShapeKind.ONE:
                 return partial(self._through_one, plan)
             case QueryPlan() if kind is ShapeKind.ONE:
-                return partial(self._first, plan)
+                return partial(self._first, query_reader(plan, self.target))
             case _:
                 return self._page if kind is ShapeKind.PAGE else self._list
 
@@ -178,8 +178,8 @@ class Answer:
         found = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
         return found if found is not None else self._missing(arguments)
 
-    def _first(self, plan: QueryPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
-        found = yield from first_of(plan, self.target, self._values(arguments))
+    def _first(self, reader: QueryReader | MergeReader, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+        found = yield from first_of(reader, self._values(arguments))
         return found if found is not None else self._missing(arguments)
 
     def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
@@ -193,13 +193,13 @@ class Answer:
             key = entity.item_key(entity.primary, known)
             end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent)
         else:
-            end = yield from first_of(plan.end, self.target, known)
+            end = yield from first_of(query_reader(plan.end, self.target), known)
         return end if end is not None else self._missing(arguments)
 
     def _link(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         junction = plan.junction
         if isinstance(junction, QueryPlan):
-            return (yield from first_of(junction, self.target, values))
+            return (yield from first_of(query_reader(junction, self.target), values))
         if isinstance(junction, ClaimPlan):
             claim = junction.entity.item_key(junction.claim, values)
             return (yield from read_claimed(self.target, junction.entity, claim, consistent=junction.consistent))
@@ -275,10 +275,10 @@ class Answer:
 
     def _firsts(self, plan: QueryPlan, values: Mapping[str, Any]) -> Conversation[list[Entity]]:
         """The first item of each entity: as many items as there are entities, in one request where all are there."""
-        if plan.merged:
-            chunk = yield from self._chunks().chunk(values, None, None)
+        reader, sieve = self._chunks(), sieve_of(plan, values)
+        if not isinstance(reader, QueryReader):
+            chunk = yield from reader.chunk(values, None, None)
             return [entry.instance for entry in chunk.entries]
-        reader, sieve = QueryReader(plan, self.target), sieve_of(plan, values)
         request = reader.request(values, partition_texts(plan.matches[0], values))
         last_member = _last_member(plan, values)
         found: dict[type[Entity], Entity] = {}
@@ -315,13 +315,13 @@ def _members(member: Member, instances: list[Entity]) -> Any:
     return own[0] if own else None
 
 
-def first_of(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+def first_of(reader: QueryReader | MergeReader, values: Mapping[str, Any]) -> Conversation[Entity | None]:
     """The first item that a query gives."""
-    if plan.merged:
-        chunk = yield from MergeReader(plan, target).chunk(values, 1, None)
+    if isinstance(reader, MergeReader):
+        chunk = yield from reader.chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None
-    reader, sieve = QueryReader(plan, target), sieve_of(plan, values)
-    request = reader.request(values, partition_texts(plan.matches[0], values))
+    sieve = sieve_of(reader.plan, values)
+    request = reader.request(values, partition_texts(reader.plan.matches[0], values))
     while request is not None:
         request["Limit"] = reader.page_size(request, 1)
         response = yield Request("Query", request)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from keyplan.client.answers import Answer, end_values, first_of
+from keyplan.client.answers import Answer, end_values, first_of, query_reader
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import Target, batch_entities, get_item
@@ -193,7 +193,9 @@ def _end(
     end: GetPlan | QueryPlan, target: Target, known: dict[str, Any], limit: int | None, *, one: bool
 ) -> Conversation[Any]:
     if isinstance(end, QueryPlan):
-        return first_of(end, target, known) if one else MergeReader(end, target).merge([known], limit, None)
+        if one:
+            return first_of(query_reader(end, target), known)
+        return MergeReader(end, target).merge([known], limit, None)
     key = end.entity.item_key(end.entity.primary, known)
     if one:
         return get_item(target, end.entity, key, consistent=end.consistent)

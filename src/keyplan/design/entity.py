@@ -85,6 +85,7 @@ class CompiledEntity:
             (field.name, field.attribute, field.encode, field.keeps_null) for field in self.fields.values()
         ]
         self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
         self._moments = [field.name for field in self.fields.values() if kind_of(field.annotation) is datetime]
@@ -200,11 +201,17 @@ class CompiledEntity:
         for name, value in given.items():
             try:
                 strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
-                TypeAdapter[Any](unbounded(self.fields[name].annotation)).validate_python(value, strict=strict)
+                self._kind_adapter(name).validate_python(value, strict=strict)
             except ValidationError as error:
                 faults.extend(faults_of(error, f"{self.name}.{name}"))
         if faults:
             raise ArgumentError("wrong values", place=self.name, faults=faults)
+
+    def _kind_adapter(self, name: str) -> TypeAdapter[Any]:
+        found = self._kind_adapters.get(name)
+        if found is None:
+            found = self._kind_adapters[name] = TypeAdapter(unbounded(self.fields[name].annotation))
+        return found
 
     def _adapter(self, name: str) -> TypeAdapter[Any]:
         found = self._adapters.get(name)
