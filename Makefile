@@ -42,7 +42,7 @@ types-strict: $(VENV)/.dev
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 pytest: $(VENV)/.dev
-	$(BIN)/python -m pytest -n $(JOBS)
+	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 
 format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only --exit-zero
@@ -97,9 +97,10 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) --editable '.[all,dev]'
 	@touch $@ $(VENV)/.run
 
-# Chromium and Java, for the tests that look at pages and compare with DynamoDB Local.
+# Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local.
 system:
 	@missing=; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	command -v java >/dev/null || missing="$$missing openjdk-17-jre-headless"; \
+	command -v npm >/dev/null || missing="$$missing npm"; \
 	test -z "$$missing" || .ci/packages $$missing

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tests.expressions.cases import ITEM, Case
 
-TABLE = "keyplan-expressions"
+TABLE = f"keyplan-expressions-{os.getpid()}"
 KEY = {"pk": ITEM["pk"], "sk": ITEM["sk"]}
 _AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
