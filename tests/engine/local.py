@@ -10,7 +10,8 @@ from typing import Any
 
 # A local store that isn't shared keeps the tables of each access key apart: no process of the tests sees another's.
 _AUTHORIZATION = (
-    f"AWS4-HMAC-SHA256 Credential=local{os.getpid()}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+    f"AWS4-HMAC-SHA256 Credential=local{os.getpid()}/20260101/us-east-1/dynamodb/aws4_request, "
+    "SignedHeaders=host, Signature=00"
 )
 
 
