@@ -7,37 +7,34 @@ out is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
 from __future__ import annotations
 
 import inspect
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
 
 from keyplan.client.answers import Answer
 from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
-from keyplan.client.cursors import Position
 from keyplan.client.reads import Target
-from keyplan.client.transports.embedded import InProcess
-from keyplan.client.transports.urls import is_dynamodb_url, parse_url
+from keyplan.client.streams import Part, stream, stream_async
+from keyplan.client.tables import create_table, describe_table, differences
 from keyplan.client.verbs import Verbs
+from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.actions import Action, Delete, Put, Update
 from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, compile_design
 from keyplan.design.table import Table
-from keyplan.engine import Engine
 from keyplan.errors import DesignError, DynamoDBError, StoreError
 
 if TYPE_CHECKING:
-    from keyplan.client.transports.endpoint import OnCall
+    from concurrent.futures import Executor
 
 __all__ = ["AsyncVerbs", "Design", "Store"]
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
-
-CREATE_SECONDS_MAX = 300
-POLL_SECONDS = 0.5
+W = TypeVar("W", bound=OnPattern)
 
 
 class Backend(Protocol):
@@ -61,6 +58,11 @@ class Backend(Protocol):
         """For asynchronous callers, made when first used."""
         ...
 
+    @property
+    def ahead(self) -> Executor | None:
+        """Threads in which iterators fetch their next part, where a request waits for a network."""
+        ...
+
     def close(self) -> None:
         """Release files, connections and threads."""
         ...
@@ -78,6 +80,10 @@ class Store:
         self.url = url
         self.table_name = table_name
         self.transport: Transport = backend.transport
+        self.watched = False
+        """Whether anyone is told of calls."""
+        self._on_call: OnCall | None = None
+        self._watchers: tuple[OnPattern, ...] = ()
 
     @property
     def async_transport(self) -> AsyncTransport:
@@ -86,15 +92,56 @@ class Store:
 
     @property
     def on_call(self) -> OnCall | None:
-        """A function that is told of every call to DynamoDB: its operation, latency, bytes, retries and capacity.
+        """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
 
-        It runs in the thread or event loop of the call, and must neither block nor raise. Embedded stores tell nothing.
+        It runs in the thread or event loop of the request, and must neither block nor raise.
         """
-        return self.backend.on_call
+        return self._on_call
 
     @on_call.setter
     def on_call(self, hook: OnCall | None) -> None:
-        self.backend.on_call = hook
+        self._on_call = hook
+        self._listen()
+
+    def watch(self, watcher: W) -> W:
+        """Tell a function of every call of a pattern or a verb from now on, and give the function back.
+
+        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must neither block nor
+        raise: ``usage = blog.store.watch(Usage(Blog))``. Watched requests ask for their consumed capacity.
+        """
+        self._watchers = (*self._watchers, watcher)
+        self._listen()
+        return watcher
+
+    def unwatch(self, watcher: OnPattern) -> None:
+        """Tell it no more."""
+        self._watchers = tuple(one for one in self._watchers if one is not watcher)
+        self._listen()
+
+    def _listen(self) -> None:
+        self.watched = self._on_call is not None or bool(self._watchers)
+        self.backend.on_call = self._told if self.watched else None
+
+    def _told(self, record: CallRecord) -> None:
+        if self._on_call is not None:
+            self._on_call(record)
+
+    @contextmanager
+    def counting(self, place: str) -> Iterator[None]:
+        """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
+        tally = Tally(place)
+        try:
+            with tally.counting():
+                yield
+        finally:
+            self.tell(tally)
+
+    def tell(self, tally: Tally) -> None:
+        """Tell the watchers of a call that has ended."""
+        if self._watchers:
+            record = tally.record()
+            for watcher in self._watchers:
+                watcher(record)
 
     def close(self) -> None:
         """Release files, connections and threads."""
@@ -152,9 +199,10 @@ class Design:
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
         text = str(url)
-        store = _remote(text, cls.table.name) if is_dynamodb_url(text) else _embedded(text, cls.table.name, create)
+        remote = text.startswith(("dynamodb:", "dynamodb+"))
+        store = _remote(text, cls.table.name) if remote else _embedded(text, cls.table.name, create)
         try:
-            cls._prepare(store, create=isinstance(store.backend, InProcess) if create is None else create)
+            cls._prepare(store, create=not remote if create is None else create)
         except BaseException:
             store.close()
             raise
@@ -166,9 +214,9 @@ class Design:
         place = f"{cls.__name__}.open"
         wanted = cls.table.create_request(store.table_name)
         try:
-            found = _describe(store)
+            found = describe_table(store.transport, store.table_name)
             if found is None and create:
-                found = _create_table(store, wanted, cls.compiled.ttl_attribute)
+                found = create_table(store.transport, wanted, cls.compiled.ttl_attribute)
         except DynamoDBError as error:
             raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
         except StoreError as error:
@@ -180,12 +228,13 @@ class Design:
                 place=place,
                 hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
             )
-        differences = list(_differences(wanted, found))
-        if differences:
+        wrong = [one for one in differences(wanted, found) if one.serious]
+        if wrong:
             raise StoreError(
-                f"the table {store.table_name} in {store.url} isn't the design's: {'; '.join(differences)}",
+                f"the table {store.table_name} in {store.url} isn't the design's",
                 place=place,
-                hint="keyplan create adds missing indexes; another key schema needs another table",
+                faults=[one.fault for one in wrong],
+                hint="keyplan drift shows every difference",
             )
 
     def __enter__(self) -> Self:
@@ -216,37 +265,37 @@ class Design:
 
     def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
         """One item by its key fields: ``cms.get(Article, article_id="1")``. None when it isn't there."""
-        return self._run(self._verbs.get(entity, key, consistent=consistent))
+        return self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
     def get_many(
         self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
     ) -> list[E | None]:
         """Many items by their key fields, in the order of ``keys``; None for each that isn't there."""
-        return self._run(self._verbs.get_many(entity, keys, consistent=consistent))
+        return self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
 
     def put(self, item: E) -> E:
         """Write the whole item, whatever stood there. With a version field, only over the version it was read as."""
-        return self._run(self._verbs.put(item))
+        return self._run("put", self._verbs.put(item))
 
     def create(self, item: E) -> E:
         """Write an item that must not be there. Raises ItemExists, ValueTaken."""
-        return self._run(self._verbs.create(item))
+        return self._run("create", self._verbs.create(item))
 
     def update(self, item: E, /, **changes: Any) -> E:
         """Change fields of an item that was read, and give it as it then is. Raises ConditionFailed, UpdateRefused."""
-        return cast("E", self._run(self._verbs.update(Update(item, **changes))))
+        return cast("E", self._run("update", self._verbs.update(Update(item, **changes))))
 
     def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
         """Remove an item, by its instance or its class and key fields. Removing what isn't there is no error."""
-        self._run(self._verbs.delete(Delete(item, **key)))
+        self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     def batch(self, actions: Iterable[Put | Delete]) -> None:
         """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
-        self._run(self._verbs.batch(actions))
+        self._run("batch", self._verbs.batch(actions))
 
     def transact(self, actions: Iterable[Action]) -> None:
         """Up to 100 actions, all or nothing. Raises WriteFailed and its kinds."""
-        self._run(self._verbs.transact(actions))
+        self._run("transact", self._verbs.transact(actions))
 
     # Patterns by name, for servers and command lines
 
@@ -255,11 +304,11 @@ class Design:
 
         Raises UnknownPattern, ArgumentError, and what the pattern raises.
         """
-        return self._run(self.conversation(pattern, arguments))
+        return self._run(pattern, self.conversation(pattern, arguments))
 
     async def call_async(self, pattern: str, arguments: Mapping[str, Any]) -> Any:
         """The same, awaited."""
-        return await self._run_async(self.conversation(pattern, arguments))
+        return await self._run_async(pattern, self.conversation(pattern, arguments))
 
     def conversation(self, pattern: str, arguments: Mapping[str, Any]) -> Conversation[Any]:
         """The conversation of a pattern called by its name: nothing is sent before it is run."""
@@ -272,110 +321,140 @@ class Design:
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The answer of a read."""
         answer = self._answers[name]
-        return converse(answer.converse(answer.pattern.signature.bind(args, kwargs)), self._store.transport)
+        return self._run(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     async def run_read_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The answer of a read, awaited."""
         answer = self._answers[name]
-        return await self._run_async(answer.converse(answer.pattern.signature.bind(args, kwargs)))
+        return await self._run_async(name, answer.converse(answer.pattern.signature.bind(args, kwargs)))
 
     def stream(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Any]:
         """The items of a read, part by part."""
         answer = self._answers[name]
-        return self._stream(answer, answer.pattern.signature.bind(args, kwargs))
+        bound = answer.pattern.signature.bind(args, kwargs)
+        return self._stream(name, partial(answer.part, bound))
 
-    def _stream(self, answer: Answer, bound: dict[str, Any]) -> Iterator[Any]:
-        position: Position | None = None
-        given = 0
-        while True:
-            items, position = self._run(answer.part(bound, position, given))
-            yield from items
-            given += len(items)
-            if position is None:
-                return
+    def _stream(self, name: str, part: Part) -> Iterator[Any]:
+        store = self._store
+        if not store.watched:
+            yield from stream(part, lambda one: converse(one, store.transport), store.backend.ahead)
+            return
+        tally = Tally(self._place(name))
+
+        def run(one: Conversation[Any]) -> Any:
+            with tally.counting():
+                return converse(one, store.transport)
+
+        try:
+            yield from stream(part, run, store.backend.ahead)
+        finally:
+            store.tell(tally)
 
     def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
         """The items of a read, part by part, from asynchronous code."""
         answer = self._answers[name]
-        return self._stream_async(answer, answer.pattern.signature.bind(args, kwargs))
+        bound = answer.pattern.signature.bind(args, kwargs)
+        return self._stream_async(name, partial(answer.part, bound))
 
-    async def _stream_async(self, answer: Answer, bound: dict[str, Any]) -> AsyncIterator[Any]:
-        position: Position | None = None
-        given = 0
-        while True:
-            items, position = await self._run_async(answer.part(bound, position, given))
-            for item in items:
-                yield item
-            given += len(items)
-            if position is None:
-                return
+    async def _stream_async(self, name: str, part: Part) -> AsyncIterator[Any]:
+        store = self._store
+        tally = Tally(self._place(name))
+
+        async def run(one: Conversation[Any]) -> Any:
+            if not store.watched:
+                return await converse_async(one, store.async_transport)
+            with tally.counting():
+                return await converse_async(one, store.async_transport)
+
+        items = stream_async(part, run, ahead=store.backend.ahead is not None)
+        try:
+            async with aclosing(items):
+                async for item in items:
+                    yield item
+        finally:
+            store.tell(tally)
 
     def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a write."""
-        return self._run(self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+        return self._run(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
 
     async def run_write_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a write, awaited."""
-        return await self._run_async(self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
+        return await self._run_async(name, self._write(name, self.compiled.writes[name].signature.bind(args, kwargs)))
 
     def _write(self, name: str, bound: dict[str, Any]) -> Conversation[Any]:
         pattern = self.compiled.writes[name]
         make: Callable[[], Any] = partial(pattern.function, self, **bound)
         return self._verbs.write(make, pattern.place, pattern.attempts)
 
-    def _run(self, conversation: Conversation[T]) -> T:
-        return converse(conversation, self._store.transport)
+    def _place(self, name: str) -> str:
+        return f"{type(self).__name__}.{name}"
 
-    async def _run_async(self, conversation: Conversation[T]) -> T:
-        return await converse_async(conversation, self._store.async_transport)
+    def _run(self, name: str, conversation: Conversation[T]) -> T:
+        store = self._store
+        if not store.watched:
+            return converse(conversation, store.transport)
+        with store.counting(self._place(name)):
+            return converse(conversation, store.transport)
+
+    async def _run_async(self, name: str, conversation: Conversation[T]) -> T:
+        store = self._store
+        if not store.watched:
+            return await converse_async(conversation, store.async_transport)
+        with store.counting(self._place(name)):
+            return await converse_async(conversation, store.async_transport)
 
 
 class AsyncVerbs:
     """The plain verbs of an opened design, to await: ``await cms.aio.get(Article, article_id="1")``."""
 
-    def __init__(self, verbs: Verbs, run: Callable[[Conversation[Any]], Awaitable[Any]]) -> None:
+    def __init__(self, verbs: Verbs, run: Callable[[str, Conversation[Any]], Awaitable[Any]]) -> None:
         self._verbs = verbs
         self._run_any = run
 
     async def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
         """See Design.get."""
-        return await self._run(self._verbs.get(entity, key, consistent=consistent))
+        return await self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
     async def get_many(
         self, entity: type[E], keys: Iterable[Mapping[str, Any]], *, consistent: bool = False
     ) -> list[E | None]:
         """See Design.get_many."""
-        return await self._run(self._verbs.get_many(entity, keys, consistent=consistent))
+        return await self._run("get_many", self._verbs.get_many(entity, keys, consistent=consistent))
 
     async def put(self, item: E) -> E:
         """See Design.put."""
-        return await self._run(self._verbs.put(item))
+        return await self._run("put", self._verbs.put(item))
 
     async def create(self, item: E) -> E:
         """See Design.create."""
-        return await self._run(self._verbs.create(item))
+        return await self._run("create", self._verbs.create(item))
 
     async def update(self, item: E, /, **changes: Any) -> E:
         """See Design.update."""
-        return await self._run(self._verbs.update(Update(item, **changes)))
+        return await self._run("update", self._verbs.update(Update(item, **changes)))
 
     async def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
         """See Design.delete."""
-        await self._run(self._verbs.delete(Delete(item, **key)))
+        await self._run("delete", self._verbs.delete(Delete(item, **key)))
 
     async def batch(self, actions: Iterable[Put | Delete]) -> None:
         """See Design.batch."""
-        await self._run(self._verbs.batch(actions))
+        await self._run("batch", self._verbs.batch(actions))
 
     async def transact(self, actions: Iterable[Action]) -> None:
         """See Design.transact."""
-        await self._run(self._verbs.transact(actions))
+        await self._run("transact", self._verbs.transact(actions))
 
-    async def _run(self, conversation: Conversation[T]) -> T:
-        return cast("T", await self._run_any(conversation))
+    async def _run(self, name: str, conversation: Conversation[T]) -> T:
+        return cast("T", await self._run_any(name, conversation))
 
 
 def _embedded(path: str, table_name: str, create: bool | None) -> Store:
+    # The engine and SQLite are imported for those who need them.
+    from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
+    from keyplan.engine import Engine  # noqa: PLC0415
+
     engine = Engine.open(path, create=create is not False)
     return Store(InProcess(engine.call, engine.close), path, table_name)
 
@@ -383,66 +462,7 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
 def _remote(url: str, table_name: str) -> Store:
     # Sockets and TLS are imported for those who need them.
     from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
+    from keyplan.client.transports.urls import parse_url  # noqa: PLC0415
 
     location = parse_url(url, table_name)
     return Store(DynamoDB(location), url, location.table)
-
-
-def _describe(store: Store) -> dict[str, Any] | None:
-    """The table as the store describes it; None when it isn't there."""
-    try:
-        found: dict[str, Any] = store.transport.call("DescribeTable", {"TableName": store.table_name})["Table"]
-    except DynamoDBError as error:
-        if error.type != "ResourceNotFoundException":
-            raise
-        return None
-    except KeyError:
-        raise StoreError(f"{store.url} doesn't describe its table as DynamoDB does") from None
-    return found
-
-
-def _create_table(store: Store, request: dict[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
-    """Create the table and wait until it is there; another process may do so at the same moment, which is as good."""
-    try:
-        description: dict[str, Any] = store.transport.call("CreateTable", request)["TableDescription"]
-        made = True
-    except DynamoDBError as error:
-        if error.type != "ResourceInUseException":
-            raise
-        description = store.transport.call("DescribeTable", {"TableName": request["TableName"]})["Table"]
-        made = False
-    patience = time.monotonic() + CREATE_SECONDS_MAX
-    while description["TableStatus"] != "ACTIVE":
-        if time.monotonic() > patience:
-            raise StoreError(
-                f"{store.url}: the table isn't ready after {CREATE_SECONDS_MAX} s", hint="open it again later"
-            )
-        time.sleep(POLL_SECONDS)
-        description = _describe(store) or description
-    if made and ttl_attribute is not None:
-        setting = {"Enabled": True, "AttributeName": ttl_attribute}
-        request = {"TableName": request["TableName"], "TimeToLiveSpecification": setting}
-        store.transport.call("UpdateTimeToLive", request)
-    return description
-
-
-def _differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """What a table lacks of what the design needs. More than that does no harm."""
-    types = {one["AttributeName"]: one["AttributeType"] for one in found["AttributeDefinitions"]}
-    for one in wanted["AttributeDefinitions"]:
-        if types.get(one["AttributeName"], one["AttributeType"]) != one["AttributeType"]:
-            yield f"{one['AttributeName']} is of type {types[one['AttributeName']]}, not {one['AttributeType']}"
-    if wanted["KeySchema"] != found["KeySchema"]:
-        yield f"its key is {_schema_text(found['KeySchema'])}, not {_schema_text(wanted['KeySchema'])}"
-    for member in ("GlobalSecondaryIndexes", "LocalSecondaryIndexes"):
-        there = {index["IndexName"]: index for index in found.get(member, ())}
-        for index in wanted.get(member, ()):
-            other = there.get(index["IndexName"])
-            if other is None:
-                yield f"the index {index['IndexName']} is missing"
-            elif other["KeySchema"] != index["KeySchema"]:
-                yield f"the index {index['IndexName']} has the key {_schema_text(other['KeySchema'])}"
-
-
-def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
-    return ", ".join(f"{one['AttributeName']} ({one['KeyType']})" for one in schema)

@@ -42,10 +42,10 @@ def test_what_doesnt_go_in_is_told_by_file_and_line_and_the_rest_goes_in(posts: 
     assert "2026-01-03-bad.md" in told["faults"][0]["place"]
 
 
-@pytest.mark.parametrize("folder", ["nowhere", "file.md"])
-def test_what_is_no_folder_is_wrong_input(folder: str) -> None:
+@pytest.mark.parametrize("given", ["nowhere", "file.md"])
+def test_what_is_no_folder_is_wrong_input(given: str) -> None:
     Path("file.md").write_text("x")
-    found = run("import", "cms", folder, "--json")
+    found = run("import", "cms", given, "--json")
     assert found.exit_code == 2
     assert json.loads(found.stdout)["error"]["code"] == "RequestError"
     assert not Path("cms.db").exists()

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 import orjson
 import pytest
 
-from keyplan.client.transports.endpoint import CallRecord
+from keyplan.client.watching import CallRecord
 from keyplan.errors import KeyplanError, StoreError
 from tests.transports.calls import Note, Notes
 from tests.transports.faulty import FaultyStore, Loop, reply

@@ -21,9 +21,10 @@ _COMMANDS = {
     "serve": "serve",
     "call": "call",
     "explain": "explain",
-    "import": "import_folder",
+    "import": "import_data",
     "sample": "sample",
     "create": "create",
+    "drift": "drift",
     "dynamodb": "dynamodb",
 }
 STOPPED = 130

@@ -7,7 +7,6 @@ may catch it.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -92,7 +91,7 @@ async def converse_async(conversation: Conversation[T], transport: AsyncTranspor
                 if isinstance(step, Request):
                     answer = await transport.call(*step)
                 elif isinstance(step, Pause):
-                    await asyncio.sleep(step.seconds)
+                    await _sleep(step.seconds)
                 else:
                     answer = await transport.call_all(step)
             except KeyplanError as error:
@@ -101,3 +100,9 @@ async def converse_async(conversation: Conversation[T], transport: AsyncTranspor
                 step = conversation.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+async def _sleep(seconds: float) -> None:
+    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+
+    await asyncio.sleep(seconds)

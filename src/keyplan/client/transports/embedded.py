@@ -6,13 +6,19 @@ The engine itself is handed in as a function, so that the client doesn't know it
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from keyplan.client.conversations import Request
+from keyplan.client.watching import OnCall, Tally, metered
+from keyplan.errors import KeyplanError
 
 __all__ = ["AsyncEmbedded", "Embedded", "InProcess"]
+
+T = TypeVar("T")
 
 WORKERS_MAX = 8
 
@@ -21,6 +27,9 @@ Call = Callable[[str, dict[str, Any]], dict[str, Any]]
 
 class Embedded:
     """Requests to an engine in this process, one after the other."""
+
+    watched = False
+    """Whether its calls are told to a hook."""
 
     def __init__(self, call: Call) -> None:
         self.call = call
@@ -33,19 +42,24 @@ class Embedded:
 class AsyncEmbedded:
     """The same from asynchronous code: in a worker thread, since a write waits for the disk."""
 
-    def __init__(self, call: Call, executor: Executor) -> None:
-        self._embedded = Embedded(call)
+    def __init__(self, embedded: Embedded, executor: Executor) -> None:
+        self._embedded = embedded
         self._executor = executor
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The response."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._embedded.call, operation, parameters)
+        return await self._run(lambda: self._embedded.call(operation, parameters))
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The responses, in order."""
+        return await self._run(lambda: self._embedded.call_all(requests))
+
+    async def _run(self, call: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, self._embedded.call_all, requests)
+        if not self._embedded.watched:
+            return await loop.run_in_executor(self._executor, call)
+        context = copy_context()  # whose requests they are is known in the thread
+        return await loop.run_in_executor(self._executor, lambda: context.run(call))
 
 
 class InProcess:
@@ -53,8 +67,7 @@ class InProcess:
 
     def __init__(self, call: Call, close: Callable[[], None]) -> None:
         self.transport = Embedded(call)
-        self.on_call: Any = None
-        """Nothing is told: a call costs nothing but its time."""
+        self._on_call: OnCall | None = None
         self._call = call
         self._close = close
         self._executor: ThreadPoolExecutor | None = None
@@ -65,8 +78,24 @@ class InProcess:
         """The transport for asynchronous callers, made when first used."""
         if self._async is None:
             self._executor = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="keyplan")
-            self._async = AsyncEmbedded(self._call, self._executor)
+            self._async = AsyncEmbedded(self.transport, self._executor)
         return self._async
+
+    @property
+    def ahead(self) -> None:
+        """No threads: fetching ahead would only take the time from those who use the items."""
+        return None
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """The hook that is told of every call. Without one a call goes straight to the engine."""
+        return self._on_call
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None:
+        self._on_call = hook
+        self.transport.watched = hook is not None
+        self.transport.call = self._call if hook is None else _told(self._call, hook)
 
     def close(self) -> None:
         """Release files and threads."""
@@ -77,3 +106,19 @@ class InProcess:
     async def aclose(self) -> None:
         """The same: it takes no time that is worth a thread."""
         self.close()
+
+
+def _told(call: Call, hook: OnCall) -> Call:
+    """The call that tells the hook of each request."""
+
+    def telling(operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        started = time.monotonic()
+        try:
+            answer = call(operation, dict(metered(operation, parameters)))
+        except KeyplanError as error:
+            hook(Tally.told(operation, started, (0, 0), 0, error, parameters))
+            raise
+        hook(Tally.told(operation, started, (0, 0), 0, answer, parameters))
+        return answer
+
+    return telling

@@ -6,8 +6,7 @@ It makes the bytes of a request, says what a reply means, and sees to the clock,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -19,45 +18,13 @@ from keyplan.client.transports.replies import Failure, Kind, answer_of
 from keyplan.client.transports.retries import Attempts, Quota
 from keyplan.client.transports.signing import Signer
 from keyplan.client.transports.urls import Location
+from keyplan.client.watching import OnCall, Tally, metered
 from keyplan.errors import KeyplanError, RequestError, StoreError
 
-__all__ = ["CallRecord", "Endpoint", "OnCall"]
+__all__ = ["Endpoint"]
 
 CLOCK_SECONDS_MAX = 240.0
 """Clocks that are further apart are corrected; AWS refuses signatures that are more than five minutes off."""
-_CAPACITY = frozenset(
-    {
-        "BatchGetItem",
-        "BatchWriteItem",
-        "DeleteItem",
-        "GetItem",
-        "PutItem",
-        "Query",
-        "Scan",
-        "TransactGetItems",
-        "TransactWriteItems",
-        "UpdateItem",
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """What one call was and cost. ``latency_ms`` has retries and pauses in it; bytes are those of the bodies.
-
-    ``capacity`` is DynamoDB's ConsumedCapacity (one or a list of them); ``error`` the code or type of the error.
-    """
-
-    operation: str
-    latency_ms: float
-    request_bytes: int
-    response_bytes: int
-    retries: int
-    capacity: Any = None
-    error: str | None = None
-
-
-OnCall = Callable[[CallRecord], None]
 
 
 class Endpoint:
@@ -90,8 +57,8 @@ class Endpoint:
 
     def body(self, operation: str, parameters: Mapping[str, Any]) -> bytes:
         """The body of a request. Raises RequestError."""
-        if self.on_call is not None and operation in _CAPACITY and "ReturnConsumedCapacity" not in parameters:
-            parameters = {**parameters, "ReturnConsumedCapacity": "TOTAL"}
+        if self.on_call is not None:
+            parameters = metered(operation, parameters)
         try:
             return orjson.dumps(parameters)
         except TypeError as error:
@@ -138,18 +105,9 @@ class Endpoint:
         sizes: tuple[int, int],
         attempts: Attempts | None,
         outcome: Mapping[str, Any] | KeyplanError,
+        parameters: Mapping[str, Any],
     ) -> None:
-        """Tell the hook of a call."""
-        if self.on_call is None:
-            return
-        failed = isinstance(outcome, KeyplanError)
-        self.on_call(
-            CallRecord(
-                operation,
-                (time.monotonic() - started) * 1000,
-                *sizes,
-                0 if attempts is None else attempts.count - 1,
-                None if isinstance(outcome, KeyplanError) else outcome.get("ConsumedCapacity"),
-                str(getattr(outcome, "type", None) or getattr(outcome, "code", "")) if failed else None,
-            )
-        )
+        """Tell the hook of a call. ``started`` is of time.monotonic(); ``sizes`` are the bytes of both bodies."""
+        if self.on_call is not None:
+            retries = 0 if attempts is None else attempts.count - 1
+            self.on_call(Tally.told(operation, started, sizes, retries, outcome, parameters))

@@ -223,7 +223,7 @@ class AsyncHttp:
                 try:
                     pause = attempts.after(failure)
                 except KeyplanError as error:
-                    endpoint.record(operation, started, (len(body), 0), attempts, error)
+                    endpoint.record(operation, started, (len(body), 0), attempts, error, parameters)
                     raise
             else:
                 if attempts is None:
@@ -231,7 +231,7 @@ class AsyncHttp:
                 else:
                     attempts.succeeded()
                 if endpoint.on_call is not None:
-                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer)
+                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
                 return answer
             await asyncio.sleep(pause)
 

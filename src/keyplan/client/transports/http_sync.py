@@ -10,7 +10,10 @@ import select
 import socket
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 from keyplan.client.conversations import Request
@@ -166,7 +169,7 @@ class Http:
                 try:
                     pause = attempts.after(failure)
                 except KeyplanError as error:
-                    endpoint.record(operation, started, (len(body), 0), attempts, error)
+                    endpoint.record(operation, started, (len(body), 0), attempts, error, parameters)
                     raise
             else:
                 if attempts is None:
@@ -174,7 +177,7 @@ class Http:
                 else:
                     attempts.succeeded()
                 if endpoint.on_call is not None:
-                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer)
+                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
                 return answer
             time.sleep(pause)
 
@@ -182,7 +185,7 @@ class Http:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
         if len(requests) < 2:
             return [self.call(*request) for request in requests]
-        futures = [self._workers().submit(self.call, *request) for request in requests[1:]]
+        futures = [self._workers().submit(self._call_of(request)) for request in requests[1:]]
         try:
             answers = [self.call(*requests[0])]
             answers.extend(future.result() for future in futures)
@@ -194,6 +197,11 @@ class Http:
                     future.exception()
             raise
         return answers
+
+    def _call_of(self, request: Request) -> Callable[[], dict[str, Any]]:
+        """A call to be made in another thread, where it is known whose it is."""
+        call = partial(self.call, *request)
+        return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
     def _workers(self) -> ThreadPoolExecutor:
         if self._executor is None:

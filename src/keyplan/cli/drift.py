@@ -1,0 +1,75 @@
+"""``keyplan drift``: where a deployed table isn't what the design says."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from keyplan.cli.options import db_option, json_option, name_argument, tells_errors
+
+if TYPE_CHECKING:
+    from keyplan.client.tables import Difference
+
+__all__ = ["command"]
+
+_DRIFTED = 1
+
+
+@click.command(
+    "drift",
+    short_help="Compare a deployed table with its design.",
+    epilog="""\b
+Examples:
+  keyplan drift cms --db dynamodb://eu-west-1/cms-prod
+  keyplan drift designs.py:Shop --db shop.db --json
+""",
+)
+@name_argument
+@db_option
+@json_option
+@tells_errors
+def command(name: str, db: str | None, *, as_json: bool) -> None:
+    """Compare the table of the design NAME, as it is deployed, with the design. Nothing is changed.
+
+    Compared are its key, its indexes with their keys and projections, and the expiry of its items.
+
+    The exit status is 1 where the table differs in what patterns or writes need.
+    """
+    from keyplan.cli.create import open_store
+    from keyplan.cli.designs import find
+    from keyplan.client.tables import describe_table, drift
+    from keyplan.errors import StoreError
+
+    found = find(name)
+    where = found.db(db)
+    with open_store(found, where, create=False) as (store, table):
+        there = describe_table(store, table)
+        if there is None:
+            raise StoreError(f"{where} has no table {table}", hint="create it: keyplan create")
+        listed = drift(store, found.design.table.create_request(table), there, found.design.compiled.ttl_attribute)
+    if as_json:
+        from keyplan.web.answers import json_text
+
+        click.echo(json_text({"table": table, "differences": [asdict(one) for one in listed]}))
+    else:
+        _show(listed, table, where)
+    if any(one.serious for one in listed):
+        raise click.exceptions.Exit(_DRIFTED)
+
+
+def _show(listed: list[Difference], table: str, where: str) -> None:
+    if not listed:
+        click.echo(f"The table {table} in {where} is as the design has it.")
+        return
+    from rich.table import Table
+
+    from keyplan.cli.show import console
+
+    shown = Table("", "where", "the design", "the table", "what to do", box=None, pad_edge=False)
+    for one in listed:
+        mark = "[red]wrong[/red]" if one.serious else "[yellow]other[/yellow]"
+        shown.add_row(mark, one.place, one.design, one.table, one.hint)
+    console().print(shown)

@@ -1,0 +1,73 @@
+"""Iterators over a read's items: part by part, the next part fetched while the last one is used.
+
+Fetching ahead begins when half of a part was taken, so that a caller who stops at once has paid for nothing more; it
+is done only where a request waits for the network. How a part is read is in ``answers.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from keyplan.client.conversations import Conversation
+from keyplan.client.cursors import Position
+
+if TYPE_CHECKING:
+    import asyncio
+    from concurrent.futures import Executor, Future
+
+__all__ = ["Part", "stream", "stream_async"]
+
+Found: TypeAlias = tuple[list[Any], "Position | None"]
+Part: TypeAlias = Callable[["Position | None", int], Conversation[Found]]
+"""A conversation for the part behind a position, when so many items were given before."""
+
+
+def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Executor | None) -> Iterator[Any]:
+    """The items of all parts. ``ahead`` fetches the next one; None where it is fetched when it is needed."""
+    following: Future[Found] | None = None
+    items, position = run(part(None, 0))
+    given = len(items)
+    try:
+        while True:
+            for number, item in enumerate(items):
+                if ahead is not None and following is None and position is not None and 2 * number >= len(items):
+                    following = ahead.submit(run, part(position, given))
+                yield item
+            if position is None:
+                return
+            items, position = run(part(position, given)) if following is None else following.result()
+            following = None
+            given += len(items)
+    finally:
+        if following is not None:
+            following.cancel()
+
+
+async def stream_async(
+    part: Part, run: Callable[[Conversation[Found]], Awaitable[Found]], *, ahead: bool
+) -> AsyncGenerator[Any, None]:
+    """The same from asynchronous code, where ``ahead`` says whether the next part is fetched by a task of its own."""
+    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+
+    async def fetch(position: Position | None, given: int) -> Found:
+        return await run(part(position, given))
+
+    following: asyncio.Task[Found] | None = None
+    items, position = await fetch(None, 0)
+    given = len(items)
+    try:
+        while True:
+            for number, item in enumerate(items):
+                if ahead and following is None and position is not None and 2 * number >= len(items):
+                    following = asyncio.create_task(fetch(position, given))
+                yield item
+            if position is None:
+                return
+            items, position = await (fetch(position, given) if following is None else following)
+            following = None
+            given += len(items)
+    finally:
+        if following is not None:
+            following.cancel()
+            await asyncio.wait([following])

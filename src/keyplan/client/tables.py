@@ -1,0 +1,198 @@
+"""The table of a design on a store: whether it is there, making it, adding what it lacks, and where it differs.
+
+Everything here is done through a synchronous transport, before or beside a design's own calls.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.client.conversations import Transport
+from keyplan.errors import DynamoDBError, Fault, StoreError
+
+__all__ = ["Difference", "add_indexes", "create_table", "describe_table", "differences", "drift", "expire_items"]
+
+READY_SECONDS_MAX = 600
+POLL_SECONDS = 0.5
+_MISSING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a table isn't what a design says. ``serious``: patterns or writes fail by it, or answer wrongly."""
+
+    place: str
+    design: str
+    table: str
+    hint: str
+    serious: bool = True
+
+    @property
+    def fault(self) -> Fault:
+        """The same, for an error."""
+        return Fault(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
+
+
+def describe_table(transport: Transport, name: str) -> dict[str, Any] | None:
+    """The table as the store describes it; None when it isn't there. Raises StoreError, DynamoDBError."""
+    try:
+        found: dict[str, Any] = transport.call("DescribeTable", {"TableName": name})["Table"]
+    except DynamoDBError as error:
+        if error.type != "ResourceNotFoundException":
+            raise
+        return None
+    except KeyError:
+        raise StoreError("the store doesn't describe its table as DynamoDB does") from None
+    return found
+
+
+def create_table(transport: Transport, request: Mapping[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
+    """Create the table and wait until it is there; another process may do so at the same moment, which is as good.
+
+    Gives its description. Raises StoreError, DynamoDBError.
+    """
+    made: dict[str, Any] | None = None
+    try:
+        made = transport.call("CreateTable", dict(request))["TableDescription"]
+    except DynamoDBError as error:
+        if error.type != "ResourceInUseException":
+            raise
+    description = _until_ready(transport, request["TableName"], made)
+    if ttl_attribute is not None:
+        expire_items(transport, request["TableName"], ttl_attribute)
+    return description
+
+
+def add_indexes(transport: Transport, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    """Add the global indexes that the table lacks, one an UpdateTable as DynamoDB wants it; gives each name when the
+    index is filled.
+    """
+    known = {one["IndexName"] for one in found.get("GlobalSecondaryIndexes", ())}
+    for index in wanted.get("GlobalSecondaryIndexes", ()):
+        if index["IndexName"] in known:
+            continue
+        names = {one["AttributeName"] for one in index["KeySchema"]}
+        types = [one for one in wanted["AttributeDefinitions"] if one["AttributeName"] in names]
+        created = dict(index)
+        throughput = found.get("ProvisionedThroughput", {})
+        if throughput.get("WriteCapacityUnits"):  # a provisioned table's index is provisioned as the table is
+            created["ProvisionedThroughput"] = {
+                name: throughput[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
+            }
+        request = {"AttributeDefinitions": types, "GlobalSecondaryIndexUpdates": [{"Create": created}]}
+        transport.call("UpdateTable", {"TableName": wanted["TableName"], **request})
+        _until_ready(transport, wanted["TableName"])
+        yield index["IndexName"]
+
+
+def expire_items(transport: Transport, name: str, attribute: str) -> bool:
+    """Let items expire by an attribute; gives whether that had to be set."""
+    if _expires_by(transport, name) == attribute:
+        return False
+    setting = {"AttributeName": attribute, "Enabled": True}
+    transport.call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
+    return True
+
+
+def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[Difference]:
+    """Where a described table differs from what a design's CreateTable request says."""
+    types = {one["AttributeName"]: one["AttributeType"] for one in found["AttributeDefinitions"]}
+    for one in wanted["AttributeDefinitions"]:
+        name, kind = one["AttributeName"], one["AttributeType"]
+        if types.get(name, kind) != kind:
+            yield Difference(f"attribute {name}", f"type {kind}", f"type {types[name]}", "another table is needed")
+    if wanted["KeySchema"] != found["KeySchema"]:
+        own, other = _schema_text(wanted["KeySchema"]), _schema_text(found["KeySchema"])
+        yield Difference("key", own, other, "another key schema needs another table: create it, and copy the items")
+    for member, kind in (("GlobalSecondaryIndexes", "global"), ("LocalSecondaryIndexes", "local")):
+        ours = {index["IndexName"]: index for index in wanted.get(member, ())}
+        theirs = {index["IndexName"]: index for index in found.get(member, ())}
+        for name in {**ours, **theirs}:
+            yield from _of_index(name, kind, ours.get(name), theirs.get(name))
+
+
+def drift(
+    transport: Transport, wanted: Mapping[str, Any], found: Mapping[str, Any], ttl_attribute: str | None
+) -> list[Difference]:
+    """Every difference of a described table, with the expiry of its items; the serious ones first."""
+    listed = [*differences(wanted, found), *_of_expiry(transport, wanted["TableName"], ttl_attribute)]
+    return sorted(listed, key=lambda one: not one.serious)
+
+
+def _of_expiry(transport: Transport, name: str, attribute: str | None) -> Iterator[Difference]:
+    found = _expires_by(transport, name)
+    if found == attribute:
+        return
+    design = "no expiry" if attribute is None else f"expiry by {attribute}"
+    table = "none" if found is None else f"expiry by {found}"
+    hint = "turn it off: UpdateTimeToLive" if attribute is None else "keyplan create sets it"
+    yield Difference("expiry", design, table, hint, serious=found is not None)
+
+
+def _of_index(
+    name: str, kind: str, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None
+) -> Iterator[Difference]:
+    place = f"index {name}"
+    if ours is None:
+        key = _schema_text((theirs or {})["KeySchema"])
+        hint = "no pattern reads it and every write pays for it: remove it, if nothing else reads it"
+        yield Difference(place, _MISSING, f"a {kind} index on {key}", hint, serious=False)
+        return
+    if theirs is None:
+        added = "keyplan create adds it" if kind == "global" else "a local index needs another table"
+        yield Difference(place, f"a {kind} index on {_schema_text(ours['KeySchema'])}", _MISSING, added)
+        return
+    anew = "remove the index, then keyplan create; its readers fail meanwhile"
+    if ours["KeySchema"] != theirs["KeySchema"]:
+        yield Difference(place, _schema_text(ours["KeySchema"]), _schema_text(theirs["KeySchema"]), anew)
+    own, other = ours.get("Projection", {}), theirs.get("Projection", {})
+    if _projected(own) != _projected(other):
+        wider = other.get("ProjectionType") == "ALL" or (
+            own.get("ProjectionType") != "ALL" and _projected(own) < _projected(other)
+        )
+        yield Difference(place, _projection_text(own), _projection_text(other), anew, serious=not wider)
+    if theirs.get("IndexStatus", "ACTIVE") != "ACTIVE":
+        hint = "wait until it is ACTIVE: until then its patterns fail"
+        yield Difference(place, "an index to read", f"one that is {theirs['IndexStatus']}", hint, serious=False)
+
+
+def _projected(projection: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset({projection.get("ProjectionType", "ALL"), *projection.get("NonKeyAttributes", ())} - {"INCLUDE"})
+
+
+def _projection_text(projection: Mapping[str, Any]) -> str:
+    if projection.get("ProjectionType") == "INCLUDE":
+        return f"the projection of {', '.join(sorted(projection.get('NonKeyAttributes', ())))}"
+    return f"the projection {projection.get('ProjectionType', 'ALL')}"
+
+
+def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
+    return ", ".join(f"{one['AttributeName']} ({one['KeyType']})" for one in schema)
+
+
+def _expires_by(transport: Transport, name: str) -> str | None:
+    state = transport.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+    on = state.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
+    return str(state.get("AttributeName")) if on else None
+
+
+def _until_ready(transport: Transport, name: str, found: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
+    it already. Raises StoreError.
+    """
+    patience = time.monotonic() + READY_SECONDS_MAX
+    while time.monotonic() < patience:
+        found = found or describe_table(transport, name)
+        if found is not None:
+            states = {found["TableStatus"], *(one["IndexStatus"] for one in found.get("GlobalSecondaryIndexes", ()))}
+            if states == {"ACTIVE"}:
+                return found
+        time.sleep(POLL_SECONDS)
+        found = None
+    raise StoreError(
+        f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
+        hint="it goes on by itself; ask again later: keyplan create",
+    )
