@@ -8,6 +8,8 @@ from keyplan._version import __version__
 if TYPE_CHECKING:
     from pydantic import Field
 
+    from keyplan.client.usage import Usage
+    from keyplan.client.watching import CallRecord, PatternRecord
     from keyplan.design.actions import (
         Add,
         Append,
@@ -35,6 +37,7 @@ __all__ = [
     "Append",
     "Batch",
     "Binary",
+    "CallRecord",
     "Check",
     "Create",
     "Cursor",
@@ -49,6 +52,7 @@ __all__ = [
     "Key",
     "Number",
     "Page",
+    "PatternRecord",
     "Prefix",
     "Put",
     "Range",
@@ -58,6 +62,7 @@ __all__ = [
     "Ttl",
     "Unique",
     "Update",
+    "Usage",
     "Version",
     "Writes",
     "__version__",
@@ -69,6 +74,8 @@ __all__ = [
 
 _MODULES = {
     "pydantic": ("Field",),
+    "keyplan.client.usage": ("Usage",),
+    "keyplan.client.watching": ("CallRecord", "PatternRecord"),
     "keyplan.design.actions": (
         "Add",
         "Append",

@@ -115,7 +115,7 @@ class Store:
 
     def unwatch(self, watcher: OnPattern) -> None:
         """Tell it no more."""
-        self._watchers = tuple(one for one in self._watchers if one is not watcher)
+        self._watchers = tuple(one for one in self._watchers if one != watcher)
         self._listen()
 
     def _listen(self) -> None:

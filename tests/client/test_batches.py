@@ -82,6 +82,6 @@ def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[
             "BatchWriteItem": lambda: design.batch([Put(one) for one in orders(5)]),
             "BatchGetItem": lambda: design.get_many(Order, [{"order_id": one.order_id} for one in orders(5)]),
         }
-        with pytest.raises(StoreError, match=r"5 (writes|keys) of a batch were not taken by the store in 12 rounds"):
+        with pytest.raises(StoreError, match=r"5 of 5 (writes|keys) .* weren't taken by the store, none for 3\d s"):
             calls[operation]()
-    assert len(pauses) == 12
+    assert 30 <= sum(pauses) < 33

@@ -10,7 +10,10 @@ from importlib.metadata import packages_distributions
 
 from tests.repository.files import ROOT, SOURCE, written_files
 
-OF_OTHERS = {"pydantic-core": "pydantic pins it: the two are one"}
+OF_OTHERS = {
+    "opentelemetry-semantic-conventions": "its modules share the name opentelemetry with those of the API, which is used",
+    "pydantic-core": "pydantic pins it: the two are one",
+}
 
 
 def plain(name: str) -> str:

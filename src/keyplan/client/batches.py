@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 from keyplan.client.conversations import Conversation, Pause, Request
@@ -16,7 +17,8 @@ __all__ = ["batch_get", "batch_write"]
 
 KEYS_MAX = 100
 WRITES_MAX = 25
-ROUNDS_MAX = 12
+IDLE_SECONDS_MAX = 30.0
+"""A batch ends with an error when it has waited so long since the store last took anything of it."""
 PAUSE_SECONDS_MAX = 2.0
 PARALLEL_MAX = 20
 
@@ -31,7 +33,7 @@ def _identity(item: Item, names: tuple[str, ...]) -> tuple[str, ...]:
 def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation[list[Item | None]]:
     """The items of ``keys``, in their order; None where there is none. A key may be given twice.
 
-    Raises StoreError when the store doesn't answer for some keys after every retry.
+    Raises StoreError when the store goes on to leave some keys unanswered (``IDLE_SECONDS_MAX``).
     """
     if not keys:
         return []
@@ -56,7 +58,7 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
-    """Carry out PutRequests and DeleteRequests. Raises StoreError when some weren't taken after every retry."""
+    """Carry out PutRequests and DeleteRequests. Raises StoreError when the store goes on to leave some untaken."""
 
     def request(chunk: list[dict[str, Any]]) -> Request:
         return Request("BatchWriteItem", {"RequestItems": {table: chunk}})
@@ -75,7 +77,8 @@ def _until_done(
     take: Callable[[dict[str, Any]], list[Any]],
     what: str,
 ) -> Conversation[None]:
-    for attempt in range(ROUNDS_MAX):
+    whole, idle_seconds = len(pending), 0.0
+    for attempt in count():
         chunks = [pending[start : start + chunk_max] for start in range(0, len(pending), chunk_max)]
         rest: list[Any] = []
         for start in range(0, len(chunks), PARALLEL_MAX):
@@ -84,9 +87,15 @@ def _until_done(
                 rest.extend(take(response))
         if not rest:
             return
+        if len(rest) < len(pending):
+            idle_seconds = 0.0
+        elif idle_seconds >= IDLE_SECONDS_MAX:
+            raise StoreError(
+                f"{len(rest)} of {whole} {what} of a batch weren't taken by the store, none for {idle_seconds:.0f} s",
+                hint="the table is throttled: try again later, or raise its throughput",
+            )
         pending = rest
-        yield Pause(random.uniform(0, min(PAUSE_SECONDS_MAX, 0.05 * 2**attempt)))  # noqa: S311 - jitter, not a secret
-    raise StoreError(
-        f"{len(pending)} {what} of a batch were not taken by the store in {ROUNDS_MAX} rounds",
-        hint="the table is throttled: try again later, or raise its throughput",
-    )
+        longest = min(PAUSE_SECONDS_MAX, 0.05 * 2 ** min(attempt, 10))
+        pause = random.uniform(longest / 2, longest)  # noqa: S311 - jitter, not a secret
+        idle_seconds += pause
+        yield Pause(pause)

@@ -1,0 +1,115 @@
+"""``keyplan drift``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.cli.support import run
+
+NOTES = """
+from keyplan import Design, Entity, Index, Key, Number, Table, Ttl, read
+BY_AUTHOR = Index("BY_AUTHOR", "author_pk", "author_sk")
+BY_TAG = Index("BY_TAG", "tag_pk", "author_sk", projection=["author", "name"])
+class Note(Entity):
+    name: str
+    author: str
+    tag: str
+    gone: Ttl | None = None
+    primary = Key("NOTE#{name}", "META")
+    by_author = Key("AUTHOR#{author}", "{name}", index=BY_AUTHOR)
+    by_tag = Key("TAG#{tag}", "{name}", index=BY_TAG)
+class Notes(Design):
+    table = Table("notes", indexes=[BY_AUTHOR, BY_TAG])
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+    @read("N2")
+    def by_author(self, author: str) -> list[Note]: ...
+"""
+
+
+@pytest.fixture
+def design() -> str:
+    Path("notes.py").write_text(NOTES)
+    assert run("create", "notes.py:Notes").exit_code == 0
+    return "notes.py:Notes"
+
+
+def change(operation: str, **parameters: Any) -> None:
+    with Engine.open("notes.db") as engine:
+        engine.call(operation, {"TableName": "notes", **parameters})
+
+
+def differences(design: str) -> tuple[int, list[dict[str, Any]]]:
+    found = run("drift", design, "--json")
+    return found.exit_code, json.loads(found.stdout)["differences"]
+
+
+def test_a_table_as_the_design_has_it(design: str) -> None:
+    found = run("drift", design)
+    assert (found.exit_code, found.stdout) == (0, "The table notes in notes.db is as the design has it.\n")
+
+
+def test_a_missing_index_is_serious_and_one_too_many_is_not(design: str) -> None:
+    change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": "BY_AUTHOR"}}])
+    another = {
+        "IndexName": "OTHER",
+        "KeySchema": [{"AttributeName": "o", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    change(
+        "UpdateTable",
+        AttributeDefinitions=[{"AttributeName": "o", "AttributeType": "S"}],
+        GlobalSecondaryIndexUpdates=[{"Create": another}],
+    )
+    status, found = differences(design)
+    assert status == 1
+    assert [(one["place"], one["serious"]) for one in found] == [("index BY_AUTHOR", True), ("index OTHER", False)]
+    assert run("create", design).exit_code == 0
+    assert differences(design)[0] == 0
+    shown = run("drift", design).stdout
+    assert "index OTHER" in shown
+    assert "remove it" in shown
+
+
+def test_a_narrower_projection_another_key_and_another_expiry(design: str) -> None:
+    for name in ("BY_AUTHOR", "BY_TAG"):
+        change("UpdateTable", GlobalSecondaryIndexUpdates=[{"Delete": {"IndexName": name}}])
+    narrow = {
+        "IndexName": "BY_TAG",
+        "KeySchema": [
+            {"AttributeName": "tag_pk", "KeyType": "HASH"},
+            {"AttributeName": "author_sk", "KeyType": "RANGE"},
+        ],
+        "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["author"]},
+    }
+    turned = {
+        "IndexName": "BY_AUTHOR",
+        "KeySchema": [{"AttributeName": "author_sk", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    types = [{"AttributeName": name, "AttributeType": "S"} for name in ("tag_pk", "author_sk")]
+    for index in (narrow, turned):
+        change("UpdateTable", AttributeDefinitions=types, GlobalSecondaryIndexUpdates=[{"Create": index}])
+    change("UpdateTimeToLive", TimeToLiveSpecification={"Enabled": False, "AttributeName": "gone"})
+    status, found = differences(design)
+    assert status == 1
+    assert {(one["place"], one["design"], one["table"]) for one in found} == {
+        ("index BY_TAG", "the projection of author, name", "the projection of author"),
+        ("index BY_AUTHOR", "author_pk (HASH), author_sk (RANGE)", "author_sk (HASH)"),
+        ("expiry", "expiry by gone", "none"),
+    }
+
+
+def test_a_table_or_a_file_that_is_not_there_is_told(design: str) -> None:
+    missing = run("drift", design, "--db", "nowhere.db")
+    assert missing.exit_code == 1
+    assert not Path("nowhere.db").exists()
+    with Engine.open("empty.db"):
+        pass
+    empty = run("drift", design, "--db", "empty.db", "--json")
+    assert json.loads(empty.stdout)["error"]["code"] == "StoreError"

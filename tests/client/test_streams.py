@@ -1,0 +1,99 @@
+"""Iterators fetch the next part while the last one is used, and pay for nothing that nobody asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from keyplan.client.conversations import Conversation, Pause, converse
+from keyplan.client.streams import stream, stream_async
+from keyplan.errors import StoreError
+
+PARTS = [list(range(10)), list(range(10, 20)), list(range(20, 25))]
+
+
+class Source:
+    """Three parts; remembers which were asked for."""
+
+    def __init__(self, *, fails_at: int | None = None) -> None:
+        self.asked: list[int] = []
+        self.fails_at = fails_at
+
+    def part(self, position: list[Any] | None, given: int) -> Conversation[tuple[list[Any], list[Any] | None]]:
+        number = 0 if position is None else position[0]
+        self.asked.append(number)
+        if number == self.fails_at:
+            raise StoreError("gone")
+        assert given == number * 10
+        yield Pause(0)
+        return PARTS[number], [number + 1] if number + 1 < len(PARTS) else None
+
+
+def run(conversation: Conversation[Any]) -> Any:
+    return converse(conversation, None)  # type: ignore[arg-type]  # it only pauses
+
+
+async def run_async(conversation: Conversation[Any]) -> Any:
+    await asyncio.sleep(0)
+    return run(conversation)
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as made:
+        yield made
+
+
+def test_all_items_are_given_in_order(pool: ThreadPoolExecutor) -> None:
+    for ahead in (None, pool):
+        source = Source()
+        assert list(stream(source.part, run, ahead)) == list(range(25))
+        assert source.asked == [0, 1, 2]
+
+
+def test_the_next_part_is_fetched_from_the_middle_of_a_part_on(pool: ThreadPoolExecutor) -> None:
+    source = Source()
+    items = stream(source.part, run, pool)
+    assert [next(items) for _ in range(5)] == list(range(5))
+    assert source.asked == [0]
+    next(items)
+    pool.submit(int).result()  # the one thread has done what came before
+    assert source.asked == [0, 1]
+    items.close()  # type: ignore[attr-defined]
+    assert source.asked == [0, 1]
+
+
+def test_a_fault_in_what_was_fetched_ahead_comes_where_its_items_would(pool: ThreadPoolExecutor) -> None:
+    items = stream(Source(fails_at=1).part, run, pool)
+    assert [next(items) for _ in range(10)] == list(range(10))
+    with pytest.raises(StoreError):
+        next(items)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_awaited_all_items_are_given_in_order(*, ahead: bool) -> None:
+    async def everything() -> list[Any]:
+        return [one async for one in stream_async(source.part, run_async, ahead=ahead)]
+
+    source = Source()
+    assert asyncio.run(everything()) == list(range(25))
+    assert source.asked == [0, 1, 2]
+
+
+def test_awaited_one_who_stops_leaves_no_task_behind() -> None:
+    async def some() -> int:
+        items: AsyncGenerator[Any, None] = stream_async(source.part, run_async, ahead=True)
+        async with aclosing(items):
+            async for one in items:
+                if one == 7:
+                    break
+        return len(asyncio.all_tasks())
+
+    source = Source()
+    assert asyncio.run(some()) == 1
+    assert len(source.asked) <= 2

@@ -1,0 +1,61 @@
+"""OpenTelemetry: spans of patterns with their requests beneath, and metrics by pattern."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import StatusCode
+
+from keyplan.errors import ItemNotFound
+from keyplan.telemetry import Telemetry
+from tests.client.test_watching import NOTE, Notes
+
+
+def test_a_call_is_a_span_and_its_requests_are_spans_beneath() -> None:
+    spans = InMemorySpanExporter()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(spans))
+    with Notes.open(":memory:") as notes, provider.get_tracer("app").start_as_current_span("page") as page:
+        notes.store.watch(Telemetry(tracer_provider=provider))
+        notes.of_authors(["ada", "ben"])
+        with pytest.raises(ItemNotFound):
+            notes.note("nowhere")
+    found = {(one.name, one.attributes["keyplan.read_units"] if one.attributes else 0): one for one in _ended(spans)}
+    pattern, query = found["Notes.of_authors", 1], found["Query", 0.5]
+    assert pattern.parent is not None
+    assert query.parent is not None
+    assert pattern.parent.span_id == page.get_span_context().span_id
+    assert query.parent.span_id == pattern.context.span_id
+    assert query.attributes["aws.dynamodb.index_name"] == "BY_AUTHOR"
+    assert tuple(query.attributes["aws.dynamodb.table_names"]) == ("notes",)
+    assert pattern.start_time <= query.start_time <= query.end_time <= pattern.end_time
+    failed = found["Notes.note", 0.5]
+    assert (failed.status.status_code, failed.attributes["error.type"]) == (StatusCode.ERROR, "ItemNotFound")
+
+
+def _ended(spans: InMemorySpanExporter) -> list[Any]:
+    return [one for one in spans.get_finished_spans() if one.name != "page"]
+
+
+def test_metrics_are_summed_by_pattern() -> None:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    with Notes.open(":memory:") as notes:
+        notes.store.watch(Telemetry(meter_provider=provider))
+        notes.put(NOTE)
+        for _ in range(3):
+            notes.note("a")
+    data = reader.get_metrics_data()
+    assert data is not None
+    metrics = {one.name: one.data.data_points for one in data.resource_metrics[0].scope_metrics[0].metrics}
+    by_pattern = {(point.attributes or {})["keyplan.pattern"]: point for point in metrics["keyplan.pattern.duration"]}
+    assert (by_pattern["Notes.note"].count, by_pattern["Notes.put"].count) == (3, 1)  # type: ignore[union-attr]
+    assert {point.value for point in metrics["keyplan.read_units"]} == {1.5}  # type: ignore[union-attr]
+    assert {point.value for point in metrics["keyplan.write_units"]} == {2}  # type: ignore[union-attr]
+    provider.shutdown()

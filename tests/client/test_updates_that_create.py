@@ -1,0 +1,189 @@
+# mypy: disable-error-code="empty-body"
+"""Updates with ``or_create``: one request that changes an item or makes it where it is missing, never half of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import Field
+
+from keyplan import (
+    Add,
+    Design,
+    Discard,
+    Entity,
+    Include,
+    Index,
+    Key,
+    Remove,
+    Table,
+    Unique,
+    Update,
+    Version,
+    Writes,
+    now,
+    read,
+    write,
+)
+from keyplan.errors import ConditionFailed, UpdateRefused
+from keyplan.testing.invariants import check_invariants
+from keyplan.testing.world import scan
+from tests.client.support import record
+
+GSI = Index("GSI", "gsipk", "gsisk")
+
+
+class Count(Entity):
+    """A counter in parts."""
+
+    name: str
+    part: int = Field(ge=0)
+    value: int = Field(default=0, ge=0)
+    names: set[str] = Field(default_factory=set)
+    note: str | None = None
+
+    primary = Key("COUNT#{name}", "{part:02d}", shards=3)
+
+
+class Strict(Entity):
+    """One that needs more than its key."""
+
+    name: str
+    kind: str
+    made_at: datetime = Field(default_factory=now)
+    begins_at: int = 5
+
+    primary = Key("STRICT#{name}", "META")
+
+
+class Listed(Entity):
+    """One with an index key."""
+
+    name: str
+    group: str = "a"
+    value: int = 0
+
+    primary = Key("LISTED#{name}", "META")
+    by_group = Key("GROUP#{group}", "{name}", index=GSI)
+
+
+class Claimed(Entity):
+    """One with a claim."""
+
+    name: str
+    mail: str | None = None
+    value: int = 0
+
+    primary = Key("CLAIMED#{name}", "META")
+    claim = Unique("MAIL#{mail}")
+
+
+class Locked(Entity):
+    """One with a version."""
+
+    name: str
+    value: int = 0
+    version: Version = 0
+
+    primary = Key("LOCKED#{name}", "META")
+
+
+class Counts(Design):
+    """Counters."""
+
+    table = Table("counts", indexes=[GSI], entities=[Strict, Listed, Claimed, Locked])
+
+    @read("C1")
+    def count(self, name: str, part: int) -> Count | None: ...
+
+    @write("C2")
+    def add(self, name: str, part: int, value: int) -> Writes:
+        yield Update(Count, name=name, part=part).set(value=Add(value)).or_create()
+
+    @write("C3")
+    def add_up_to(self, name: str, most: int) -> Writes:
+        yield (
+            Update(Count, name=name, part=0)
+            .set(value=Add(1))
+            .or_create()
+            .only_if("attribute_not_exists(value) OR value < :most", most=most)
+        )
+
+
+@pytest.fixture
+def counts() -> Iterator[Counts]:
+    with Counts.open(":memory:") as opened:
+        yield opened
+
+
+def test_one_request_makes_the_item_or_changes_it(counts: Counts) -> None:
+    requests = record(counts)
+    counts.add("a#b", 1, 2)
+    counts.add("a#b", 1, 3)
+    assert requests.operations == ["UpdateItem", "UpdateItem"]
+    assert counts.count("a#b", 1) == Count(name="a#b", part=1, value=5)
+    world = scan(counts)
+    check_invariants(world)
+    assert world.rows[0].item["name"] == {"S": "a#b"}
+
+
+def test_bounds_hold_of_a_missing_item_too(counts: Counts) -> None:
+    with pytest.raises(ConditionFailed):
+        counts.add("a", 0, -1)
+    assert counts.count("a", 0) is None
+    counts.add("a", 0, 1)
+    counts.add("a", 0, -1)
+    with pytest.raises(ConditionFailed):
+        counts.add("a", 0, -1)
+
+
+def test_conditions_are_asked_of_a_missing_item(counts: Counts) -> None:
+    counts.add_up_to("a", 2)
+    counts.add_up_to("a", 2)
+    with pytest.raises(ConditionFailed):
+        counts.add_up_to("a", 2)
+    assert counts.count("a", 0) == Count(name="a", part=0, value=2)
+
+
+def test_in_a_transaction(counts: Counts) -> None:
+    parts = [Update(Count, name="a", part=part).set(value=Add(1), names=Include({"x"})).or_create() for part in (1, 2)]
+    counts.transact(parts)
+    counts.transact(parts)
+    assert [counts.get(Count, name="a", part=part) for part in (1, 2)] == [
+        Count(name="a", part=part, value=2, names={"x"}) for part in (1, 2)
+    ]
+
+
+def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
+    with Counts.open(tmp_path / "counts.db") as counts, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: counts.add("a", 0, 1), range(200)))
+        assert counts.count("a", 0) == Count(name="a", part=0, value=200)
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (Update(Strict, name="a").set(kind="x", made_at=now(), begins_at=1), None),
+        (Update(Strict, name="a").set(kind="x", begins_at=1), "would have no value"),
+        (Update(Strict, name="a").set(made_at=now(), begins_at=1), "would have no value"),
+        (Update(Strict, name="a").set(kind="x", made_at=now(), begins_at=Add(1)), "wouldn't begin at the default"),
+        (Update(Count, name="a", part=1).set(names=Discard({"x"}), note=Remove()), None),
+        (Update(Count(name="a", part=1), value=1), "its item is there"),
+        (Update(Listed, name="a").set(value=Add(1)), "index keys"),
+        (Update(Claimed, name="a").set(value=Add(1)), "claims"),
+        (Update(Locked, name="a").set(value=Add(1)), "a version"),
+    ],
+)
+def test_what_would_make_half_an_item_is_refused(counts: Counts, action: Any, message: str | None) -> None:
+    if message is None:
+        counts.transact([action.or_create()])
+        check_invariants(scan(counts))
+        return
+    with pytest.raises(UpdateRefused, match=message):
+        counts.transact([action.or_create()])
+    assert not scan(counts).size

@@ -1,0 +1,186 @@
+"""What hooks are told: whose request it was, what it cost, and the sums by pattern with the hottest keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan import (
+    CallRecord,
+    Create,
+    Cursor,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    Page,
+    PatternRecord,
+    Put,
+    Table,
+    Usage,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import ItemNotFound
+
+# mypy: disable-error-code="empty-body"
+
+BY_AUTHOR = Index("BY_AUTHOR", "author_pk", "author_sk")
+
+
+class Note(Entity):
+    name: str
+    author: str
+    text: str = ""
+
+    primary = Key("NOTE#{name}", "META")
+    by_author = Key("AUTHOR#{author}", "{name}", index=BY_AUTHOR)
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[BY_AUTHOR])
+
+    @read("N1")
+    def note(self, name: str) -> Note: ...
+
+    @read("N2")
+    def by_author(self, author: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Note]: ...
+
+    @read("N3")
+    def all_of(self, author: str) -> Iterator[Note]: ...
+
+    @read("N4")
+    def of_authors(self, author: Each[str], limit: int = 5) -> list[Note]: ...
+
+    @write("N5")
+    def add(self, note: Note) -> Writes[Note]:
+        yield Create(note)
+        return note
+
+
+@pytest.fixture
+def notes() -> Iterator[Notes]:
+    with Notes.open(":memory:") as design:
+        yield design
+
+
+def test_a_request_is_told_with_its_pattern_and_its_units(notes: Notes) -> None:
+    told: list[CallRecord] = []
+    notes.store.on_call = told.append
+    notes.add(Note(name="a", author="ada"))
+    notes.note("a")
+    notes.get(Note, name="a")
+    notes.store.on_call = None
+    notes.note("a")
+    assert [(one.pattern, one.operation, one.read_units, one.write_units) for one in told] == [
+        ("Notes.add", "PutItem", 0, 2),
+        ("Notes.note", "GetItem", 0.5, 0),
+        ("Notes.get", "GetItem", 0.5, 0),
+    ]
+    assert told[1].parameters["Key"] == {"pk": {"S": "NOTE#a"}, "sk": {"S": "META"}}
+
+
+def test_a_call_of_a_pattern_is_told_when_it_has_ended(notes: Notes) -> None:
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+    with pytest.raises(ItemNotFound):
+        notes.note("nowhere")
+    notes.of_authors(["ada", "ben", "cai"])
+    notes.call("by_author", {"author": "ada"})
+    notes.store.unwatch(told.append)
+    notes.by_author("ada")
+    told_of = [(one.pattern, one.requests, one.error) for one in told]
+    assert told_of == [
+        ("Notes.note", 1, "ItemNotFound"),
+        ("Notes.of_authors", 3, None),
+        ("Notes.by_author", 1, None),
+    ]
+
+
+def test_calls_of_tasks_at_once_are_kept_apart(notes: Notes) -> None:
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+
+    async def all_at_once() -> None:
+        await asyncio.gather(
+            *(notes.of_authors.aio([f"{n}", f"{n}b"][: 1 + n % 2]) for n in range(20)), notes.aio.put(NOTE)
+        )
+
+    asyncio.run(all_at_once())
+    assert sorted(one.requests for one in told if one.pattern == "Notes.of_authors") == [1] * 10 + [2] * 10
+    assert [one.write_units for one in told if one.pattern == "Notes.put"] == [2]
+
+
+def test_calls_of_threads_at_once_are_kept_apart(notes: Notes) -> None:
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda n: notes.of_authors([f"{n}", f"{n}b"][: 1 + n % 2]), range(20)))
+    assert sorted(one.requests for one in told) == [1] * 10 + [2] * 10
+
+
+NOTE = Note(name="a", author="ada")
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
+    notes.batch([_put(n) for n in range(250)])
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+
+    async def count() -> int:
+        return len([one async for one in notes.all_of.aio("ada")])
+
+    assert (asyncio.run(count()) if awaited else len(list(notes.all_of("ada")))) == 250
+    assert [(one.pattern, one.requests) for one in told] == [("Notes.all_of", 3)]
+
+
+def test_usage_sums_by_pattern(notes: Notes) -> None:
+    usage = notes.store.watch(Usage(Notes))
+    for _ in range(3):
+        notes.by_author("ada")
+    with pytest.raises(ItemNotFound):
+        notes.note("nowhere")
+    found = usage.patterns["Notes.by_author"]
+    assert (found.calls, found.errors, found.requests, found.read_units) == (3, 0, 3, 1.5)
+    assert usage.patterns["Notes.note"].errors == 1
+    assert found.latency_ms >= found.latency_ms_max > 0
+
+
+def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) -> None:
+    usage = notes.store.watch(Usage(Notes))
+    notes.batch([_put(n) for n in range(10)])
+    for _ in range(5):
+        notes.by_author("ada")
+    notes.update(NOTE.model_copy(update={"name": "3"}), text="new")
+    first, second = usage.hottest(2)
+    assert (first.place, first.key, first.read_units, first.write_units) == ("BY_AUTHOR", "AUTHOR#ada", 2.5, 10)
+    assert (second.place, second.key, second.write_units) == (None, "NOTE#3", 2)
+    assert len(usage.hottest(100)) == 11
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)), max_size=120))
+def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, int]]) -> None:
+    usage = Usage(Notes, keys=4)
+    true: dict[str, float] = {}
+    for number, units in taken:
+        asked = {"pk": {"S": str(number)}, "sk": {"S": ""}}
+        call = CallRecord("GetItem", 1, 0, 0, 0, {"CapacityUnits": units}, parameters={"Key": asked})
+        usage(PatternRecord("p", 1, 0, (call,)))
+        true[str(number)] = true.get(str(number), 0) + units
+    found = {one.key: one for one in usage.hottest(100)}
+    assert len(found) <= 4
+    assert set(found) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
+    for key, one in found.items():
+        assert one.read_units - one.over <= true[key] <= one.read_units
+
+
+def _put(number: int) -> Put:
+    return Put(Note(name=f"{number}", author="ada"))
