@@ -7,7 +7,7 @@ out is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -127,7 +127,7 @@ class Store:
             self._on_call(record)
 
     @contextmanager
-    def counting(self, place: str) -> Iterator[None]:
+    def counting(self, place: str) -> Generator[None]:
         """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
         tally = Tally(place)
         try:

@@ -11,7 +11,7 @@ from importlib.metadata import packages_distributions
 from tests.repository.files import ROOT, SOURCE, written_files
 
 OF_OTHERS = {
-    "opentelemetry-semantic-conventions": "its modules share the name opentelemetry with those of the API, which is used",
+    "opentelemetry-semantic-conventions": "it shares the name opentelemetry with the API, which is used",
     "pydantic-core": "pydantic pins it: the two are one",
 }
 

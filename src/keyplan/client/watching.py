@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from keyplan.errors import KeyplanError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 __all__ = ["CallRecord", "OnCall", "OnPattern", "PatternRecord", "Tally", "error_name", "metered"]
 
@@ -138,7 +138,7 @@ class Tally:
         self._error: str | None = None
 
     @contextmanager
-    def counting(self) -> Iterator[None]:
+    def counting(self) -> Generator[None]:
         """Requests within are this call's; the time within is its."""
         token = _current.set(self)
         began = time.monotonic()
