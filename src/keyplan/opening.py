@@ -107,7 +107,7 @@ class Store:
         """Tell a function of every call of a pattern or a verb from now on, and give the function back.
 
         It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must neither block nor
-        raise: ``usage = blog.store.watch(Usage(Blog))``. Watched requests ask for their consumed capacity.
+        raise: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed capacity.
         """
         self._watchers = (*self._watchers, watcher)
         self._listen()

@@ -143,7 +143,7 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
 
 
 def test_usage_sums_by_pattern(notes: Notes) -> None:
-    usage = notes.store.watch(Usage(Notes))
+    usage = notes.store.watch(Usage(Notes.table))
     for _ in range(3):
         notes.by_author("ada")
     with pytest.raises(ItemNotFound):
@@ -155,7 +155,7 @@ def test_usage_sums_by_pattern(notes: Notes) -> None:
 
 
 def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) -> None:
-    usage = notes.store.watch(Usage(Notes))
+    usage = notes.store.watch(Usage(Notes.table))
     notes.batch([_put(n) for n in range(10)])
     for _ in range(5):
         notes.by_author("ada")
@@ -168,7 +168,7 @@ def test_usage_knows_the_hottest_keys_of_the_table_and_of_indexes(notes: Notes) 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 9)), max_size=120))
 def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, int]]) -> None:
-    usage = Usage(Notes, keys=4)
+    usage = Usage(Notes.table, keys=4)
     true: dict[str, float] = {}
     for number, units in taken:
         asked = {"pk": {"S": str(number)}, "sk": {"S": ""}}

@@ -1,6 +1,6 @@
 """Usage: what each access pattern has cost so far, and which partition keys are the hottest.
 
-It is told of every call by a store (``store.watch(Usage(Blog))``), and keeps sums: its size doesn't grow with the
+It is told of every call by a store (``store.watch(Usage(Blog.table))``), and keeps sums: its size doesn't grow with the
 number of calls or of keys. The records it is made of are in ``watching.py``.
 """
 
@@ -10,12 +10,10 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from keyplan.client.watching import CallRecord, PatternRecord
-
-if TYPE_CHECKING:
-    from keyplan.opening import Design
+from keyplan.design.table import Table
 
 __all__ = ["HotKey", "PatternUsage", "Usage"]
 
@@ -66,17 +64,16 @@ class PatternUsage:
 
 
 class Usage:
-    """Sums by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog))``.
+    """Sums by pattern, and the hottest partition keys: ``usage = blog.store.watch(Usage(Blog.table))``.
 
     ``keys`` is how many partition keys are kept at most (the space-saving sketch of Metwally, Agrawal and El Abbadi,
     2005: a key that took more than a ``keys``-th of all units is among them). An update's index entries aren't
     attributed to their partition keys, since the request doesn't carry them; a put's are. Threads may share it.
     """
 
-    def __init__(self, design: type[Design], *, keys: int = KEYS) -> None:
+    def __init__(self, table: Table, *, keys: int = KEYS) -> None:
         if keys < 1:
             raise ValueError("keys: at least one is kept")
-        table = design.compiled.table
         self.patterns: dict[str, PatternUsage] = {}
         self._partition: dict[str | None, tuple[str, ...]] = {None: (table.partition.name,)}
         self._partition |= {index.name: tuple(one.name for one in index.partition) for index in table.indexes}
