@@ -18,7 +18,7 @@ import pytest
 
 from tests.contract.design import Everything
 
-__all__ = ["dynamodb_local", "our_server"]
+__all__ = ["dynamodb_local", "local_address", "new_table", "our_server", "server_address"]
 
 _SERVER = """
 from keyplan.server import Settings, serve
@@ -28,8 +28,10 @@ _numbers = itertools.count()
 
 
 @cache
-def _server() -> str:
+def server_address() -> str:
     """Our server in a process of its own; gives its address."""
+    if importlib.util.find_spec("keyplan.server") is None:
+        pytest.skip("this Keyplan has no server")
     process = subprocess.Popen([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE, text=True)
     atexit.register(_stop, process)
     assert process.stdout is not None
@@ -43,21 +45,28 @@ def _stop(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
+def local_address() -> str:
+    """The address of DynamoDB Local."""
+    url = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
+    if not url:
+        pytest.skip("KEYPLAN_DYNAMODB_LOCAL names no DynamoDB Local, such as http://127.0.0.1:8000")
+    return url.removeprefix("http://").rstrip("/")
+
+
+def new_table() -> str:
+    """A table's name that no other test has."""
+    return f"contract-{os.getpid()}-{next(_numbers)}"
+
+
 def our_server(folder: Path) -> Everything:
     """The design on our server."""
-    if importlib.util.find_spec("keyplan.server") is None:
-        pytest.skip("this Keyplan has no server")
-    return _open(_server())
+    return _open(server_address())
 
 
 def dynamodb_local(folder: Path) -> Everything:
     """The design on DynamoDB Local."""
-    url = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
-    if not url:
-        pytest.skip("KEYPLAN_DYNAMODB_LOCAL names no DynamoDB Local, such as http://127.0.0.1:8000")
-    return _open(url.removeprefix("http://").rstrip("/"))
+    return _open(local_address())
 
 
 def _open(address: str) -> Everything:
-    table = f"contract-{os.getpid()}-{next(_numbers)}"
-    return Everything.open(f"dynamodb+http://{address}/{table}", secret="s", create=True)
+    return Everything.open(f"dynamodb+http://{address}/{new_table()}", secret="s", create=True)

@@ -1,0 +1,36 @@
+"""Every pattern of every system answers alike on every store.
+
+The same generated stores are filled by each design's own writes and verbs on the store in question, and each answer of
+each pattern, called and awaited, is compared with a brute-force filter over everything that the store holds: so any two
+stores give equal answers. On the embedded store the same is tested, with more generated stores, in
+``tests/systems/test_designs.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from keyplan import Design
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.papers.design import Papers
+from keyplan.systems.shop.design import Shop
+from keyplan.systems.social.design import Social
+from keyplan.testing import verify
+from tests.contract.remote import local_address, new_table, server_address
+
+STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-local": local_address}
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("design", [Blog, Cms, Papers, Shop, Social])
+def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -> None:
+    address = STORES[store]()
+    verify(
+        design,
+        stores=40,
+        seed=20261121,
+        open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
+    )
