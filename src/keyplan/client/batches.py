@@ -6,7 +6,7 @@ Limits: 100 keys a BatchGetItem, 25 writes a BatchWriteItem. Source: DynamoDB's 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from itertools import count
 from typing import Any
 
@@ -25,9 +25,15 @@ PARALLEL_MAX = 20
 Item = dict[str, dict[str, Any]]
 
 
-def _identity(item: Item, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What tells an item from all others: the texts of its key attributes."""
-    return tuple([next(iter(item[name].values())) for name in names])
+def _identity(key: Item) -> Callable[[Item], Hashable]:
+    """What tells an item from all others, as a function of the item: the texts of its key attributes, which are named
+    and typed as in ``key``.
+    """
+    pairs = [(name, next(iter(value))) for name, value in key.items()]
+    if len(pairs) == 2:  # almost always, and this runs twice for each item
+        (partition, kind), (sort, sort_kind) = pairs
+        return lambda item: (item[partition][kind], item[sort][sort_kind])
+    return lambda item: tuple([item[name][kind] for name, kind in pairs])
 
 
 def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation[list[Item | None]]:
@@ -37,9 +43,10 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
     """
     if not keys:
         return []
-    names = tuple(keys[0])
-    pending = list({_identity(key, names): key for key in keys}.values())
-    found: dict[tuple[str, ...], Item] = {}
+    identity = _identity(keys[0])
+    asked = [identity(key) for key in keys]
+    pending = list(dict(zip(asked, keys, strict=True)).values())
+    found: dict[Hashable, Item] = {}
 
     def request(chunk: list[Item]) -> Request:
         wanted: dict[str, Any] = {"Keys": chunk}
@@ -48,13 +55,13 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
         return Request("BatchGetItem", {"RequestItems": {table: wanted}})
 
     def take(response: dict[str, Any]) -> list[Item]:
-        for item in response.get("Responses", {}).get(table, ()):
-            found[_identity(item, names)] = item
+        items: list[Item] = response.get("Responses", {}).get(table, [])
+        found.update(zip(map(identity, items), items, strict=True))
         rest: list[Item] = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         return rest
 
     yield from _until_done(pending, KEYS_MAX, request, take, "keys")
-    return [found.get(_identity(key, names)) for key in keys]
+    return [found.get(one) for one in asked]
 
 
 def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
