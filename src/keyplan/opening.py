@@ -75,10 +75,12 @@ class Backend(Protocol):
 class Store:
     """A store that a design is opened on: its transports, and its table's name there."""
 
-    def __init__(self, backend: Backend, url: str, table_name: str) -> None:
+    def __init__(self, backend: Backend, url: str, table_name: str, *, local: bool = False) -> None:
         self.backend = backend
         self.url = url
         self.table_name = table_name
+        self.local = local
+        """Whether it is this machine's own, so that a missing table may be made without being asked for."""
         self.transport: Transport = backend.transport
         self.watched = False
         """Whether anyone is told of calls."""
@@ -170,6 +172,8 @@ class Design:
     """
 
     table: ClassVar[Table]
+    silence: ClassVar[Mapping[str, str]] = {}
+    """Findings of ``keyplan check`` that are left as they are, each with the reason."""
     compiled: ClassVar[CompiledDesign]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -193,8 +197,9 @@ class Design:
 
         ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
         ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://…``
-        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default an embedded one
-        is, and one of DynamoDB isn't. ``secret`` signs the cursors. Raises StoreError.
+        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default one on this
+        machine is (embedded, or an endpoint at localhost), and any other isn't. ``secret`` signs the cursors. Raises
+        StoreError.
         """
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
@@ -202,7 +207,7 @@ class Design:
         remote = text.startswith(("dynamodb:", "dynamodb+"))
         store = _remote(text, cls.table.name) if remote else _embedded(text, cls.table.name, create)
         try:
-            cls._prepare(store, create=not remote if create is None else create)
+            cls._prepare(store, create=store.local if create is None else create)
         except BaseException:
             store.close()
             raise
@@ -456,7 +461,7 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
     from keyplan.engine import Engine  # noqa: PLC0415
 
     engine = Engine.open(path, create=create is not False)
-    return Store(InProcess(engine.call, engine.close), path, table_name)
+    return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
 
 
 def _remote(url: str, table_name: str) -> Store:
@@ -465,4 +470,4 @@ def _remote(url: str, table_name: str) -> Store:
     from keyplan.client.transports.urls import parse_url  # noqa: PLC0415
 
     location = parse_url(url, table_name)
-    return Store(DynamoDB(location), url, location.table)
+    return Store(DynamoDB(location), url, location.table, local=location.local)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from keyplan import Design, Table
+from keyplan.client.transports.urls import Location
 from keyplan.client.watching import CallRecord
 from keyplan.errors import DynamoDBError, StoreError
 from tests.transports.calls import Note, Notes
@@ -19,15 +20,21 @@ from tests.transports.faulty import FAULTS, Fault, FaultyStore, Loop, error_body
 pytestmark = pytest.mark.usefixtures("impatient")
 
 
-def test_a_missing_table_is_not_created(store: FaultyStore) -> None:
-    """Not unasked: the URL may be that of another region."""
+def test_a_missing_table_is_not_created(store: FaultyStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not unasked, where the store isn't this machine's own: the URL may be that of another region."""
+    monkeypatch.setattr(Location, "local", False)
     with pytest.raises(StoreError, match="has no table notes") as raised:
         Notes.open(store.url())
     assert "keyplan create" in str(raised.value)
     assert raised.value.place == "Notes.open"
     assert store.received == {"DescribeTable": 1}
+
+
+def test_a_store_on_this_machine_gets_its_table_unless_told_otherwise(store: FaultyStore) -> None:
     with pytest.raises(StoreError, match="has no table notes"):
         Notes.open(store.url(), create=False)
+    with Notes.open(store.url()) as notes:
+        assert notes.note("b", 1) is None
 
 
 def test_create_makes_the_table_and_opening_finds_it(store: FaultyStore) -> None:

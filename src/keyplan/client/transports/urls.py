@@ -19,6 +19,7 @@ __all__ = ["Location", "Settings", "is_dynamodb_url", "parse_url"]
 _SCHEMES = ("dynamodb", "dynamodb+http", "dynamodb+https")
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}|arn:[^/?]+:table/[A-Za-z0-9_.-]{3,255}")
+_LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
 _SUFFIXES = {
     "cn-": "amazonaws.com.cn",
     "eusc-": "amazonaws.eu",
@@ -69,6 +70,11 @@ class Location:
         """The Host header: the port stands there unless it is the scheme's own."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+    @property
+    def local(self) -> bool:
+        """Whether the endpoint is on this machine, by its name or its address."""
+        return self.host in {"localhost", "::1"} or bool(_LOOPBACK.fullmatch(self.host))
 
     @property
     def endpoint(self) -> str:
