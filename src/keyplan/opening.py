@@ -1,157 +1,35 @@
-"""Design: the base of every design's class, and opening one on a store.
+"""Design: the base of every design's class, and what an opened one can be asked.
 
-Here a compiled design meets a transport. What a design says is compiled in ``keyplan.design``; how plans are carried
-out is in ``keyplan.client``; the embedded store is ``keyplan.engine``.
+Here a compiled design meets a store. What a design says is compiled in ``keyplan.design``; how plans are carried out is
+in ``keyplan.client``; stores are opened in ``keyplan.store``.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 
-from keyplan.client.answers import Answer
-from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
-from keyplan.client.reads import Target
+from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
-from keyplan.client.tables import create_table, describe_table, differences
-from keyplan.client.verbs import Verbs
-from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally
-from keyplan.client.writes import WriteCompiler
+from keyplan.client.watching import Tally
 from keyplan.design.actions import Action, Delete, Put, Update
 from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, compile_design
 from keyplan.design.table import Table
-from keyplan.errors import DesignError, DynamoDBError, StoreError
+from keyplan.errors import DesignError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from keyplan.client.verbs import Verbs
+    from keyplan.store import Store
 
-__all__ = ["AsyncVerbs", "Design", "Store"]
+__all__ = ["AsyncVerbs", "Design"]
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
-W = TypeVar("W", bound=OnPattern)
-
-
-class Backend(Protocol):
-    """A way to a store: what requests go through, and what is to be closed."""
-
-    @property
-    def on_call(self) -> OnCall | None:
-        """The hook that is told of every call."""
-        ...
-
-    @on_call.setter
-    def on_call(self, hook: OnCall | None) -> None: ...
-
-    @property
-    def transport(self) -> Transport:
-        """For synchronous callers."""
-        ...
-
-    @property
-    def async_transport(self) -> AsyncTransport:
-        """For asynchronous callers, made when first used."""
-        ...
-
-    @property
-    def ahead(self) -> Executor | None:
-        """Threads in which iterators fetch their next part, where a request waits for a network."""
-        ...
-
-    def close(self) -> None:
-        """Release files, connections and threads."""
-        ...
-
-    async def aclose(self) -> None:
-        """The same from asynchronous code."""
-        ...
-
-
-class Store:
-    """A store that a design is opened on: its transports, and its table's name there."""
-
-    def __init__(self, backend: Backend, url: str, table_name: str, *, local: bool = False) -> None:
-        self.backend = backend
-        self.url = url
-        self.table_name = table_name
-        self.local = local
-        """Whether it is this machine's own, so that a missing table may be made without being asked for."""
-        self.transport: Transport = backend.transport
-        self.watched = False
-        """Whether anyone is told of calls."""
-        self._on_call: OnCall | None = None
-        self._watchers: tuple[OnPattern, ...] = ()
-
-    @property
-    def async_transport(self) -> AsyncTransport:
-        """The transport for asynchronous callers, made when first used."""
-        return self.backend.async_transport
-
-    @property
-    def on_call(self) -> OnCall | None:
-        """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
-
-        It runs in the thread or event loop of the request, and must neither block nor raise.
-        """
-        return self._on_call
-
-    @on_call.setter
-    def on_call(self, hook: OnCall | None) -> None:
-        self._on_call = hook
-        self._listen()
-
-    def watch(self, watcher: W) -> W:
-        """Tell a function of every call of a pattern or a verb from now on, and give the function back.
-
-        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must neither block nor
-        raise: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed capacity.
-        """
-        self._watchers = (*self._watchers, watcher)
-        self._listen()
-        return watcher
-
-    def unwatch(self, watcher: OnPattern) -> None:
-        """Tell it no more."""
-        self._watchers = tuple(one for one in self._watchers if one != watcher)
-        self._listen()
-
-    def _listen(self) -> None:
-        self.watched = self._on_call is not None or bool(self._watchers)
-        self.backend.on_call = self._told if self.watched else None
-
-    def _told(self, record: CallRecord) -> None:
-        if self._on_call is not None:
-            self._on_call(record)
-
-    @contextmanager
-    def counting(self, place: str) -> Generator[None]:
-        """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
-        tally = Tally(place)
-        try:
-            with tally.counting():
-                yield
-        finally:
-            self.tell(tally)
-
-    def tell(self, tally: Tally) -> None:
-        """Tell the watchers of a call that has ended."""
-        if self._watchers:
-            record = tally.record()
-            for watcher in self._watchers:
-                watcher(record)
-
-    def close(self) -> None:
-        """Release files, connections and threads."""
-        self.backend.close()
-
-    async def aclose(self) -> None:
-        """The same from asynchronous code."""
-        await self.backend.aclose()
 
 
 class Design:
@@ -169,21 +47,28 @@ class Design:
     are told at once, in a DesignError. ``Cms.open("cms.db")`` opens the design on a store; its patterns are then
     called as the methods they are. Besides them there are the plain verbs: get, put, create, update, delete, batch,
     transact; and ``aio`` with the same verbs to await.
+
+    ``class Cms(Design, silence={"KP303 article_history": "asked for in exports only"})`` leaves findings of ``keyplan
+    check`` as they are: a rule's code, or a code and a place, and the reason.
     """
 
     table: ClassVar[Table]
-    silence: ClassVar[Mapping[str, str]] = {}
-    """Findings of ``keyplan check`` that are left as they are, each with the reason."""
     compiled: ClassVar[CompiledDesign]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # Annotations may name what is local to the place where the class is made.
         frame = inspect.currentframe()
         caller = frame.f_back if frame is not None else None
-        cls.compiled = compile_design(cls, {} if caller is None else {**caller.f_locals})
+        cls.compiled = compile_design(cls, {} if caller is None else {**caller.f_locals}, silence)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
+        # How plans are carried out is imported by those who open a design.
+        from keyplan.client.answers import Answer  # noqa: PLC0415
+        from keyplan.client.reads import Target  # noqa: PLC0415
+        from keyplan.client.verbs import Verbs  # noqa: PLC0415
+        from keyplan.client.writes import WriteCompiler  # noqa: PLC0415
+
         self._store = store
         key = secret.encode() if isinstance(secret, str) else secret or b""
         target = Target(store.table_name, self.compiled.table)
@@ -203,44 +88,10 @@ class Design:
         """
         if not hasattr(cls, "compiled"):
             raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
-        text = str(url)
-        remote = text.startswith(("dynamodb:", "dynamodb+"))
-        store = _remote(text, cls.table.name) if remote else _embedded(text, cls.table.name, create)
-        try:
-            cls._prepare(store, create=store.local if create is None else create)
-        except BaseException:
-            store.close()
-            raise
-        return cls(store, secret=secret)
+        from keyplan.store import open_store  # noqa: PLC0415 - stores are imported by those who open one
 
-    @classmethod
-    def _prepare(cls, store: Store, *, create: bool) -> None:
-        """Make the table where it is missing, and compare it where it is there."""
-        place = f"{cls.__name__}.open"
-        wanted = cls.table.create_request(store.table_name)
-        try:
-            found = describe_table(store.transport, store.table_name)
-            if found is None and create:
-                found = create_table(store.transport, wanted, cls.compiled.ttl_attribute)
-        except DynamoDBError as error:
-            raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
-        except StoreError as error:
-            error.place = error.place or place
-            raise
-        if found is None:
-            raise StoreError(
-                f"{store.url} has no table {store.table_name}",
-                place=place,
-                hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
-            )
-        wrong = [one for one in differences(wanted, found) if one.serious]
-        if wrong:
-            raise StoreError(
-                f"the table {store.table_name} in {store.url} isn't the design's",
-                place=place,
-                faults=[one.fault for one in wrong],
-                hint="keyplan drift shows every difference",
-            )
+        store = open_store(str(url), cls.compiled, create=create)
+        return cls(store, secret=secret)
 
     def __enter__(self) -> Self:
         return self
@@ -453,21 +304,3 @@ class AsyncVerbs:
 
     async def _run(self, name: str, conversation: Conversation[T]) -> T:
         return cast("T", await self._run_any(name, conversation))
-
-
-def _embedded(path: str, table_name: str, create: bool | None) -> Store:
-    # The engine and SQLite are imported for those who need them.
-    from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
-    from keyplan.engine import Engine  # noqa: PLC0415
-
-    engine = Engine.open(path, create=create is not False)
-    return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
-
-
-def _remote(url: str, table_name: str) -> Store:
-    # Sockets and TLS are imported for those who need them.
-    from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
-    from keyplan.client.transports.urls import parse_url  # noqa: PLC0415
-
-    location = parse_url(url, table_name)
-    return Store(DynamoDB(location), url, location.table, local=location.local)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keyplan.client.transports.embedded import InProcess
 from keyplan.engine import Engine
-from keyplan.opening import Store
+from keyplan.store import Store
 from tests.rivals.design import Article, Magazine, Watched
 
 

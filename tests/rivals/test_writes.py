@@ -129,9 +129,9 @@ def test_a_batch_read_loses_nothing(magazine: Magazine) -> None:
 def test_a_batch_that_is_never_taken_raises(magazine: Magazine, no_pauses: list[float]) -> None:
     """The same libraries, where the store stays busy: the call returns as if all were well."""
     Halving(magazine, takes_nothing=True)
-    with pytest.raises(StoreError, match="3 writes of a batch were not taken"):
+    with pytest.raises(StoreError, match="3 of 3 writes of a batch weren't taken"):
         magazine.batch([Put(Article(article_id=str(number))) for number in range(3)])
-    with pytest.raises(StoreError, match="2 keys of a batch were not taken"):
+    with pytest.raises(StoreError, match="2 of 2 keys of a batch weren't taken"):
         magazine.articles(["1", "2"])
     assert no_pauses
     assert max(no_pauses) <= 2

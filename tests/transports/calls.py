@@ -28,7 +28,7 @@ from keyplan import (
 from keyplan.client.transports.embedded import InProcess
 from keyplan.design.actions import Action
 from keyplan.engine import Engine
-from keyplan.opening import Store
+from keyplan.store import Store
 
 __all__ = ["CALLS", "Call", "Note", "Notes", "directly"]
 

@@ -10,16 +10,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from keyplan.client.conversations import Conversation
-from keyplan.client.cursors import Position
 
 if TYPE_CHECKING:
     import asyncio
     from concurrent.futures import Executor, Future
 
+    from keyplan.client.cursors import Position
+
 __all__ = ["Part", "stream", "stream_async"]
 
-Found: TypeAlias = tuple[list[Any], "Position | None"]
-Part: TypeAlias = Callable[["Position | None", int], Conversation[Found]]
+Found: TypeAlias = "tuple[list[Any], Position | None]"
+Part: TypeAlias = "Callable[[Position | None, int], Conversation[Found]]"
 """A conversation for the part behind a position, when so many items were given before."""
 
 

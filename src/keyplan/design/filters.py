@@ -97,8 +97,8 @@ def translate_mapping(
 
 def filter_of(
     entities: Sequence[CompiledEntity], constants: Mapping[str, Any], text: str | None, signature: Signature
-) -> Filter | None:
-    """The filter for what the key doesn't answer, or None. Raises Problem."""
+) -> Filter:
+    """The filter for what the key doesn't answer: constants, or a text. Raises Problem."""
     if text is not None:
         translated = translate(text, entities)
         unknown = sorted(translated.placeholders - signature.by_name.keys())
@@ -106,8 +106,6 @@ def filter_of(
             raise Problem(f"where= uses :{', :'.join(unknown)}, which is no parameter")
         parameters = {f":{name}": name for name in translated.placeholders}
         return Filter(translated.text, translated.names, {}, parameters)
-    if not constants:
-        return None
     clauses, names, values = translate_mapping(entities[0], constants, "w")
     return Filter(" AND ".join(clauses), names, values, {})
 

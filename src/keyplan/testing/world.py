@@ -12,7 +12,8 @@ from typing import Any
 
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.errors import ItemNotReadable
-from keyplan.opening import Design, Store
+from keyplan.opening import Design
+from keyplan.store import Store
 
 __all__ = ["Recorder", "Row", "World", "identity_of", "record", "scan"]
 

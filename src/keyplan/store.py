@@ -1,0 +1,202 @@
+"""Stores: what a design is opened on, embedded or remote; its table, its hooks, and closing it.
+
+Opening one compares its table with the design's, and makes it where it may. What is asked of a store is in
+``keyplan.client``; the embedded one is ``keyplan.engine``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from keyplan.client.conversations import AsyncTransport, Transport
+from keyplan.client.tables import create_table, describe_table, differences
+from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally
+from keyplan.design.model import CompiledDesign
+from keyplan.errors import DynamoDBError, StoreError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+__all__ = ["Backend", "Store", "open_store"]
+
+W = TypeVar("W", bound=OnPattern)
+
+
+class Backend(Protocol):
+    """A way to a store: what requests go through, and what is to be closed."""
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """The hook that is told of every call."""
+        ...
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None: ...
+
+    @property
+    def transport(self) -> Transport:
+        """For synchronous callers."""
+        ...
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """For asynchronous callers, made when first used."""
+        ...
+
+    @property
+    def ahead(self) -> Executor | None:
+        """Threads in which iterators fetch their next part, where a request waits for a network."""
+        ...
+
+    def close(self) -> None:
+        """Release files, connections and threads."""
+        ...
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        ...
+
+
+class Store:
+    """A store that a design is opened on: its transports, and its table's name there."""
+
+    def __init__(self, backend: Backend, url: str, table_name: str, *, local: bool = False) -> None:
+        self.backend = backend
+        self.url = url
+        self.table_name = table_name
+        self.local = local
+        """Whether it is this machine's own, so that a missing table may be made without being asked for."""
+        self.transport: Transport = backend.transport
+        self.watched = False
+        """Whether anyone is told of calls."""
+        self._on_call: OnCall | None = None
+        self._watchers: tuple[OnPattern, ...] = ()
+
+    @property
+    def async_transport(self) -> AsyncTransport:
+        """The transport for asynchronous callers, made when first used."""
+        return self.backend.async_transport
+
+    @property
+    def on_call(self) -> OnCall | None:
+        """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
+
+        It runs in the thread or event loop of the request, and must neither block nor raise.
+        """
+        return self._on_call
+
+    @on_call.setter
+    def on_call(self, hook: OnCall | None) -> None:
+        self._on_call = hook
+        self._listen()
+
+    def watch(self, watcher: W) -> W:
+        """Tell a function of every call of a pattern or a verb from now on, and give the function back.
+
+        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must neither block nor
+        raise: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed capacity.
+        """
+        self._watchers = (*self._watchers, watcher)
+        self._listen()
+        return watcher
+
+    def unwatch(self, watcher: OnPattern) -> None:
+        """Tell it no more."""
+        self._watchers = tuple(one for one in self._watchers if one != watcher)
+        self._listen()
+
+    def _listen(self) -> None:
+        self.watched = self._on_call is not None or bool(self._watchers)
+        self.backend.on_call = self._told if self.watched else None
+
+    def _told(self, record: CallRecord) -> None:
+        if self._on_call is not None:
+            self._on_call(record)
+
+    @contextmanager
+    def counting(self, place: str) -> Generator[None]:
+        """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
+        tally = Tally(place)
+        try:
+            with tally.counting():
+                yield
+        finally:
+            self.tell(tally)
+
+    def tell(self, tally: Tally) -> None:
+        """Tell the watchers of a call that has ended."""
+        if self._watchers:
+            record = tally.record()
+            for watcher in self._watchers:
+                watcher(record)
+
+    def close(self) -> None:
+        """Release files, connections and threads."""
+        self.backend.close()
+
+    async def aclose(self) -> None:
+        """The same from asynchronous code."""
+        await self.backend.aclose()
+
+
+def open_store(url: str, design: CompiledDesign, *, create: bool | None) -> Store:
+    """The store that ``url`` names, with the design's table; ``Design.open`` says which URLs there are. Raises
+    StoreError.
+    """
+    remote = url.startswith(("dynamodb:", "dynamodb+"))
+    store = _remote(url, design.table.name) if remote else _embedded(url, design.table.name, create)
+    try:
+        _prepare(store, design, create=store.local if create is None else create)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _embedded(path: str, table_name: str, create: bool | None) -> Store:
+    # The engine and SQLite are imported for those who need them.
+    from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
+    from keyplan.engine import Engine  # noqa: PLC0415
+
+    engine = Engine.open(path, create=create is not False)
+    return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
+
+
+def _remote(url: str, table_name: str) -> Store:
+    # Sockets and TLS are imported for those who need them.
+    from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
+    from keyplan.client.transports.urls import parse_url  # noqa: PLC0415
+
+    location = parse_url(url, table_name)
+    return Store(DynamoDB(location), url, location.table, local=location.local)
+
+
+def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> None:
+    """Make the table where it is missing, and compare it where it is there."""
+    place = f"{design.name}.open"
+    wanted = design.table.create_request(store.table_name)
+    try:
+        found = describe_table(store.transport, store.table_name)
+        if found is None and create:
+            found = create_table(store.transport, wanted, design.ttl_attribute)
+    except DynamoDBError as error:
+        raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
+    except StoreError as error:
+        error.place = error.place or place
+        raise
+    if found is None:
+        raise StoreError(
+            f"{store.url} has no table {store.table_name}",
+            place=place,
+            hint="create it: keyplan create, or open(..., create=True); or another region or account has it",
+        )
+    wrong = [one for one in differences(wanted, found) if one.serious]
+    if wrong:
+        raise StoreError(
+            f"the table {store.table_name} in {store.url} isn't the design's",
+            place=place,
+            faults=[one.fault for one in wrong],
+            hint="keyplan drift shows every difference",
+        )
