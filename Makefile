@@ -67,6 +67,7 @@ sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3 and PynamoDB against
 
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
 	$(BIN)/python -m tests.repository.made_pages
+	$(BIN)/python -m tests.check.made_pages
 
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints

@@ -6,11 +6,14 @@
     ├── DesignError          a design that can't work, told when its class is made
     ├── RequestError         a call that can't be made: told before anything is sent
     │   ├── UnknownDesign, UnknownPattern, ArgumentError, CursorError, KeyFieldError, ItemTooLarge, UpdateRefused
+    │   ├── TrafficError, PriceError
     ├── AnswerError          what came back isn't what the pattern promises
     │   ├── ItemNotFound, ItemNotReadable
     ├── WriteFailed          a condition of a write didn't hold; nothing was written
     │   ├── ItemExists, ConditionFailed, ValueTaken, TransactionFailed
     ├── Refused               a write that the design's own rules don't allow
+    ├── AccessRefused         a caller who may not do that
+    │   ├── SignInNeeded
     ├── StoreError           the store can't be opened, read or written
     └── DynamoDBError        an error of DynamoDB's API, with its type and its message
 
@@ -26,6 +29,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 __all__ = [
+    "AccessRefused",
     "AnswerError",
     "ArgumentError",
     "ConditionFailed",
@@ -39,9 +43,12 @@ __all__ = [
     "ItemTooLarge",
     "KeyFieldError",
     "KeyplanError",
+    "PriceError",
     "Refused",
     "RequestError",
+    "SignInNeeded",
     "StoreError",
+    "TrafficError",
     "TransactionFailed",
     "UnknownDesign",
     "UnknownPattern",
@@ -167,6 +174,18 @@ class UpdateRefused(RequestError):
     code = "UpdateRefused"
 
 
+class TrafficError(RequestError):
+    """A traffic file that can't be read, or that doesn't fit its design; all that is wrong is in ``faults``."""
+
+    code = "TrafficError"
+
+
+class PriceError(RequestError):
+    """A price list that there is none of, or that can't be read; all that is wrong with it is in ``faults``."""
+
+    code = "PriceError"
+
+
 class AnswerError(KeyplanError):
     """What came back from the store isn't what the pattern promises."""
 
@@ -223,6 +242,18 @@ class Refused(KeyplanError):
     """A write that the design's own rules don't allow, raised by the write itself: an archived article isn't edited."""
 
     code = "Refused"
+
+
+class AccessRefused(KeyplanError, PermissionError):
+    """The caller may not do that, says the application's policy."""
+
+    code = "AccessRefused"
+
+
+class SignInNeeded(AccessRefused):
+    """Only a caller who is known may do that."""
+
+    code = "SignInNeeded"
 
 
 class StoreError(KeyplanError, OSError):

@@ -14,14 +14,15 @@ from keyplan.client.conversations import Request
 from keyplan.client.explain import Explanation, explain, explain_all
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
 from keyplan.systems.cms import Cms
+from tests.contract.design import Everything
 from tests.web.library import Library
 
 SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 
 
 def design(name: str) -> type[Design]:
-    if name == "Library":
-        return Library
+    if name in {"Library", "Everything"}:
+        return Library if name == "Library" else Everything
     found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
     return found
 
@@ -96,7 +97,7 @@ def _without_token(request: Request) -> Request:
     return Request(request.operation, {**request.parameters, "ClientRequestToken": None})
 
 
-@pytest.mark.parametrize("name", [*SYSTEMS, "Library"])
+@pytest.mark.parametrize("name", [*SYSTEMS, "Library", "Everything"])
 def test_every_pattern_of_every_design_is_explained(name: str) -> None:
     explanations = explain_all(design(name))
     assert [one.pattern for one in explanations] == list(design(name).compiled.patterns)

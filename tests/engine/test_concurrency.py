@@ -11,6 +11,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.engine.storage.fairlock import FairLock
+from keyplan.errors import DynamoDBError
 from keyplan.wire.errors import ConditionalCheckFailedException, TransactionCanceledException
 from tests.engine.support import create, get, index, n, pages, put, s
 
@@ -249,3 +250,14 @@ def test_an_interrupted_write_leaves_nothing(engine: Engine, fault: type[BaseExc
         storage.write(work)
     put(engine, "a", "1")
     assert get(engine, "a", "1") is not None
+
+
+def test_an_index_that_another_engine_removes_is_no_fault_of_the_store(path: str) -> None:
+    with Engine.open(path) as engine, Engine.open(path) as other:
+        create(engine)
+        question = {"TableName": "orders", "IndexName": "ByG"}
+        assert engine.call("Scan", question)["Count"] == 0
+        remove = [{"Delete": {"IndexName": "ByG"}}]
+        other.call("UpdateTable", {"TableName": "orders", "GlobalSecondaryIndexUpdates": remove})
+        with pytest.raises(DynamoDBError, match="does not have the specified index"):
+            engine.call("Scan", question)

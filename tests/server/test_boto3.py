@@ -190,11 +190,26 @@ def test_what_is_not_supported_says_so(client: Any) -> None:
     for call in (
         lambda: client.execute_statement(Statement="SELECT * FROM x"),
         client.list_backups,
-        lambda: client.describe_continuous_backups(TableName="abc"),
+        lambda: client.update_continuous_backups(
+            TableName="abc", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+        ),
     ):
         with pytest.raises(ClientError) as caught:
             cast("Callable[[], object]", call)()
         assert caught.value.response["Error"]["Code"] == "UnknownOperationException"
+
+
+def test_tags_limits_and_backups(table: Any, client: Any) -> None:
+    arn = table.table_arn
+    client.tag_resource(ResourceArn=arn, Tags=[{"Key": "team", "Value": "blue"}, {"Key": "cost", "Value": "7"}])
+    client.untag_resource(ResourceArn=arn, TagKeys=["cost"])
+    pages = client.get_paginator("list_tags_of_resource").paginate(ResourceArn=arn)
+    assert [tag for page in pages for tag in page["Tags"]] == [{"Key": "team", "Value": "blue"}]
+    assert client.describe_limits()["TableMaxReadCapacityUnits"] == 40_000
+    address = client.describe_endpoints()["Endpoints"][0]["Address"]
+    assert client.meta.endpoint_url == f"http://{address}"
+    backups = client.describe_continuous_backups(TableName=table.name)["ContinuousBackupsDescription"]
+    assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "DISABLED"
 
 
 def test_a_wrong_secret(signed_server: Server) -> None:

@@ -6,24 +6,12 @@ from typing import Any
 
 import pytest
 
-from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.errors import ValidationException
+from keyplan.wire.operations import NOT_THERE, OPERATIONS
 from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
 
 session = pytest.importorskip("botocore.session")
 SERVICE = session.get_session().get_service_model("dynamodb")
-
-LATER = {
-    "GlobalTableSettingsReplicationMode",
-    "GlobalTableSourceArn",
-    "GlobalTableWitnessUpdates",
-    "MultiRegionConsistency",
-    "ReplicaUpdates",
-    "ResourcePolicy",
-    "VectorIndexes",
-    "VectorIndexUpdates",
-    "DisassociationProtectionEnabled",
-}
-"""Members of features that the engine doesn't have: ignored in requests."""
 
 NARROWER = {"TableName", "KeySchema"}
 """Members whose limits are those the service has, where the model says less."""
@@ -61,7 +49,7 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
     if isinstance(ours, MapOf):
         compare(ours.of, theirs.value, place + "{}", legacy)
     if isinstance(ours, Structure):
-        assert set(ours.members) == set(theirs.members) - LATER - legacy, place
+        assert set(ours.members) == set(theirs.members) - legacy, place
         assert ours.required - set(theirs.required_members) <= {"AttributeDefinitions", "KeySchema"}, place
         assert set(theirs.required_members) <= ours.required, place
         for member, shape in ours.members.items():
@@ -71,6 +59,24 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_members_types_and_limits(operation: str) -> None:
     ours = OPERATIONS[operation]
-    legacy = {*ours.legacy, "AttributesToGet"}
+    legacy = {*ours.legacy, *ours.not_there, "AttributesToGet"}
     compare(ours.request, SERVICE.operation_model(operation).input_shape, operation, legacy)
-    assert set(ours.legacy) <= set(SERVICE.operation_model(operation).input_shape.members)
+    assert {*ours.legacy, *ours.not_there} <= set(SERVICE.operation_model(operation).input_shape.members)
+
+
+def test_every_operation_of_the_service_is_there_or_said_not_to_be() -> None:
+    streams = session.get_session().get_service_model("dynamodbstreams").operation_names
+    assert not OPERATIONS.keys() & NOT_THERE.keys()
+    assert OPERATIONS.keys() | NOT_THERE.keys() == {*SERVICE.operation_names, *streams}
+
+
+@pytest.mark.parametrize(("operation", "member"), [(o, m) for o in OPERATIONS for m in OPERATIONS[o].not_there])
+def test_members_of_features_that_are_not_there_are_refused(operation: str, member: str) -> None:
+    needed: dict[str, Any] = {
+        "TableName": "orders",
+        "AttributeDefinitions": [],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    }
+    OPERATIONS[operation].validate(needed)
+    with pytest.raises(ValidationException, match=f"{member} is not supported here"):
+        OPERATIONS[operation].validate({**needed, member: [{"Anything": True}]})

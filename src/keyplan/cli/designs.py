@@ -17,7 +17,7 @@ from keyplan.errors import KeyplanError, RequestError, UnknownDesign
 from keyplan.opening import Design
 from keyplan.systems import SYSTEM_NAMES, System, system
 
-__all__ = ["Found", "find", "find_system"]
+__all__ = ["Found", "find", "find_all", "find_system"]
 
 _HINT = "NAME is a built-in system ({}), module:Class, or path/to/file.py:Class"
 
@@ -30,9 +30,9 @@ class Found:
     design: type[Design]
     system: System | None = None
 
-    def open(self, db: str | None, *, create: bool | None = None) -> Design:
-        """The design on its store; ``create`` as ``Design.open`` has it. Raises StoreError."""
-        return self.design.open(self.db(db), create=create)
+    def open(self, db: str | None, *, create: bool | None = None, secret: bytes | None = None) -> Design:
+        """The design on its store; ``create`` and ``secret`` as ``Design.open`` has them. Raises StoreError."""
+        return self.design.open(self.db(db), create=create, secret=secret)
 
     def db(self, db: str | None) -> str:
         """Where the store is: as given, or a file of the design's name."""
@@ -47,17 +47,30 @@ def find(name: str) -> Found:
         except ModuleNotFoundError as error:
             raise RequestError(f"{name} needs {error.name}", hint="pip install 'keyplan[systems]'") from None
         return Found(name, found.design, found)
-    where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
-    if where.endswith(".py"):
-        module = _file(where)
-    elif class_name:
-        module = _module(where)
-    else:
-        near = difflib.get_close_matches(name, SYSTEM_NAMES, n=1)
-        hint = f"did you mean {near[0]}?" if near else _HINT.format(", ".join(SYSTEM_NAMES))
-        raise UnknownDesign(f"there is no system {name!r}", hint=hint)
+    module, where, class_name = _imported(name)
     design = _design_in(module, where, class_name)
     return Found(_file_name(design.__name__), design)
+
+
+def find_all(name: str) -> list[Found]:
+    """The design of that name, or all the designs of a file that is named without a class. Raises as ``find`` does."""
+    if name in SYSTEM_NAMES or not name.endswith(".py"):
+        return [find(name)]
+    module, where, _ = _imported(name)
+    local = [one for one in _designs_of(module).values() if one.__module__ == module.__name__]
+    return [Found(_file_name(one.__name__), one) for one in local or [_design_in(module, where, "")]]
+
+
+def _imported(name: str) -> tuple[ModuleType, str, str]:
+    """The module that a name means, its part of the name, and the class's."""
+    where, _, class_name = name.rpartition(":") if ":" in name else (name, "", "")
+    if where.endswith(".py"):
+        return _file(where), where, class_name
+    if class_name:
+        return _module(where), where, class_name
+    near = difflib.get_close_matches(name, SYSTEM_NAMES, n=1)
+    hint = f"did you mean {near[0]}?" if near else _HINT.format(", ".join(SYSTEM_NAMES))
+    raise UnknownDesign(f"there is no system {name!r}", hint=hint)
 
 
 def find_system(name: str, what: str) -> System:
@@ -123,12 +136,16 @@ def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     return UnknownDesign(text, place=line, hint="mend it, or name another")
 
 
-def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
-    own = {
+def _designs_of(module: ModuleType) -> dict[str, type[Design]]:
+    return {
         name: value
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Design) and value is not Design
     }
+
+
+def _design_in(module: ModuleType, where: str, class_name: str) -> type[Design]:
+    own = _designs_of(module)
     if class_name in own:
         return own[class_name]
     if class_name:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -47,6 +48,28 @@ Examples:
 )
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Processes to serve with.")
 @click.option(
+    "--sweep-every",
+    "sweep_s",
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often expired items of tables with a time to live are removed; 0 is never.",
+)
+@click.option(
+    "--throttle",
+    is_flag=True,
+    help="Refuse what exceeds the throughput of tables, indexes and partitions, with AWS's errors.",
+)
+@click.option(
+    "--index-lag",
+    "index_lag_ms",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="MS",
+    help="Let indexes show a write so many milliseconds later, as they may do at AWS.",
+)
+@click.option(
     "--cors",
     "origins",
     multiple=True,
@@ -63,9 +86,12 @@ def command(
     access_keys: tuple[str, ...],
     sync: Literal["full", "normal"],
     workers: int,
+    sweep_s: float,
+    index_lag_ms: float,
     origins: tuple[str, ...],
     *,
     memory: bool,
+    throttle: bool,
 ) -> None:
     """Serve the embedded store over DynamoDB's protocol, until Ctrl-C.
 
@@ -92,12 +118,14 @@ def command(
         keys=dict(parse_key(key) for key in access_keys),
         sync=sync,
         workers=workers,
+        sweep_s=sweep_s,
+        throttle=throttle,
+        index_lag_ms=index_lag_ms,
         origins=frozenset(origins),
     )
 
     def ready(bound: int) -> None:
-        shown = f"[{host}]" if ":" in host else host
-        click.echo(f"DynamoDB at http://{shown}:{bound} from {settings.db}. Ctrl-C ends it.")
+        click.echo(f"DynamoDB at http://{replace(settings, port=bound).address} from {settings.db}. Ctrl-C ends it.")
 
     serve(settings, ready)
 

@@ -21,10 +21,15 @@ _COMMANDS = {
     "serve": "serve",
     "call": "call",
     "explain": "explain",
+    "check": "check",
+    "cost": "cost",
     "import": "import_data",
     "sample": "sample",
     "create": "create",
     "drift": "drift",
+    "diff": "diff",
+    "export": "export",
+    "import-workbench": "import_workbench",
     "dynamodb": "dynamodb",
 }
 STOPPED = 130

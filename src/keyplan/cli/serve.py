@@ -1,19 +1,27 @@
-"""``keyplan serve``: the REST API of a design and its page, on this machine only."""
+"""``keyplan serve``: the REST API of a design and its page, and a system's site, on this machine only."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
 from keyplan.cli.options import db_option, name_argument, tells_errors
+from keyplan.cli.secret import secret_of
+from keyplan.systems import SiteOptions
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from keyplan.cli.designs import Found
     from keyplan.opening import Design
+    from keyplan.systems import SiteMaker
 
 __all__ = ["command"]
 
@@ -22,9 +30,10 @@ HOST = "127.0.0.1"
 
 @click.command(
     "serve",
-    short_help="Serve a design as a REST API, with a page to look at it.",
+    short_help="Serve a design as a REST API with a page to look at it, and a system's site.",
     epilog="""\b
 Examples:
+  keyplan serve blog --sample 300
   keyplan serve cms --sample 300
   keyplan serve designs.py:Shop --db shop.db --port 8080
 """,
@@ -35,36 +44,79 @@ Examples:
 @click.option(
     "--sample", type=click.IntRange(min=1), metavar="N", help="Write a sample of N main items, if the table is empty."
 )
+@click.option(
+    "--origin",
+    metavar="URL",
+    help="The public address of a site that another server stands before, as https://blog.example.com.",
+)
+@click.option(
+    "--secret-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where a site's secret is kept; made when it is missing.  [default: beside the database; env: KEYPLAN_SECRET "
+    "is the secret itself]",
+)
 @tells_errors
-def command(name: str, db: str | None, port: int, sample: int | None) -> None:
+def command(
+    name: str, db: str | None, port: int, sample: int | None, origin: str | None, secret_file: Path | None
+) -> None:
     """Serve the design NAME on 127.0.0.1.
 
-    Every access pattern is an endpoint, described by OpenAPI; the page shows them all, and tries them.
+    Every access pattern is an endpoint, described by OpenAPI; the page shows them all, and tries them. A system with a
+    site (blog) has that at /, and the page at /docs.
     """
     try:
         import uvicorn
-
-        from keyplan.web.application import application
     except ModuleNotFoundError as error:
-        raise click.ClickException(f"serving needs {error.name}: pip install 'keyplan[web]'") from None
+        raise _missing(error, "web") from None
     from keyplan.cli.designs import find
 
     found = find(name)
+    maker = None if found.system is None else found.system.site
+    public = None if origin is None else _origin(origin, maker)
     listener = _listen(port)
-    with listener, found.open(db) as design:
+    secret = None if maker is None else secret_of(found.db(db), secret_file)
+    with listener, found.open(db, secret=secret) as design:
         if sample is not None:
             _sample(found, design, sample)
         port = listener.getsockname()[1]
-        _tell(found, design, port)
-        config = uvicorn.Config(
-            application(design, hosts=(HOST, "localhost")),
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=5,
-        )
+        application, told = _application(maker, design, secret, public)
+        _tell(found, design, port, told, site=maker is not None)
+        config = uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
         with suppress(KeyboardInterrupt):  # the server has stopped by then
             uvicorn.Server(config).run(sockets=[listener])
     click.echo("Stopped.", err=True)
+
+
+def _missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
+    return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
+
+
+def _origin(text: str, maker: SiteMaker | None) -> str:
+    """The public address, without a slash at its end."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise click.BadParameter("an address like https://blog.example.com", param_hint="--origin")
+    if maker is None:
+        raise click.BadParameter("only a system with a site has a public address", param_hint="--origin")
+    return text.rstrip("/")
+
+
+def _application(
+    maker: SiteMaker | None, design: Design, secret: bytes | None, origin: str | None
+) -> tuple[ASGIApp, Sequence[str]]:
+    """What is served: the API alone, or beside the site that the system has. And what the site tells."""
+    try:
+        from keyplan.web.application import application
+        from keyplan.web.beside import Beside
+
+        public = "" if origin is None else urlsplit(origin).hostname or ""
+        hosts = (HOST, "localhost", *([public] if public else []))
+        if maker is None or secret is None:
+            return application(design, hosts=hosts), ()
+        site = maker(design, SiteOptions(secret, hosts, origin))
+    except ModuleNotFoundError as error:
+        raise _missing(error, "all") from None
+    return Beside(application(design, hosts=hosts, policy=site.policy), site.application), site.told
 
 
 def _listen(port: int) -> socket.socket:
@@ -95,13 +147,17 @@ def _sample(found: Found, design: Design, count: int) -> None:
         system.sample(design, count, report)
 
 
-def _tell(found: Found, design: Design, port: int) -> None:
+def _tell(found: Found, design: Design, port: int, told: Sequence[str], *, site: bool) -> None:
     compiled = design.compiled
     address = f"http://{HOST}:{port}"
     click.echo(
         f"{found.design.__name__} on {design.store.url}: {len(compiled.reads)} reads, {len(compiled.writes)} writes"
     )
-    click.echo(f"  page     {address}/")
+    click.echo(f"  {'site' if site else 'page'}     {address}/")
+    if site:
+        click.echo(f"  API page {address}/docs")
     click.echo(f"  API      {address}/api/{next(iter(compiled.patterns), '')}")
     click.echo(f"  OpenAPI  {address}/openapi.json")
+    for line in told:
+        click.echo(line)
     click.echo("Ctrl-C stops it.")

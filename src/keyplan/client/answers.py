@@ -1,6 +1,7 @@
 """Answers: a pattern's plan and shape, with the arguments of a call, as the conversation that gives what it promises.
 
-Here limits, cursors and missing items are dealt with; how a plan reads is in ``reads.py`` and ``merges.py``.
+Here limits, cursors and missing items are dealt with; how a plan reads is in ``reads.py``, ``merges.py`` and
+``junctions.py``.
 """
 
 from __future__ import annotations
@@ -13,11 +14,10 @@ from typing import Any
 from keyplan.client.bounds import interval_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
+from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import (
-    Chunk,
     ChunkReader,
-    Entry,
     QueryReader,
     ScanReader,
     Target,
@@ -42,7 +42,7 @@ from keyplan.design.questions import ParameterKind
 from keyplan.design.shapes import Member, ShapeKind
 from keyplan.errors import ItemNotFound
 
-__all__ = ["Answer", "query_reader", "reader_of"]
+__all__ = ["Answer", "reader_of"]
 
 STREAM_CHUNK = 100
 """How many items an iterator reads at a time."""
@@ -55,72 +55,14 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
             return ScanReader(plan, target)
         case QueryPlan():
             return query_reader(plan, target)
+        case ThroughPlan(also=(_, *_)):
+            return UnionReader(plan, target)
         case ThroughPlan(junction=QueryPlan() as junction, end=GetPlan() as end):
             return ThroughReader(plan, junction, end, target)
         case ThroughPlan(junction=QueryPlan() as junction, end=QueryPlan() as end):
             return FanOutReader(plan, junction, end, target)
         case _:
             return None
-
-
-def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader:
-    """The reader of one query, or of several merged."""
-    return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
-
-
-class ThroughReader:
-    """A junction's items, and the ends they name, read by their keys in batches."""
-
-    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: GetPlan, target: Target) -> None:
-        self.plan = plan
-        self.target = target
-        self.end = end
-        self._junction = query_reader(junction, target)
-
-    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked
-        for is looked up, since a further link alone doesn't say that anything follows.
-        """
-        found: list[Entry] = []
-        while True:
-            wanted = None if size is None else size + 1 - len(found)
-            links = yield from self._junction.chunk(values, wanted, position)
-            found.extend((yield from self._ends(links, values)))
-            position = links.position
-            if position is None or (size is not None and len(found) > size):
-                break
-        if size is None or len(found) <= size:
-            return Chunk(found, None)
-        del found[size:]
-        return Chunk(found, self._junction.position(found[-1].item))
-
-    def _ends(self, links: Chunk, values: Mapping[str, Any]) -> Conversation[list[Entry]]:
-        entity = self.end.entity
-        keys = [entity.item_key(entity.primary, end_values(self.plan, link.instance, values)) for link in links.entries]
-        ends = yield from batch_entities(self.target, entity, keys, consistent=self.end.consistent)
-        return [Entry(end, link.item) for end, link in zip(ends, links.entries, strict=True) if end is not None]
-
-
-class FanOutReader:
-    """A junction's items, all of them, and the partitions that they name, merged in order."""
-
-    def __init__(self, plan: ThroughPlan, junction: QueryPlan, end: QueryPlan, target: Target) -> None:
-        self.plan = plan
-        self._junction = query_reader(junction, target)
-        self._ends = MergeReader(end, target)
-
-    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next items of all the ends' partitions."""
-        links = yield from self._junction.chunk(values, None, None)
-        sets = [end_values(self.plan, link.instance, values) for link in links.entries]
-        return (yield from self._ends.merge(sets, size, position))
-
-
-def end_values(plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of the end that a junction's item names."""
-    found = {name: getattr(link, source) for name, source in plan.fields.items()}
-    found.update({name: values[name] for name in plan.arguments})
-    return found
 
 
 class Answer:

@@ -147,8 +147,8 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
 
 def _held(form: Format, value: Any) -> Any:
     """The bound, or the nearest number that the format can hold: no item lies between them."""
-    if value is None or not isinstance(form, IntegerFormat) or form.width is None:
-        return value
+    if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
+        return value  # no bound, or a symbol for one
     return min(max(value, 0), 10**form.width - 1)
 
 
@@ -188,10 +188,14 @@ def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = ""
 
 
 def key_condition(
-    plan: QueryPlan, values: Mapping[str, Any], partition: Sequence[str], cut: str | None = None
+    plan: QueryPlan,
+    values: Mapping[str, Any],
+    partition: Sequence[str],
+    cut: str | None = None,
+    reach: str | None = None,
 ) -> KeyText | None:
-    """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, for an
-    index (or table) with one sort key attribute.
+    """The key condition of a query, or None when nothing can meet it. ``cut``: where to begin in the sort key, and
+    ``reach``: where to end, both included; for an index (or table) with one sort key attribute.
     """
     key = plan.key
     found: dict[str, dict[str, str]] = {}
@@ -201,12 +205,14 @@ def key_condition(
     for number, (attribute, _) in enumerate(key.sort):
         parts = [match.sort[number] for match in plan.matches if number < len(match.sort)]
         if len(parts) < len(plan.matches):
-            if cut is None:
+            if cut is None and reach is None:
                 break
             parts = []
         interval = hull([interval_of(part, values) for part in parts]) if parts else Interval(kind=attribute.type)
         if cut is not None:
             interval = interval.cut(cut, forward=plan.forward)
+        if reach is not None:
+            interval = interval.cut(reach, forward=not plan.forward)
         if interval.empty:
             return None
         clauses.append(_clause(interval, f"s{number}", attribute.type, found))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from keyplan.client.answers import Answer, end_values, first_of, query_reader
+from keyplan.client.answers import Answer, first_of
 from keyplan.client.conversations import Conversation, Request
+from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import Target, batch_entities, get_item
 from keyplan.client.rehearsals import WriteCode, asked_of, nothing, rehearsal
@@ -156,7 +157,8 @@ class _Read:
         asking = answer.part(values, None, 0) if streamed else answer.converse(values)
         asked = asked_of(asking, self._claimed(plan.junction if isinstance(plan, ThroughPlan) else plan))
         if isinstance(plan, ThroughPlan):
-            asked += self._beyond(plan, target, {**values, **self.pattern.constants})
+            for way in plan.ways:
+                asked += self._beyond(way, target, {**values, **self.pattern.constants})
         return asked
 
     def _claimed(self, plan: Plan) -> Callable[[Request], dict[str, Any]]:

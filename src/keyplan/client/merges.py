@@ -2,11 +2,16 @@
 
 A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are:
 each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
+
+Partitions are read in rounds of some in parallel. Once as many entries are found as are wanted, the last of them is
+how far the others are read at all: a partition whose newest item is older costs one request, and no item.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import insort
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +22,7 @@ from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
 from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.design.plans import QueryPlan
 
-__all__ = ["MergeReader"]
+__all__ = ["MergeReader", "Place"]
 
 PARALLEL_MAX = 20
 
@@ -28,16 +33,46 @@ Place = tuple[Any, ...]
 class _Stream:
     """One partition: what was read and not yet given, and where to read on."""
 
+    values: Mapping[str, Any]
+    partition: list[str]
     sieve: Sieve | None
-    request: dict[str, Any] | None
     behind: bool
     """Whether it is the position's own partition, whose reading begins right behind it."""
-    entries: list[tuple[Place, Entry]] = field(default_factory=list[tuple[Place, Entry]])
+    cut: str | None
+    """The sort key that its reading begins with, where that isn't its beginning."""
+    start: Item | None
+    """The key that its reading begins behind."""
+    ended: bool = False
+    entries: deque[tuple[Place, Entry]] = field(default_factory=deque[tuple[Place, Entry]])
 
     @property
     def dry(self) -> bool:
         """Whether it must be read before anything can be given."""
-        return not self.entries and self.request is not None
+        return not self.entries and not self.ended
+
+
+class _Reach:
+    """How far partitions need be read: up to the last of the entries wanted, once so many have been found."""
+
+    def __init__(self, wanted: int | None, *, forward: bool) -> None:
+        self._wanted = wanted
+        self._forward = forward
+        self._best: list[tuple[Place, str]] = []
+
+    def found(self, place: Place, sort: str) -> None:
+        """Take an entry into account."""
+        if self._wanted is None:
+            return
+        insort(self._best, (place, sort))
+        if len(self._best) > self._wanted:
+            del self._best[-1 if self._forward else 0]
+
+    @property
+    def sort(self) -> str | None:
+        """The sort key behind which nothing can be wanted; None as long as too few are found."""
+        if self._wanted is None or len(self._best) < self._wanted:
+            return None
+        return self._best[-1 if self._forward else 0][1]
 
 
 class MergeReader:
@@ -52,6 +87,7 @@ class MergeReader:
         sort = tuple(attribute for attribute, _ in plan.key.sort)
         self._order = (*sort, *partition, *(base if plan.index else ()))
         self._sorts = len(sort)
+        self._texts = all(one.type == "S" for one in self._order)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of all partitions that the values name."""
@@ -67,19 +103,23 @@ class MergeReader:
         self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None
     ) -> Conversation[Chunk]:
         """The next entries of the partitions that each of ``value_sets`` names."""
-        streams = self._streams(value_sets, position)
-        after = None if position is None else self._place_of(position)
+        after = None if position is None else self.place_of(position)
         wanted = None if size is None else size + 1
+        reach = _Reach(wanted, forward=self.plan.forward)
+        streams = self._streams(value_sets, position)
+        yield from self._fill(streams, wanted, after, reach)
+        live = [stream for stream in streams if stream.entries]
         out: list[Entry] = []
-        while wanted is None or len(out) < wanted:
-            yield from self._fill(streams, wanted, after)
-            best: _Stream | None = None
-            for stream in streams:
-                if stream.entries and (best is None or self._before(stream.entries[0][0], best.entries[0][0])):
+        while live and (wanted is None or len(out) < wanted):
+            best = live[0]
+            for stream in live:
+                if self.before(stream.entries[0][0], best.entries[0][0]):
                     best = stream
-            if best is None:
-                break
-            out.append(best.entries.pop(0)[1])
+            out.append(best.entries.popleft()[1])
+            if best.dry:
+                yield from self._fill([best], wanted, after, reach)
+            if not best.entries:
+                live.remove(best)
         if size is None or len(out) <= size:
             return Chunk(out, None)
         del out[size:]
@@ -97,63 +137,84 @@ class MergeReader:
             for shard in range(key.shards):
                 partition = partition_texts(self.plan.matches[0], values, key.suffix(shard))
                 if tuple(partition) not in streams:
-                    request = self._begin(values, partition, position)
-                    behind = position is not None and self._holds(partition, position)
-                    streams[tuple(partition)] = _Stream(sieve, request, behind)
+                    streams[tuple(partition)] = self._stream(values, partition, sieve, position)
         return list(streams.values())
 
-    def _begin(
-        self, values: Mapping[str, Any], partition: list[str], position: Position | None
-    ) -> dict[str, Any] | None:
-        """The first request of a partition. In the position's own partition it begins right behind the position; in the
-        others with the same sort key, whose entries may have been given already: they are dropped by their place.
+    def _stream(
+        self, values: Mapping[str, Any], partition: list[str], sieve: Sieve | None, position: Position | None
+    ) -> _Stream:
+        """A partition before it is read. The position's own begins right behind the position; the others with the same
+        sort key, whose entries may have been given already: they are dropped by their place.
         """
-        if position is None:
-            return self._reader.request(values, partition)
         sorts = self._sorts
-        if self._holds(partition, position):
-            request = self._reader.request(values, partition)
-            if request is not None:
-                base = position[sorts + len(partition) :] if self.plan.index else []
-                request["ExclusiveStartKey"] = self._reader.start_key(partition, [*position[:sorts], *base])
-            return request
-        return self._reader.request(values, partition, cut=position[0] if sorts == 1 else None)
+        if position is None:
+            return _Stream(values, partition, sieve, behind=False, cut=None, start=None)
+        if position[sorts : sorts + len(partition)] == partition:
+            base = position[sorts + len(partition) :] if self.plan.index else []
+            start = self._reader.start_key(partition, [*position[:sorts], *base])
+            return _Stream(values, partition, sieve, behind=True, cut=None, start=start)
+        return _Stream(values, partition, sieve, behind=False, cut=position[0] if sorts == 1 else None, start=None)
 
-    def _holds(self, partition: list[str], position: Position) -> bool:
-        return position[self._sorts : self._sorts + len(partition)] == partition
+    def _request(self, stream: _Stream, wanted: int | None, reach: _Reach) -> Request | None:
+        """The next request of a partition; None when nothing in it can be wanted any more."""
+        last = reach.sort if self._sorts == 1 else None
+        if last is not None and stream.start is not None and self._beyond(stream.start, last):
+            return None
+        parameters = self._reader.request(stream.values, stream.partition, stream.cut, last)
+        if parameters is None:
+            return None
+        if wanted is not None:
+            parameters["Limit"] = self._reader.page_size(parameters, wanted)
+        if stream.start is not None:
+            parameters["ExclusiveStartKey"] = stream.start
+        return Request("Query", parameters)
 
-    def _fill(self, streams: list[_Stream], wanted: int | None, after: Place | None) -> Conversation[None]:
+    def _fill(
+        self, streams: Sequence[_Stream], wanted: int | None, after: Place | None, reach: _Reach
+    ) -> Conversation[None]:
         """Read every stream that must be read, in parallel, until each has an entry or its end."""
         while dry := [stream for stream in streams if stream.dry]:
             for start in range(0, len(dry), PARALLEL_MAX):
-                batch = dry[start : start + PARALLEL_MAX]
-                requests: list[Request] = []
-                for stream in batch:
-                    request = dict(stream.request or {})
-                    if wanted is not None:
-                        request["Limit"] = self._reader.page_size(request, wanted)
-                    requests.append(Request("Query", request))
-                responses = yield requests
-                for stream, response in zip(batch, responses, strict=True):
-                    self._take(stream, response, after)
+                asked: list[tuple[_Stream, Request]] = []
+                for stream in dry[start : start + PARALLEL_MAX]:
+                    request = self._request(stream, wanted, reach)
+                    if request is None:
+                        stream.ended = True
+                    else:
+                        asked.append((stream, request))
+                if not asked:
+                    continue
+                responses = yield [request for _, request in asked]
+                for (stream, _), response in zip(asked, responses, strict=True):
+                    self._take(stream, response, after, reach)
 
-    def _take(self, stream: _Stream, response: dict[str, Any], after: Place | None) -> None:
+    def _take(self, stream: _Stream, response: dict[str, Any], after: Place | None, reach: _Reach) -> None:
         for item in response["Items"]:
-            place = self._place_of(self.position(item))
-            if after is not None and not stream.behind and not self._before(after, place):
+            position = self.position(item)
+            place = self.place_of(position)
+            if after is not None and not stream.behind and not self.before(after, place):
                 continue
             instance = self._reader.instance(item)
             if instance is not None and (stream.sieve is None or stream.sieve.passes(instance, item)):
                 stream.entries.append((place, Entry(instance, item)))
-        last: Item | None = response.get("LastEvaluatedKey")
-        if last is None:
-            stream.request = None
-        elif stream.request is not None:
-            stream.request = {**stream.request, "ExclusiveStartKey": last}
+                if self._sorts == 1:
+                    reach.found(place, position[0])
+        stream.start = response.get("LastEvaluatedKey")
+        stream.ended = stream.start is None
 
-    def _place_of(self, texts: Position) -> Place:
+    def _beyond(self, start: Item, last: str) -> bool:
+        """Whether a key is behind ``last``: then nothing after it is wanted, and DynamoDB refuses to begin there."""
+        sort = self._order[0]
+        one, other = order_of(start[sort.name][sort.type], sort.type), order_of(last, sort.type)
+        return bool(one > other if self.plan.forward else one < other)
+
+    def place_of(self, texts: Position) -> Place:
+        """A position as what it is ordered by."""
+        if self._texts:
+            return tuple(texts)
         pairs = zip(self._order, texts, strict=True)
         return tuple(order_of(text, one.type) for one, text in pairs)
 
-    def _before(self, one: Place, other: Place) -> bool:
+    def before(self, one: Place, other: Place) -> bool:
+        """Whether one place comes before another in the answer."""
         return one < other if self.plan.forward else one > other

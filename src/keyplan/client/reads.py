@@ -157,12 +157,14 @@ class QueryReader:
             request["ScanIndexForward"] = False
         return request
 
-    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries of the one partition."""
+    def chunk(
+        self, values: Mapping[str, Any], size: int | None, position: Position | None, cut: str | None = None
+    ) -> Conversation[Chunk]:
+        """The next entries of the one partition; with ``cut`` those from that sort key on."""
         partition = partition_texts(self.plan.matches[0], values)
         wanted = None if size is None else size + 1
         entries: list[Entry] = []
-        request = self.request(values, partition)
+        request = self.request(values, partition, cut)
         if request is None:
             return Chunk([], None)
         if position is not None:
@@ -205,9 +207,11 @@ class QueryReader:
             return missing
         return max(missing * 2, FILTERED_PAGE)
 
-    def request(self, values: Mapping[str, Any], partition: list[str], cut: str | None = None) -> dict[str, Any] | None:
+    def request(
+        self, values: Mapping[str, Any], partition: list[str], cut: str | None = None, reach: str | None = None
+    ) -> dict[str, Any] | None:
         """The Query request for these values, without a start; None when nothing can answer it."""
-        condition = key_condition(self.plan, values, partition, cut)
+        condition = key_condition(self.plan, values, partition, cut, reach)
         if condition is None:
             return None
         request = {

@@ -33,6 +33,15 @@ _SINGLE = {
     "Delete": "DeleteItem",
     "Check": "TransactWriteItems",
 }
+_RIGHTS = {
+    "Put": "PutItem",
+    "Create": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "Check": "ConditionCheckItem",
+    "Batch": "BatchWriteItem",
+}
+"""What each action needs to be allowed. A transaction needs what its parts need."""
 
 
 def nothing(request: Request) -> dict[str, Any]:
@@ -103,6 +112,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
+def _package(function: Any) -> str:
+    """The package of a function's module; the module itself where it stands in none."""
+    return str(function.__module__).rpartition(".")[0] or str(function.__module__)
+
+
 class WriteCode:
     """What a write's code mentions: the reads that it asks, and the kinds of its actions. Nothing is run."""
 
@@ -114,9 +128,12 @@ class WriteCode:
         self._loops = False
         self._entities = {one for each in pattern.signature.parameters for one in entities_in(each.annotation)}
         self._seen: set[Any] = set()
+        self._package = _package(pattern.function)
         self._walk(pattern.function)
 
     def _walk(self, function: Any) -> None:
+        loops = False
+        known = len(self._actions)
         for code in _codes(function.__code__):
             for one in dis.get_instructions(code):
                 name = one.argval if isinstance(one.argval, str) else ""
@@ -127,7 +144,9 @@ class WriteCode:
                 elif one.opname in {"LOAD_ATTR", "LOAD_METHOD"}:
                     self._mentioned(name)
                 elif one.opname == "FOR_ITER" or ("BACKWARD" in one.opname and "NO_INTERRUPT" not in one.opname):
-                    self._loops = True
+                    loops = True
+        if loops and (inspect.isgeneratorfunction(function) or len(self._actions) > known):
+            self._loops = True  # another helper's loops make no actions
 
     def _global(self, value: Any) -> None:
         if isinstance(value, type) and value in self.design.entities:
@@ -138,12 +157,17 @@ class WriteCode:
         if name in self.design.reads:
             self._asks[name] = None
             self._entities.update(self.design.reads[name].shape.entities)
-        elif self.cls is not None:
-            self._follow(inspect.getattr_static(self.cls, name, None))
+            return
+        for owner in (self.cls, *self.design.entities):
+            if owner is not None:
+                self._follow(inspect.getattr_static(owner, name, None))
 
     def _follow(self, helper: Any) -> None:
-        """A helper that yields actions or reads too: ``yield from self._editable(article_id)``."""
-        if inspect.isgeneratorfunction(helper) and helper not in self._seen:
+        """A helper that yields actions or reads too, ``yield from self._editable(article_id)``, or that makes actions:
+        a function that stands in the same package.
+        """
+        own = inspect.isgeneratorfunction(helper) or (inspect.isfunction(helper) and _package(helper) == self._package)
+        if own and helper not in self._seen:
             self._seen.add(helper)
             self._walk(helper)
 
@@ -151,6 +175,15 @@ class WriteCode:
     def asks(self) -> tuple[str, ...]:
         """The reads that it asks."""
         return tuple(self._asks)
+
+    @property
+    def rights(self) -> tuple[str, ...]:
+        """The operations that its actions need to be allowed, by IAM's names. What it asks first is told by ``asks``."""
+        found = {_RIGHTS[one] for one in self._actions}
+        if any(self.design.entities[one].claims for one in self._entities):
+            # An update may move a claim: it is deleted under the old value, and put under the new one
+            found |= {"PutItem", "DeleteItem"} if "Update" in self._actions else set[str]()
+        return tuple(sorted(found))
 
     @property
     def operation(self) -> str:

@@ -39,7 +39,8 @@ LIMIT_ASSUMED = 10
 
 _BELOW, _ABOVE = "\ue000", "\ue001"
 """Put before the symbols of a range's ends, so that the lower end is below the upper; taken off in the end."""
-_NUMBER_BASE = 10**36
+_NUMBER_BASE = 10**39
+"""Numbers from here on have 40 digits, and so are base64 too, in the same order."""
 
 PlanT = TypeVar("PlanT", bound=Plan)
 
@@ -123,7 +124,7 @@ class Symbols:
         self._entities: dict[int, CompiledEntity] = {}
 
     def number(self, shown: str) -> str:
-        """A number that stands for a symbol, since a Number key attribute takes no text. Later ones are larger."""
+        """A number that stands for a symbol, since a Number or Binary key attribute takes no text. Later ones are larger."""
         token = str(_NUMBER_BASE + len(self._numbers))
         self._numbers[token] = shown
         return token
@@ -141,7 +142,8 @@ class Symbols:
             case QueryPlan():
                 made = replace(plan, matches=tuple(self._match(one) for one in plan.matches))
             case ThroughPlan():
-                made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end))
+                also = tuple(self.plan(way) for way in plan.also)
+                made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
                 pass
         return cast("PlanT", made)
@@ -179,7 +181,7 @@ class Symbols:
             return part
         piece = split_template(template.source)[number]
         spec = piece[1] if isinstance(piece, tuple) else ""
-        symbols = self if template.attribute_type == "N" else None
+        symbols = self if template.attribute_type != "S" else None
         return _SymbolicVariable(part.field, part.format, part.last, part.bare, spec=spec, symbols=symbols)
 
     def _match(self, match: KeyMatch) -> KeyMatch:

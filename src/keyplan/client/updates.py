@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from pydantic import ValidationError
-
 from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
 from keyplan.design.codec import encode_value
-from keyplan.design.entity import CompiledEntity, Entity, faults_of, reject_unknown
+from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
 from keyplan.design.keys import CompiledKey
+from keyplan.design.outcomes import changed, outcome
 from keyplan.design.stored import StoredField
-from keyplan.errors import ArgumentError, UpdateRefused
+from keyplan.errors import UpdateRefused
 
 __all__ = ["CompiledUpdate", "compile_update"]
 
@@ -84,9 +83,17 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
         plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
         changes.update(entity.check_fields(plain))
         _check_parts(entity, changes)
+        if action.creates:
+            _from_nothing(entity, update, action.key, changes)
+    elif action.creates:
+        raise UpdateRefused(
+            "an instance was read, so its item is there",
+            place=entity.name,
+            hint="name the item by its class and key fields: Update(Counter, name=...).set(...).or_create()",
+        )
     else:
         before = entity.field_values(action.target)
-        after, changes = _after(entity, action.target, changes)
+        after, changes = changed(entity, action.target, changes)
         update.result = after
         _keys(entity, update, before, entity.field_values(after), changes)
     for name, change in changes.items():
@@ -115,24 +122,48 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
             raise UpdateRefused("it counts the item's writes by itself", place=place)
 
 
-def _removed(stored: StoredField, place: str) -> Any:
-    """What a field reads as without its attribute."""
-    if stored.optional:
-        return None
-    if stored.required:
-        raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
-    return stored.default
-
-
 def _check_parts(entity: CompiledEntity, changes: Values) -> None:
     """Changes that depend on what is stored fit their fields: what they add is checked as a field's value is."""
     parts: dict[str, Any] = {}
     for name, change in changes.items():
         if isinstance(change, Change):
-            parts[name] = _outcome(entity, name, None, change)
+            parts[name] = outcome(entity, name, None, change)
             if isinstance(change, Discard):
                 parts[name] = set(change.elements)
     entity.check_kinds({name: value for name, value in parts.items() if value is not None})
+
+
+def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, changes: Values) -> None:
+    """An update that may make its item also writes the fields of its key. Raises UpdateRefused where the item that it
+    makes wouldn't be whole.
+    """
+    if entity.index_keys or entity.claims or entity.version is not None:
+        what = "index keys" if entity.index_keys else "claims" if entity.claims else "a version"
+        raise UpdateRefused(
+            f"it has {what}, which an item made by an update would lack",
+            place=entity.name,
+            hint="read it, then Create or Update",
+        )
+    for name, stored in entity.fields.items():
+        if name in entity.key_fields or stored.computed:
+            continue
+        change = changes.get(name)
+        if isinstance(change, Change) and stored.default:
+            raise UpdateRefused(
+                f"the item may be missing, and then {change!r} wouldn't begin at the default, {stored.default!r}",
+                place=f"{entity.name}.{name}",
+                hint="let its default be 0 or empty",
+            )
+        if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | Discard)):
+            raise UpdateRefused(
+                "the item may be missing, and then it would have no value",
+                place=f"{entity.name}.{name}",
+                hint="set it, or give the field a default",
+            )
+    keyed = {attribute.name for attribute, _ in entity.primary.attributes}
+    for attribute, value in entity.encode_fields(key).items():
+        if attribute not in keyed:
+            update.set(attribute, value)
 
 
 def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
@@ -146,45 +177,10 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
             )
 
 
-def _after(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
-    """The instance after the changes, validated, and the changes with their validated values."""
-    found = entity.own_values(before)
-    for name, change in changes.items():
-        found[name] = _outcome(entity, name, found[name], change)
-    if entity.version is not None:
-        found[entity.version.name] = found[entity.version.name] + 1
-    try:
-        after: Entity = entity.cls.__pydantic_validator__.validate_python(found, by_name=True)
-    except ValidationError as error:
-        raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
-    checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}
-    return after, checked
-
-
-def _outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
-    """What a field holds after a change, if it holds ``before`` now."""
-    try:
-        match change:
-            case Add():
-                return (before or 0) + change.amount
-            case Append():
-                return [*(before or ()), *change.items]
-            case Include():
-                return {*(before or ()), *change.elements}
-            case Discard():
-                return {*(before or ())} - set(change.elements)
-            case Remove():
-                return _removed(entity.fields[name], f"{entity.name}.{name}")
-            case _:
-                return change
-    except TypeError as error:
-        raise ArgumentError(f"{change!r} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
-
-
 def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
     """Make anew each key that the changes touch, and pin what it takes from the instance."""
-    changed = set(changes)
-    touched = [key for key in entity.index_keys if entity.inputs_of(key) & changed]
+    names = set(changes)
+    touched = [key for key in entity.index_keys if entity.inputs_of(key) & names]
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
@@ -199,7 +195,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         else:
             update.remove(attribute)
     for claim in entity.claims:
-        if entity.inputs_of(claim) & changed:
+        if entity.inputs_of(claim) & names:
             touched.append(claim)
             held = before if claim.member(before) else None
             to_hold = after if claim.member(after) else None

@@ -29,8 +29,9 @@ __all__ = ["conditions", "consistent", "direction", "filter_text", "filters", "i
 def filters(plan: Plan) -> Iterator[Filter | None]:
     """The filters of a plan, in the order of its requests."""
     if isinstance(plan, ThroughPlan):
-        yield from filters(plan.junction)
-        yield from filters(plan.end)
+        for way in plan.ways:
+            yield from filters(way.junction)
+            yield from filters(way.end)
     elif isinstance(plan, QueryPlan | ScanPlan):
         yield plan.filter
 
@@ -38,8 +39,9 @@ def filters(plan: Plan) -> Iterator[Filter | None]:
 def indexes(plan: Plan) -> Iterator[str]:
     """The names of the indexes that a plan reads."""
     if isinstance(plan, ThroughPlan):
-        yield from indexes(plan.junction)
-        yield from indexes(plan.end)
+        for way in plan.ways:
+            yield from indexes(way.junction)
+            yield from indexes(way.end)
     elif isinstance(plan, QueryPlan) and plan.index is not None:
         yield plan.index.name
 
@@ -47,7 +49,7 @@ def indexes(plan: Plan) -> Iterator[str]:
 def consistent(plan: Plan) -> bool:
     """Whether all that a plan reads is strongly consistent."""
     if isinstance(plan, ThroughPlan):
-        return consistent(plan.junction) and consistent(plan.end)
+        return all(consistent(way.junction) and consistent(way.end) for way in plan.ways)
     return plan.consistent
 
 
@@ -61,7 +63,7 @@ def key_names(plan: Plan) -> list[str]:
         case QueryPlan():
             return [", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)]
         case ThroughPlan():
-            return [*key_names(plan.junction), *key_names(plan.end)]
+            return [name for way in plan.ways for name in (*key_names(way.junction), *key_names(way.end))]
         case ScanPlan():
             return ["none"]
 
@@ -69,7 +71,8 @@ def key_names(plan: Plan) -> list[str]:
 def direction(plan: Plan) -> str | None:
     """The order of the answer: ``descending by article_id``; None where there is none."""
     if isinstance(plan, ThroughPlan):
-        return direction(plan.end) if isinstance(plan.end, QueryPlan) else direction(plan.junction)
+        merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
+        return direction(merged[0]) if merged else direction(plan.junction)
     if not isinstance(plan, QueryPlan):
         return None
     names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
@@ -100,7 +103,7 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
 
 def _shards(plan: Plan) -> int:
     if isinstance(plan, ThroughPlan):
-        return max(_shards(plan.junction), _shards(plan.end))
+        return max(max(_shards(way.junction), _shards(way.end)) for way in plan.ways)
     return plan.shards if isinstance(plan, QueryPlan) else 1
 
 
@@ -176,7 +179,7 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
         case QueryPlan():
             return _query_proof(plan, pattern)
         case ThroughPlan():
-            return _through_proof(plan, pattern)
+            return "; and besides: ".join(_through_proof(way, pattern) for way in plan.ways)
         case ScanPlan():
             return "The pattern declares a scan: every item of the table is read, and paid for"
 

@@ -200,7 +200,8 @@ class WriteCompiler:
         change = compile_update(entity, action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
-        conditions.exists(self._partition, wanted=True)
+        if not action.creates:
+            conditions.exists(self._partition, wanted=True)
         conditions.equal(change.pins, "k")
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
@@ -286,7 +287,7 @@ class WriteCompiler:
         conditions.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(inner.clauses)}))")
 
     def _claim(self, entity: CompiledEntity, claim: CompiledKey, found: Mapping[str, Any]) -> Operation:
-        item: Item = {**entity.item_key(claim, found), "claim_of": {"M": entity.item_key(entity.primary, found)}}
+        item: Item = entity.claim_item(claim, found)
         conditions = Conditions(entity)
         conditions.exists(self._partition, wanted=False)
         taken = {name: found[name] for _, template in claim.attributes for name in template.fields}

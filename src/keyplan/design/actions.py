@@ -112,11 +112,23 @@ class Update(_ByKey):
         by_class = isinstance(target, type)
         super().__init__(target, **(values if by_class else {}))
         self.changes: Mapping[str, Any] = {} if by_class else values
+        self.creates = False
 
     def set(self, **changes: Any) -> Self:
         """The update with further changes."""
         changed = copy(self)
         changed.changes = {**self.changes, **changes}
+        return changed
+
+    def or_create(self) -> Self:
+        """The update, which makes the item where it is missing: ``Update(Count, name="a").set(n=Add(1)).or_create()``.
+
+        By class and key fields only. What the changes don't say has its default, so each field without a fixed one
+        must be set; an entity with index keys, claims or a version is refused (UpdateRefused): made from nothing, its
+        item would lack them. Conditions are asked of the missing item too: ``"attribute_not_exists(count) OR …"``.
+        """
+        changed = copy(self)
+        changed.creates = True
         return changed
 
 

@@ -7,14 +7,13 @@ Signatures are read in ``questions.py``, single keys are matched in ``matching.p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import is_optional, kind_of
-from keyplan.design.filters import filter_of
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey, literal_start
 from keyplan.design.matching import Miss, match_key
@@ -34,8 +33,9 @@ from keyplan.design.plans import (
 )
 from keyplan.design.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.shapes import Shape, ShapeKind, shape_of
+from keyplan.design.traffic import Load, checked_load
 
-__all__ = ["Options", "compile_read"]
+__all__ = ["Options", "compile_read", "junctions_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,9 @@ class Options:
     order_by: str | None = None
     consistent: bool = False
     where: Mapping[str, Any] | str | None = None
-    through: type[Entity] | Through | None = None
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
     scan: bool = False
+    load: Load = field(default_factory=Load)
 
 
 Entities = Mapping[type[Entity], CompiledEntity]
@@ -83,6 +84,7 @@ class _Question:
             shape=self.shape,
             plan=plan,
             constants=self.constants,
+            load=checked_load(self.options.load),
         )
 
     # What is known
@@ -138,7 +140,7 @@ class _Question:
             )
         known_fields = {name for entity in self.targets for name in entity.fields}
         if self.options.through is not None:
-            known_fields |= set(self._junction()[0].fields)
+            known_fields |= {name for junction, _ in self._junctions() for name in junction.fields}
         unknown = [name for name in self.constants if name not in known_fields]
         if unknown:
             raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
@@ -327,23 +329,41 @@ class _Question:
         return (turned.pop() if turned else False) == newest
 
     def _filter(self, used: frozenset[str]) -> Filter | None:
-        rest = {name: value for name, value in self.constants.items() if name not in used}
+        rest = {
+            name: value
+            for name, value in self.constants.items()
+            if name not in used and (self.options.through is None or name in self.targets[0].fields)
+        }  # what speaks of a junction alone is answered, or filtered, there
+        if not rest and self.filter_text is None:
+            return None
+        # The grammar of expressions is imported by designs that filter.
+        from keyplan.design.filters import filter_of  # noqa: PLC0415
+
         return filter_of(self.targets, rest, self.filter_text, self.signature)
 
     # Through a junction
 
-    def _junction(self) -> tuple[CompiledEntity, dict[str, str]]:
-        through = self.options.through
-        if not isinstance(through, Through):
-            through = Through(through)  # type: ignore[arg-type]
-        if through.entity not in self.entities:
-            raise Problem(f"{through.entity.__name__} isn't an entity of the table")
-        return self.entities[through.entity], dict(through.fields)
+    def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
+        """The junctions that ``through=`` names, each with its mapping of the end's fields to its own."""
+        found: list[tuple[CompiledEntity, dict[str, str]]] = []
+        for through in junctions_of(self.options.through):
+            if through.entity not in self.entities:
+                raise Problem(f"{through.entity.__name__} isn't an entity of the table")
+            found.append((self.entities[through.entity], dict(through.fields)))
+        if not found:
+            raise Problem("through= names no junction", "name one, or leave it out")
+        return found
 
     def _through(self) -> ThroughPlan:
         if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION:
             raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
-        junction, mapping = self._junction()
+        first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
+        if others:
+            _check_union([first, *others])
+        return replace(first, also=tuple(others))
+
+    def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
+        """The plan by one junction."""
         end = self.targets[0]
         for target, source in mapping.items():
             if target not in end.fields or source not in junction.fields:
@@ -365,7 +385,8 @@ class _Question:
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
-        unmet = [name for name in self.constants if name not in junction.fields]
+        elsewhere = {name for other, _ in self._junctions() for name in other.fields}
+        unmet = [name for name in self.constants if name not in elsewhere]
         if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
             raise Problem(
                 f"where= filters by {', '.join(unmet)}, but each {end.name} is read by its key, unfiltered",
@@ -430,6 +451,40 @@ class _Question:
             f"the nearest is {nearest.key}: {nearest.reason}{more}",
             "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
         )
+
+
+def junctions_of(through: Any) -> list[Through]:
+    """What ``through=`` names: one junction or several."""
+    given = list(through) if isinstance(through, Sequence) else [through] if through is not None else []
+    return [one if isinstance(one, Through) else Through(one) for one in given]
+
+
+def _check_union(ways: Sequence[ThroughPlan]) -> None:
+    """Several junctions make one answer where all give their ends in one order: that of the end's key. A junction whose
+    ends are read one by one must itself stand in that order, under the same sort key.
+    """
+    ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
+    if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
+        raise Problem(
+            "several junctions make one answer where one of them names partitions of the ends, with one sort key",
+            "ask by each junction in a pattern of its own",
+        )
+    template = ordering.key.sort[0][1]
+    wanted = str(template)
+    for way in ways:
+        junction = way.junction
+        if isinstance(way.end, QueryPlan):
+            if way.end.key is not ordering.key:
+                raise Problem(f"the junctions lead to two keys, {ordering.key.name} and {way.end.key.name}")
+        elif isinstance(junction, QueryPlan):
+            own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
+            same = all(way.fields.get(name, name) == name for name in template.fields)
+            if own != wanted or not same:
+                raise Problem(
+                    f"{junction.key.name} doesn't stand in the order of {ordering.key.name}, by which the other "
+                    f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
+                    "give it that sort key, of the same fields",
+                )
 
 
 def _placeholders(text: str | None) -> set[str]:

@@ -88,10 +88,10 @@ class CompiledEntity:
         self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
-        self._moments = [field.name for field in self.fields.values() if kind_of(field.annotation) is datetime]
+        plain = [one for one in self.fields.values() if not one.computed]
+        self._moments = [one.name for one in plain if kind_of(one.annotation) is datetime]
         self._in_keys = frozenset(self._defaulted_in_keys())
         self._empty = self._read_from_nothing()
-        plain = [one for one in self.fields.values() if not one.computed]
         self.from_item = reader_of(cls, plain, self._in_keys, self._read_slowly)
         """The instance that an item holds. Raises ItemNotReadable."""
         self.matches = primary.matches
@@ -226,6 +226,10 @@ class CompiledEntity:
         except KeyFieldError as error:
             place = f"{self.name}.{error.place}" if error.place else self.name
             raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
+
+    def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
+        return {**self.item_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
 
     def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
         """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from typing_extensions import TypeAliasType
 
-__all__ = ["TTL", "VERSION", "Ttl", "Version", "bounds_of", "kind_of", "marks_of", "now", "ulid", "unbounded"]
+__all__ = ["TTL", "VERSION", "Ttl", "Version", "bounds_of", "kind_of", "layers", "marks_of", "now", "ulid", "unbounded"]
 
 
 class Mark:
@@ -67,23 +67,23 @@ def ulid(at: datetime | None = None) -> str:
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
-def _layers(annotation: Any) -> Iterator[Any]:
+def layers(annotation: Any) -> Iterator[Any]:
     """The annotation and everything inside its Annotated, aliases and Optional."""
     yield annotation
     if isinstance(annotation, TypeAliasType):
-        yield from _layers(annotation.__value__)
+        yield from layers(annotation.__value__)
     elif get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
         yield from marks
-        yield from _layers(inner)
+        yield from layers(inner)
     elif get_origin(annotation) in {Union, types.UnionType}:
         for part in get_args(annotation):
-            yield from _layers(part)
+            yield from layers(part)
 
 
 def marks_of(annotation: Any) -> set[str]:
     """The names of the marks in a field's type."""
-    return {layer.name for layer in _layers(annotation) if isinstance(layer, Mark)}
+    return {layer.name for layer in layers(annotation) if isinstance(layer, Mark)}
 
 
 def kind_of(annotation: Any) -> Any:
@@ -138,7 +138,7 @@ _BOUNDS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
     """The bounds of a number's type, each as an operator and a value: ``Field(ge=0)`` is ``(">=", 0)``."""
     found: list[tuple[str, Any]] = []
-    for layer in _layers(annotation):
+    for layer in layers(annotation):
         if not isinstance(layer, type) and not isinstance(layer, Mark):
             for name, operator in _BOUNDS.items():
                 bound = getattr(layer, name, None)

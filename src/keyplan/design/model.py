@@ -14,18 +14,18 @@ from itertools import combinations
 from typing import Any, get_args, get_origin, get_type_hints
 
 from keyplan.design.collisions import can_collide
-from keyplan.design.compiler import compile_read
+from keyplan.design.compiler import compile_read, junctions_of
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import kind_of
 from keyplan.design.formats import Problem, format_for
 from keyplan.design.keys import CompiledKey, Key, Unique
-from keyplan.design.parameters import Through
 from keyplan.design.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Signature, signature_of
 from keyplan.design.stored import stored_fields
 from keyplan.design.table import Index, KeyAttribute, Table
 from keyplan.design.templates import Literal_, Template, Variable, split_template
+from keyplan.design.traffic import Load, checked_load
 from keyplan.errors import DesignError, Fault, UnknownPattern
 
 __all__ = ["CompiledDesign", "WritePattern", "compile_design"]
@@ -45,6 +45,7 @@ class WritePattern:
     signature: Signature
     function: Any
     attempts: int
+    load: Load = field(default_factory=Load)
 
 
 @dataclass
@@ -58,6 +59,8 @@ class CompiledDesign:
     reads: dict[str, ReadPattern]
     writes: dict[str, WritePattern]
     by_name: dict[str, CompiledEntity] = field(default_factory=dict[str, CompiledEntity])
+    silence: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Findings of ``keyplan check`` that are left as they are: a code, or a code and a place, and the reason."""
 
     @property
     def patterns(self) -> dict[str, ReadPattern | WritePattern]:
@@ -83,18 +86,22 @@ class CompiledDesign:
         return next((entity for entity in self.entities.values() if entity.matches(item)), None)
 
 
-def compile_design(cls: type[Any], namespace: Mapping[str, Any]) -> CompiledDesign:
-    """Compile the class of a design. ``namespace`` holds names local to the place where it was made.
+def compile_design(
+    cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str] | None = None
+) -> CompiledDesign:
+    """Compile the class of a design. ``namespace`` holds names local to the place where it was made, ``silence`` the
+    findings of ``keyplan check`` that are left as they are, with their reasons.
 
     Raises DesignError with every fault of the design.
     """
-    return _Compiler(cls, namespace).compile()
+    return _Compiler(cls, namespace, silence or {}).compile()
 
 
 class _Compiler:
-    def __init__(self, cls: type[Any], namespace: Mapping[str, Any]) -> None:
+    def __init__(self, cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str]) -> None:
         self.cls = cls
         self.namespace = namespace
+        self.silence = silence
         self.faults: list[Fault] = []
 
     def fault(self, place: str, problem: Problem) -> None:
@@ -112,8 +119,10 @@ class _Compiler:
         entities = self._entities(table, patterns, signatures)
         self._check_ttl(entities)
         self._check_collisions(entities)
+        self._check_silence()
         reads, writes = self._compile_patterns(patterns, signatures, entities)
         self._raise()
+        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
         return CompiledDesign(
             name=self.cls.__name__,
             doc=inspect.getdoc(self.cls) or "",
@@ -122,6 +131,7 @@ class _Compiler:
             reads=reads,
             writes=writes,
             by_name={entity.name: entity for entity in entities.values()},
+            silence={**(inherited.silence if inherited is not None else {}), **self.silence},
         )
 
     def _raise(self) -> None:
@@ -131,6 +141,14 @@ class _Compiler:
                 f"the design can't work: {count} fault{'s' if count > 1 else ''}",
                 place=self.cls.__name__,
                 faults=self.faults,
+            )
+
+    def _check_silence(self) -> None:
+        given: Any = self.silence
+        if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
+            self.fault(
+                self.cls.__name__,
+                Problem("silence= isn't a mapping of texts", 'write silence={"KP201 Message.primary": "a few a day"}'),
             )
 
     def _check_table(self, table: Table) -> None:
@@ -265,7 +283,13 @@ class _Compiler:
                         signature.place, Problem("a write yields its actions", "yield at least one: Put, Update, ...")
                     )
                 writes[name] = WritePattern(
-                    pattern.options.id, name, signature.place, signature, pattern.function, pattern.attempts
+                    pattern.options.id,
+                    name,
+                    signature.place,
+                    signature,
+                    pattern.function,
+                    pattern.attempts,
+                    self._load(pattern, signature),
                 )
             elif isinstance(pattern, ReadMethod):
                 try:
@@ -273,6 +297,13 @@ class _Compiler:
                 except Problem as problem:
                     self.fault(signature.place, problem)
         return reads, writes
+
+    def _load(self, pattern: Pattern, signature: Signature) -> Load:
+        try:
+            return checked_load(pattern.options.load)
+        except Problem as problem:
+            self.fault(signature.place, problem)
+            return Load()
 
 
 def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...]]]:
@@ -286,10 +317,7 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     found = entities_in(signature.returns)
     for parameter in signature.parameters:
         found += entities_in(parameter.annotation)
-    through = pattern.options.through
-    if through is not None:
-        found.append(through.entity if isinstance(through, Through) else through)
-    return found
+    return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
 
 
 def entities_in(annotation: Any) -> list[type[Entity]]:

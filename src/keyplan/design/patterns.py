@@ -8,13 +8,14 @@ the plain call is awaitable. Compiling is ``model.py``'s work; running is the op
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyplan.design.actions import Action, Ask
 from keyplan.design.compiler import Options
 from keyplan.design.entity import Entity
 from keyplan.design.parameters import Through
+from keyplan.design.traffic import Load
 
 if TYPE_CHECKING:
     from typing import Self
@@ -244,8 +245,11 @@ def read(
     order_by: str | None = None,
     consistent: bool = False,
     where: Mapping[str, Any] | str | None = None,
-    through: type[Entity] | Through | None = None,
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
     scan: bool = False,
+    per_second: float | None = None,
+    items: float | None = None,
+    item_bytes: int | None = None,
 ) -> ReadDecorator:
     """An access pattern that reads: the method's parameters say what is known, its return type says what is wanted.
 
@@ -253,27 +257,37 @@ def read(
     the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that
     field. ``consistent=True`` asks for a strongly consistent read, twice the price, and never of a global index.
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
-    DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction. ``scan=True`` allows a
-    scan.
+    DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
+    answer is what any of them leads to, each item once. ``scan=True`` allows a scan.
+
+    ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
+    say how much is expected; ``keyplan check`` and ``keyplan cost`` reckon with them, and nothing else does.
 
     A question that no key answers is a DesignError when the design's class is made.
     """
-    return ReadDecorator(Options(id, newest_first, order_by, consistent, where, through, scan))
+    load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
+    return ReadDecorator(Options(id, newest_first, order_by, consistent, where, through, scan, load))
 
 
 def write(
     id: str,  # noqa: A002 - an access pattern's id is called id
     *,
     attempts: int = 1,
+    per_second: float | None = None,
+    items: float | None = None,
+    item_bytes: int | None = None,
 ) -> Callable[[Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]], WriteMethod[P, R]]:
     """An access pattern that writes: a generator of actions. One action is one conditional request, several are one
     transaction; what the generator returns is the result.
 
     ``attempts`` above 1 runs the generator again, after a short random pause, when a condition of it doesn't hold: for
     writes that first read (``yield from self.article.ask(...)``) and then expect that nothing has changed.
+    ``per_second`` (calls, on average), ``items`` (written by one call) and ``item_bytes`` say how much is expected, for
+    ``keyplan check`` and ``keyplan cost``.
     """
+    options = Options(id, load=Load(per_second=per_second, items=items, item_bytes=item_bytes))
 
     def decorate(function: Callable[Concatenate[Any, P], Generator[Action | Ask, Any, R]]) -> WriteMethod[P, R]:
-        return WriteMethod(function, Options(id), attempts)
+        return WriteMethod(function, options, attempts)
 
     return decorate

@@ -16,6 +16,7 @@ from keyplan.design.questions import Parameter, ParameterKind, Signature
 from keyplan.design.shapes import Shape
 from keyplan.design.table import Index, KeyAttribute
 from keyplan.design.templates import Literal_, Template, Variable
+from keyplan.design.traffic import Load
 
 __all__ = [
     "BatchGetPlan",
@@ -180,10 +181,21 @@ class ThroughPlan:
     """Parameters that speak of the end."""
     one: bool = False
     """Whether one junction leads to one end."""
+    also: tuple[ThroughPlan, ...] = ()
+    """Further junctions that lead to the same entity: the answer is what any of them leads to, each item once."""
+
+    @property
+    def ways(self) -> tuple[ThroughPlan, ...]:
+        """This junction's plan, and those of the further ones."""
+        return (self, *self.also)
 
     @property
     def operation(self) -> str:
         """The operations, in order."""
+        return ", ".join([self._operation, *(way.operation for way in self.also)])
+
+    @property
+    def _operation(self) -> str:
         second = (
             "BatchGetItem"
             if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan) and not self.one
@@ -207,6 +219,7 @@ class ReadPattern:
     plan: Plan
     constants: Mapping[str, Any] = field(default_factory=dict)
     proof: str = ""
+    load: Load = field(default_factory=Load)
 
     @property
     def limit(self) -> Parameter | None:

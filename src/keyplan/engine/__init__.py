@@ -8,5 +8,6 @@ from __future__ import annotations
 
 from keyplan.engine.check import Finding, check_file
 from keyplan.engine.engine import Engine
+from keyplan.engine.expiry import REMOVED_TOGETHER
 
-__all__ = ["Engine", "Finding", "check_file"]
+__all__ = ["REMOVED_TOGETHER", "Engine", "Finding", "check_file"]

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
+from keyplan.engine.keys import check_key_values
+from keyplan.engine.lag import IndexLag
 from keyplan.engine.storage.port import Reader, Storage, TableRecord, Writer
 from keyplan.engine.tables import Table, read_table
+from keyplan.engine.throttle import Meter
 from keyplan.wire.errors import table_not_found
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Realism:
+    """What of the service's behaviour under load is wanted; nothing, if not said otherwise."""
+
+    throttles: bool = False
+    """Refuse what exceeds the throughput of tables, indexes and partitions (``keyplan.engine.throttle``)."""
+    index_lag_ms: float = 0.0
+    """How many milliseconds after a write an index shows it (``keyplan.engine.lag``)."""
+
 
 _ARN_TABLE = ":table/"
 
@@ -31,22 +46,38 @@ class Database:
     again. A table that isn't in the cache is looked for in the store before it is said to be missing.
     """
 
-    def __init__(self, storage: Storage, clock: Callable[[], float], show: Callable[[bytes], Any] = decode) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        clock: Callable[[], float],
+        show: Callable[[bytes], Any] = decode,
+        realism: Realism = Realism(),
+    ) -> None:
         self.storage = storage
         self.clock = clock
         self.show = show
         """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
         self.counts = Counts()
+        self.endpoint = "localhost"
+        """Where clients reach the store, as DescribeEndpoints tells it."""
         self._tables: dict[str, Table] = {}
+        self.meter = Meter(clock) if realism.throttles else None
+        """Refuses what exceeds throughput, where that was asked for."""
+        self.charge = None if self.meter is None else self.meter.write
+        self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
+        """Reads indexes as they were, where that was asked for."""
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
         """The table that an operation on items names.
 
         Raises:
             ResourceNotFoundException: there is none.
+            ValueFault: nor is ``key`` made of attribute values, which is told first.
         """
         table = self._tables.get(name) or self.find(name)
         if table is None:
+            if key is not None:
+                check_key_values(key)
             raise table_not_found()
         return table
 
@@ -70,7 +101,11 @@ class Database:
         """Read the catalogue again; whether it differs. Tables that didn't change keep their compiled form."""
         before = self._tables
         self._tables = self._read(self.storage.tables())
-        return self._tables != before
+        if self._tables == before:
+            return False
+        if self.lag is not None:
+            self.lag.forget()
+        return True
 
     def fresh(self, reader: Reader | Writer) -> dict[str, Table]:
         """The tables as a transaction sees them."""
@@ -78,6 +113,8 @@ class Database:
 
     def write(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction of the store."""
+        if self.lag is not None:
+            self.lag.remember()
         return self.storage.write(work)
 
     def _read(self, records: list[TableRecord]) -> dict[str, Table]:

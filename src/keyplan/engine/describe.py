@@ -19,6 +19,12 @@ _ALL_ROWS = 2**62
 _ARN = "arn:aws:dynamodb:local:000000000000:table/{name}"
 
 
+def arn_of(table: str, index: str | None = None) -> str:
+    """The ARN of a table, or of one of its indexes."""
+    arn = _ARN.format(name=table)
+    return arn if index is None else f"{arn}/index/{index}"
+
+
 class Counts:
     """Item counts and sizes, in bytes, of tables and indexes."""
 
@@ -43,7 +49,7 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
     """The ``TableDescription``; without ``counts`` (a new table) everything is empty."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
-    arn = _ARN.format(name=table.name)
+    arn = arn_of(table.name)
     description: dict[str, Any] = {
         "AttributeDefinitions": definition["AttributeDefinitions"],
         "TableName": table.name,
@@ -90,7 +96,7 @@ def _describe_index(table: Table, index: Mapping[str, Any], counts: Counts | Non
         "Projection": index["Projection"],
         "IndexSizeBytes": size_bytes,
         "ItemCount": items,
-        "IndexArn": f"{_ARN.format(name=table.name)}/index/{name}",
+        "IndexArn": arn_of(table.name, name),
     }
     if member == "GlobalSecondaryIndexes":
         description["IndexStatus"] = "ACTIVE"

@@ -13,7 +13,8 @@ import orjson
 
 from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.check import Finding, check_storage
-from keyplan.engine.database import Database
+from keyplan.engine.database import Database, Realism
+from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.items import decode
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
@@ -23,10 +24,9 @@ from keyplan.values import ValueFault
 from keyplan.wire.errors import (
     SerializationException,
     TransactionCanceledException,
-    UnknownOperationException,
     ValidationException,
 )
-from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.operations import OPERATIONS, unknown_operation
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
@@ -43,9 +43,11 @@ class Engine:
         storage: Storage,
         clock: Callable[[], float] = time.time,
         show: Callable[[bytes], Any] = decode,
+        realism: Realism | None = None,
     ) -> None:
         self._storage = storage
-        self._database = Database(storage, clock, show)
+        self._database = Database(storage, clock, show, realism or Realism())
+        self._has_expiry_indexes = False
         self._actions = {name: (operation.validate, ACTIONS[name]) for name, operation in OPERATIONS.items()}
 
     @classmethod
@@ -58,6 +60,8 @@ class Engine:
         synchronous: Literal["FULL", "NORMAL", "OFF"] = "FULL",
         clock: Callable[[], float] = time.time,
         raw_items: bool = False,
+        throttle: bool = False,
+        index_lag_ms: float = 0.0,
     ) -> Engine:
         """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
 
@@ -67,20 +71,36 @@ class Engine:
         With ``raw_items``, reads give whole items as ``orjson.Fragment``: stored bytes that ``orjson.dumps``
         copies into its text, for those who only pass answers on.
 
+        Two things of the service can be had on request, each for this engine alone. ``throttle`` refuses what
+        exceeds the throughput of tables, indexes and partitions, with the service's errors
+        (``keyplan.engine.throttle``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
+        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once.
+
         Raises:
             StoreError: the file is missing, foreign, damaged, locked, or can't be written.
         """
         place = fspath(path)
         show = orjson.Fragment if raw_items else decode
+        realism = Realism(throttle, index_lag_ms)
         if place == ":memory:":
-            return cls(SqliteStorage.memory(), clock, show)
+            # What was can be read beside what is in a file only.
+            return cls(SqliteStorage.temporary() if index_lag_ms else SqliteStorage.memory(), clock, show, realism)
         storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        return cls(storage, clock, show)
+        return cls(storage, clock, show, realism)
 
     @property
     def place(self) -> str:
         """The path of the file, or ``:memory:``."""
         return self._storage.place
+
+    @property
+    def endpoint(self) -> str:
+        """The host and port that DescribeEndpoints tells."""
+        return self._database.endpoint
+
+    @endpoint.setter
+    def endpoint(self, address: str) -> None:
+        self._database.endpoint = address
 
     @property
     def statements(self) -> int:
@@ -96,7 +116,7 @@ class Engine:
         """
         known = self._actions.get(operation)
         if known is None:
-            raise UnknownOperationException(f"Operation {operation} is not supported")
+            raise unknown_operation(operation)
         validate, action = known
         validate(params)
         try:
@@ -142,6 +162,29 @@ class Engine:
         self._storage.together(work)
         return outcomes
 
+    def sweep(self, items_max: int | None = None) -> int:
+        """Remove items whose time to live is over, with their index entries: all of them, or up to ``items_max``. It
+        takes one short transaction after the other, so that other writers come between. The served store does so by
+        itself; an embedded one when it is told.
+
+        Returns:
+            The number of items removed.
+
+        Raises:
+            StoreError: the store failed; what was removed before stays removed.
+        """
+        if not self._has_expiry_indexes:
+            index_expiring_tables(self._database)
+            self._has_expiry_indexes = True
+        removed = 0
+        while items_max is None or removed < items_max:
+            wanted = REMOVED_TOGETHER if items_max is None else min(REMOVED_TOGETHER, items_max - removed)
+            count = sweep(self._database, wanted)
+            removed += count
+            if count < wanted:
+                break
+        return removed
+
     def check(self) -> list[Finding]:
         """Look at everything stored: is the file sound, do items and index entries agree? No findings is
         good.
@@ -152,6 +195,8 @@ class Engine:
 
     def close(self) -> None:
         """Close the store. Calls after that raise ``StoreError``; closing again does nothing."""
+        if self._database.lag is not None:
+            self._database.lag.forget()
         self._storage.close()
 
     def __enter__(self) -> Engine:

@@ -69,6 +69,18 @@ def key_of_request(table: Table, key: dict[str, Any]) -> Key:
     return _checked_key(table, key)
 
 
+def check_key_values(key: Mapping[str, Any]) -> None:
+    """Refuse a request's ``Key`` with something that isn't an attribute value, whatever the table.
+
+    Raises:
+        ValueFault: there is one.
+    """
+    for value in key.values():
+        if _plain(value, "S") is None:
+            check_item(dict(key))
+            return
+
+
 def _plain(value: Any, tag: str) -> str | None:
     # A string that is certainly within every limit; the rest takes the slower way.
     if tag == "S" and type(value) is dict and len(value) == 1:

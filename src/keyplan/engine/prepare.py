@@ -1,15 +1,18 @@
 """From the write actions of a request to ``Write`` objects: bound expressions, checked keys and items.
 
 A transaction's ``Put`` has the members of a ``PutItem``, and so on, so that the same functions serve both.
+
+What is wrong with a request is told in the service's order: its attribute values, its expressions, a table that isn't
+there, a key or an item that doesn't fit the table.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from keyplan.engine.keys import check_names, key_of_item, key_of_request
-from keyplan.engine.requests import Request, condition_of, placeholders
-from keyplan.engine.tables import Table
+from keyplan.engine.database import Database
+from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
+from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
 from keyplan.engine.writes import Change, Item, Write, prepare_put
 from keyplan.expressions import BoundCondition, BoundUpdate, bind_update
 from keyplan.values import check_item
@@ -31,46 +34,61 @@ def _tells(request: Request) -> bool:
     return request.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
 
 
-def put(table: Table, request: Request, *, wants_old: bool = False) -> Write:
+def put(database: Database, request: Request) -> Write:
     """The write of a Put or PutItem."""
-    condition = _condition(request)
     item = check_item(request["Item"])
+    wants_old = old_or_none(request)
+    condition = _condition(request)
+    table = database.table(request["TableName"])
     check_names(item)
     key = key_of_item(table, item)
     made = prepare_put(table, item)
     return Write(table, key, condition, put=made, wants_old=wants_old, tells_item=_tells(request))
 
 
-def delete(table: Table, request: Request, *, wants_old: bool = False) -> Write:
+def delete(database: Database, request: Request) -> Write:
     """The write of a Delete or DeleteItem."""
+    check_key_values(request["Key"])
+    wants_old = old_or_none(request)
     condition = _condition(request)
+    table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
     return Write(table, key, condition, removes=True, wants_old=wants_old, tells_item=_tells(request))
 
 
-def condition_check(table: Table, request: Request) -> Write:
+def condition_check(database: Database, request: Request) -> Write:
     """The write of a ConditionCheck, which writes nothing."""
+    check_key_values(request["Key"])
     condition = _condition(request)
+    table = database.table(request["TableName"])
     return Write(table, key_of_request(table, request["Key"]), condition, tells_item=_tells(request))
 
 
-def update(table: Table, request: Request) -> tuple[Write, BoundUpdate | None]:
+def update(database: Database, request: Request) -> tuple[Write, BoundUpdate | None]:
     """The write of an Update or UpdateItem, and the bound update, which knows the attributes it touches."""
+    check_key_values(request["Key"])
     given = placeholders(request, UPDATE)
     bound: BoundUpdate | None = None
     condition: BoundCondition | None = None
     if given is not None:
         text: str | None = request.get("UpdateExpression")
         if text is not None:
-            bound = bind_update(text, given, key_names=[attribute.name for attribute in table.keys])
+            bound = bind_update(text, given)
         condition = condition_of(request, given, "ConditionExpression")
         given.check_unused()
+    table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
+    touched: frozenset[str] = bound.attributes if bound is not None else frozenset()
+    for attribute in table.keys:
+        if attribute.name in touched:
+            raise SchemaFault(
+                "One or more parameter values were invalid: "
+                f"Cannot update attribute {attribute.name}. This attribute is part of the key"
+            )
     key_item: dict[str, Any] = check_item(request["Key"])
 
     def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)
         return base if bound is None else bound.apply(base)
 
-    change = Change(apply, bound.attributes if bound is not None else frozenset())
-    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound
+    return Write(table, key, condition, change=Change(apply, touched), tells_item=_tells(request)), bound

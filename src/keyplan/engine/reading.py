@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import MISMATCH, NO_SORT
 from keyplan.engine.keys import projection_of as index_projection
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.storage.port import Bounds, KeyText, Row
 from keyplan.engine.tables import Index, KeyAttribute, Table
+from keyplan.engine.throttle import Meter
 from keyplan.expressions import BoundCondition, BoundProjection
 from keyplan.values import ValueFault, check_item, item_size, key_text
 from keyplan.wire.capacity import Consumed, read_units
@@ -157,20 +159,24 @@ class Question:
     """Whether a local index reads the whole items from the table."""
 
 
-def answer_page(question: Question, request: Request, show: Callable[[bytes], Any]) -> Answer:
-    """Read one page, in one statement, and answer with it. ``show`` makes items of stored bytes where they go
-    into the answer whole.
-    """
+def answer_page(database: Database, question: Question, request: Request) -> Answer:
+    """Read one page, in one statement, and answer with it."""
     target = question.target
     number = target.index.number if target.index is not None else None
     limit: int | None = request.get("Limit")
-    rows, more = target.table.stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+    stored = target.table.stored
+    if database.lag is not None and number is not None and not request.get("ConsistentRead"):
+        rows, more = database.lag.page(stored, number, question.bounds, limit, PAGE_BYTES_MAX)
+    else:
+        rows, more = stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+    if database.meter is not None:
+        _charge(database.meter, question, _consumed(question, request, rows))
     counts_only = request.get("Select") == "COUNT"
     decoded: list[Item] = []
     if counts_only and question.filter is None:
         answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
     elif _is_whole(question):
-        answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [show(row[1]) for row in rows]}
+        answer = {"Count": len(rows), "ScannedCount": len(rows), "Items": [database.show(row[1]) for row in rows]}
     else:
         decoded = [decode(row[1]) for row in rows]
         items = _shown(question, decoded)
@@ -181,11 +187,21 @@ def answer_page(question: Question, request: Request, show: Callable[[bytes], An
     if more and not _is_whole_key(question):
         shown: Any = decoded[-1] if decoded else answer.get("Items", [None])[-1]
         last = shown if isinstance(shown, dict) else decode(rows[-1][1])
-        answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
+        if not _is_last_key(question, last):
+            answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
     level = wants_capacity(request)
     if level is not None:
         answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
     return answer
+
+
+def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
+    partition = question.bounds.partition[0] if question.bounds.partition else None
+    table, index = question.target.table, question.target.index
+    if index is None or index.is_local:
+        meter.read(table, None, partition, consumed.table_units + sum(consumed.local_units.values()))
+    else:
+        meter.read(table, index, partition, sum(consumed.global_units.values()))
 
 
 def _is_whole(question: Question) -> bool:
@@ -199,6 +215,18 @@ def _is_whole_key(question: Question) -> bool:
     """Whether the bounds name one item of a table without sort key, so that nothing can follow it."""
     target = question.target
     return target.index is None and target.table.sort is None and bool(question.bounds.partition)
+
+
+def _is_last_key(question: Question, item: Item) -> bool:
+    """Whether an item of a table has the last sort key that the bounds include, so that nothing can follow it. Those of
+    a prefix are no such bounds, nor is one key alone; by DynamoDB Local's answers.
+    """
+    bounds, sort = question.bounds, question.target.table.sort
+    if question.target.index is not None or sort is None:
+        return False
+    is_prefix = bounds.high is not None and bounds.high[0] == "<" and bounds.low is not None
+    end = bounds.high if bounds.forward else None if is_prefix else bounds.low
+    return end is not None and end[0] in {"<=", ">="} and key_text(item[sort.name]) == end[1]
 
 
 def _shown(question: Question, items: list[Item]) -> list[Item]:

@@ -35,6 +35,8 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
     """
     names, values = request.get(_NAMES), request.get(_VALUES)
     has_expression = any(request.get(member) is not None for member in expressions)
+    if names is not None and not has_expression and (projection is None or request.get(projection) is None):
+        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
     if values is not None and not has_expression and expressions:
         verb = "is" if len(expressions) == 1 else "are"
         raise ValidationException(
@@ -44,8 +46,6 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
         return Placeholders(names, values)
     if projection is not None and request.get(projection) is not None:
         return Placeholders(names)
-    if names is not None:
-        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
     return None
 
 
@@ -80,3 +80,17 @@ def wants_capacity(request: Request) -> str | None:
 def consumed_list(units: Mapping[str, Consumed], level: str, *, by_direction: bool = False) -> list[Answer]:
     """The ``ConsumedCapacity`` of an operation on several tables."""
     return [consumed.as_json(level, by_direction=by_direction) for consumed in units.values()]
+
+
+def old_or_none(request: Request) -> bool:
+    """Whether a put or delete is to return the old item.
+
+    Raises:
+        ValidationException: it asks for something else than ALL_OLD or NONE.
+    """
+    wanted = request.get("ReturnValues")
+    if wanted is None or wanted == "NONE":
+        return False
+    if wanted != "ALL_OLD":
+        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+    return True

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from keyplan.engine.tags import with_tags
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
     GLOBAL_INDEXES_MAX,
@@ -49,7 +50,7 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
         "BillingMode": request.get("BillingMode") or "PROVISIONED",
         "ProvisionedThroughput": request.get("ProvisionedThroughput"),
         "DeletionProtectionEnabled": bool(request.get("DeletionProtectionEnabled")),
-        "Tags": request.get("Tags") or [],
+        "Tags": with_tags([], request.get("Tags") or []),
         "IndexNumbers": {name: number for number, name in enumerate(names, 1)},
         "NextIndexNumber": len(names) + 1,
     }

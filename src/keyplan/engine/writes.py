@@ -88,8 +88,12 @@ def prepare_put(table: Table, item: Item) -> Put:
     return Put(item, size, encode(item))
 
 
-def perform(writer: Writer, write: Write) -> Outcome:
-    """Do a write, or raise and leave everything as it is.
+Charge = Callable[[Table, Key, Outcome], None]
+"""Is told of a write before it is made, and may raise."""
+
+
+def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
+    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine.
 
     Raises:
         ConditionalCheckFailedException: its condition doesn't hold.
@@ -103,18 +107,26 @@ def perform(writer: Writer, write: Write) -> Outcome:
     ):
         old = decode(found[2])
     if write.condition is not None and not write.condition.matches(old if old is not None else {}):
+        if charge is not None and found is not None:
+            charge(table, write.key, Outcome(old, old, found[1], found[1]))
         raise ConditionalCheckFailedException(old if write.tells_item else None)
     put = write.put
     if write.change is not None:
         put = _changed(table, write.change, old)
-    if put is not None:
-        return _store(writer, write, found, old, put)
     old_size = found[1] if found is not None else 0
-    if write.removes and found is not None:
+    if put is not None:
+        outcome = Outcome(old, put.item, old_size, put.size)
+    else:
+        outcome = Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
+    if charge is not None:
+        charge(table, write.key, outcome)
+    if put is not None:
+        _store(writer, write, found, old, put)
+    elif write.removes and found is not None:
         writer.remove(table.stored, found[0])
         if table.indexes:
             keep_indexes(writer, write, found[0], old, None)
-    return Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
+    return outcome
 
 
 def _changed(table: Table, change: Change, old: Item | None) -> Put:
@@ -126,17 +138,16 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
     return Put(item, size, encode(item))
 
 
-def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put) -> Outcome:
+def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put) -> None:
     table = write.table
     if found is None:
-        row, old_size = writer.insert(table.stored, *write.key, put.size, put.body), 0
+        row = writer.insert(table.stored, *write.key, put.size, put.body)
     else:
-        row, old_size = found[0], found[1]
+        row = found[0]
         if found[2] != put.body:
             writer.replace(table.stored, row, put.size, put.body)
     if table.indexes:
         keep_indexes(writer, write, row, old, put.item)
-    return Outcome(old, put.item, old_size, put.size)
 
 
 def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: Item | None) -> None:

@@ -6,7 +6,7 @@ Errors of binding carry the prefix that names the expression, ``Invalid FilterEx
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -219,8 +219,8 @@ class BoundUpdate:
         return {} if item is None else select(self.paths, item)
 
 
-def bind_update(text: str, given: Placeholders, *, key_names: Collection[str] = ()) -> BoundUpdate:
-    """Bind an UpdateExpression. Raises ``ExpressionFault``, also for an update of one of ``key_names``."""
+def bind_update(text: str, given: Placeholders) -> BoundUpdate:
+    """Bind an UpdateExpression. Raises ``ExpressionFault``."""
     try:
         actions = parse_update(text).actions
         paths = tuple([resolve(action.path, given) for action in actions])
@@ -235,10 +235,4 @@ def bind_update(text: str, given: Placeholders, *, key_names: Collection[str] = 
     except ExpressionFault as fault:
         raise _named("UpdateExpression", fault) from None
     attributes = frozenset([str(steps[0]) for steps in paths])
-    for steps in paths:
-        if steps[0] in key_names:
-            raise ExpressionFault(
-                f"One or more parameter values were invalid: Cannot update attribute {steps[0]}. "
-                "This attribute is part of the key"
-            )
     return BoundUpdate(paths, attributes, tuple([evaluate for _, evaluate in bound]))

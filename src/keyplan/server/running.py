@@ -12,18 +12,21 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from keyplan.engine import Engine
+from keyplan.engine import REMOVED_TOGETHER, Engine
 from keyplan.errors import RequestError, StoreError
 from keyplan.server.answers import renew_ids
 from keyplan.server.connection import Connections
 from keyplan.server.service import Service
 from keyplan.server.settings import MEMORY, Settings
-from keyplan.server.writing import Inline, WriterThread
+from keyplan.server.writing import Inline, WriterThread, Writing
 
 _BACKLOG = 1024
-_SWEEP_S = 1.0
+_LOOK_S = 1.0
+"""How often connections are looked at."""
 _RESTART_S = 1.0
 """A worker that ends sooner than that after its start is not started again."""
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -41,16 +44,25 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
     _allow_many_files()
     with _listen(settings) as listening:
         port = listening.getsockname()[1]
+        settings = replace(settings, port=port)
         if settings.workers == 1:
             with _open(settings) as engine:
-                _run_loop(engine, settings, listening, lambda: ready(port))
+                _run_loop(engine, settings, listening, lambda: ready(port), sweeps=True)
             return
         _open(settings).close()  # what is wrong with the file is told once, here
         _Workers(settings, listening).run(lambda: ready(port))
 
 
 def _open(settings: Settings) -> Engine:
-    return Engine.open(settings.db, synchronous="FULL" if settings.sync == "full" else "NORMAL", raw_items=True)
+    engine = Engine.open(
+        settings.db,
+        synchronous="FULL" if settings.sync == "full" else "NORMAL",
+        raw_items=True,
+        throttle=settings.throttle,
+        index_lag_ms=settings.index_lag_ms,
+    )
+    engine.endpoint = settings.address
+    return engine
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -86,14 +98,24 @@ def _run_loop(
     listening: socket.socket,
     ready: Callable[[], None],
     parent: int | None = None,
+    *,
+    sweeps: bool,
 ) -> None:
-    asyncio.run(_serve(engine, settings, listening, ready, parent))
+    asyncio.run(_serve(engine, settings, listening, ready, parent, sweeps=sweeps))
 
 
 async def _serve(
-    engine: Engine, settings: Settings, listening: socket.socket, ready: Callable[[], None], parent: int | None
+    engine: Engine,
+    settings: Settings,
+    listening: socket.socket,
+    ready: Callable[[], None],
+    parent: int | None,
+    *,
+    sweeps: bool,
 ) -> None:
-    """Serve until a signal, or until the pipe to the parent process ends with it."""
+    """Serve until a signal, or until the pipe to the parent process ends with it. ``sweeps`` says that this process
+    removes expired items.
+    """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:
@@ -101,21 +123,43 @@ async def _serve(
     if parent is not None:
         loop.add_reader(parent, stop.set)
     thread = None if settings.db == MEMORY else WriterThread(engine, loop)
+    writing = thread or Inline(engine)
+    sweeping = loop.create_task(_sweep(writing, settings.sweep_s)) if sweeps and settings.sweep_s else None
     try:
-        connections = Connections(Service(engine, settings, thread or Inline(engine)), settings.limits)
+        connections = Connections(Service(engine, settings, writing), settings.limits)
         accepting = _Accepting(loop, listening, connections)
         ready()
         while not stop.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), _SWEEP_S)
+                await asyncio.wait_for(stop.wait(), _LOOK_S)
             connections.end_late()
         accepting.stop()
         if parent is not None:
             loop.remove_reader(parent)
         await _drain(connections, settings.limits.shutdown_s_max)
     finally:
+        if sweeping is not None:
+            sweeping.cancel()
         if thread is not None:
             thread.close()
+
+
+async def _sweep(writing: Writing, every_s: float) -> None:
+    """Remove what has expired now and then: as long as there is much of it, in small portions between the writes."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(every_s)
+        count = REMOVED_TOGETHER
+        while count == REMOVED_TOGETHER:
+            removed: asyncio.Future[int] = loop.create_future()
+            writing.sweep(REMOVED_TOGETHER, partial(_settle, removed))
+            count = await removed
+            await asyncio.sleep(0)
+
+
+def _settle(waiting: asyncio.Future[int], count: int) -> None:
+    if not waiting.done():  # it is cancelled at the end
+        waiting.set_result(count)
 
 
 async def _drain(connections: Connections, seconds_max: float) -> None:
@@ -172,7 +216,8 @@ class _Workers:
     def __init__(self, settings: Settings, listening: socket.socket) -> None:
         self._settings = settings
         self._listening = listening
-        self._started: dict[int, float] = {}
+        self._started: dict[int, tuple[int, float]] = {}
+        """The number and the start of each process. The first one removes expired items."""
         self._is_stopping = False
         self._from_parent, self._to_workers = os.pipe()
         """Nothing is written to it: it ends when this process does, however that happens."""
@@ -186,8 +231,8 @@ class _Workers:
         before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
         failed = False
         try:
-            for _ in range(self._settings.workers):
-                self._start()
+            for number in range(self._settings.workers):
+                self._start(number)
             ready()
             while self._started:
                 failed = self._wait() or failed
@@ -199,22 +244,22 @@ class _Workers:
         if failed:
             raise StoreError("A worker process ended right after its start", place=self._settings.db)
 
-    def _start(self) -> None:
+    def _start(self, worker: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         process = os.fork()
         if process == 0:
-            os._exit(self._work())
-        self._started[process] = time.monotonic()
+            os._exit(self._work(worker))
+        self._started[process] = worker, time.monotonic()
 
-    def _work(self) -> int:
+    def _work(self, worker: int) -> int:
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         os.close(self._to_workers)
         renew_ids()
         try:
             with _open(self._settings) as engine:
-                _run_loop(engine, self._settings, self._listening, lambda: None, self._from_parent)
+                _run_loop(engine, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0)
         except Exception:  # noqa: BLE001 - the process ends with it
             _log.exception("A worker failed")
             return 1
@@ -226,11 +271,12 @@ class _Workers:
         started = self._started.pop(process, None)
         if started is None or self._is_stopping:
             return False
-        if time.monotonic() - started < _RESTART_S:
+        worker, began = started
+        if time.monotonic() - began < _RESTART_S:
             self._stop(signal.SIGTERM, None)
             return True
         _log.error("A worker died and is started again")
-        self._start()
+        self._start(worker)
         return False
 
     def _stop(self, number: int, frame: object) -> None:  # noqa: ARG002 - the signal module's signature

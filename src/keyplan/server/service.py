@@ -20,9 +20,10 @@ from keyplan.server.faults import RETRY, protocol_fault
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
-from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.operations import OPERATIONS, unknown_operation
 
 _PREFIX = b"DynamoDB_20120810."
+_STREAMS_PREFIX = b"DynamoDBStreams_20120810."
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
@@ -188,8 +189,10 @@ def _told(error: Exception) -> DynamoDBError:
 
 def _unknown(headers: Mapping[bytes, bytes]) -> str:
     target = headers.get(b"x-amz-target", b"")
-    if target.startswith(_PREFIX) and target[len(_PREFIX) :].isalpha():
-        return f"Operation {target[len(_PREFIX) :].decode()} is not supported"
+    for prefix in (_PREFIX, _STREAMS_PREFIX):
+        name = target.removeprefix(prefix)
+        if name != target and name.isalpha():
+            return unknown_operation(name.decode()).message
     return "An unknown operation was requested."
 
 

@@ -55,6 +55,12 @@ class Settings:
     """``full``: what is acknowledged survives a power cut. ``normal``: it survives the end of the process."""
     workers: int = 1
     """Processes that share the port and the file."""
+    sweep_s: float = 60.0
+    """How many seconds after one removal of expired items the next begins; 0 is never."""
+    throttle: bool = False
+    """Refuse what exceeds the throughput of tables, indexes and partitions, as the service does."""
+    index_lag_ms: float = 0.0
+    """How many milliseconds after a write indexes show it."""
     origins: frozenset[str] = frozenset()
     """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
     limits: Limits = field(default_factory=Limits)
@@ -68,14 +74,30 @@ class Settings:
             )
         if self.workers < 1:
             raise RequestError("A server needs a process", place="workers", hint="Give 1 or more.")
+        if self.workers > 1 and (self.throttle or self.index_lag_ms):
+            raise RequestError(
+                "Throughput is counted, and what indexes showed before is known, in one process only",
+                place="workers",
+                hint="Give --throttle and --index-lag with one worker.",
+            )
+        if self.index_lag_ms < 0:
+            raise RequestError("An index can't know of writes to come", place="index-lag", hint="Give milliseconds.")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
                 "Several processes can't share a store in memory",
                 place="workers",
                 hint="Give --db FILE, or one worker.",
             )
+        if self.sweep_s < 0:
+            raise RequestError("Time goes forward only", place="sweep-every", hint="Give seconds; 0 is never.")
         if not 0 <= self.port <= 65_535:
             raise RequestError(f"There is no port {self.port}", place="port", hint="Give 0 to 65535.")
+
+    @property
+    def address(self) -> str:
+        """The host and the port, as they stand in a URL."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
     def allows_origin(self, origin: str) -> bool:
         """Whether a web page of this origin may talk to the server.

@@ -7,17 +7,22 @@ and one that fails leaves the others untouched.
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
 from keyplan.engine import Engine
 from keyplan.wire.operations import OPERATIONS
 
+_log = logging.getLogger("keyplan.server")
+
 Outcome = dict[str, Any] | Exception
 Done = Callable[[Outcome], None]
-_Job = tuple[str, dict[str, Any], Done]
+_Job = tuple[str, dict[str, Any], Done] | Callable[[], None]
+"""A write, or work of another kind that the thread does alone."""
 
 TOGETHER_MAX = 64
 """Writes of one commit."""
@@ -30,6 +35,10 @@ class Writing(Protocol):
         """Make a write, and call ``done`` with its outcome, on the event loop."""
         ...
 
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Remove up to ``items_max`` expired items, and call ``done`` with their number, on the event loop."""
+        ...
+
 
 class Inline:
     """Makes each write at once. For stores that don't wait for a disk or for other writers."""
@@ -40,6 +49,10 @@ class Inline:
     def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
         """Make a write."""
         done(_outcome(self._engine, name, params))
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Remove expired items."""
+        done(_swept(self._engine, items_max))
 
 
 class WriterThread:
@@ -55,6 +68,15 @@ class WriterThread:
     def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
         """Queue a write."""
         self._jobs.put((name, params, done))
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        """Queue the removal of expired items, behind the writes that wait."""
+        self._jobs.put(lambda: self._tell(done, _swept(self._engine, items_max)))
+
+    def _tell(self, done: Callable[[int], None], count: int) -> None:
+        # The loop may have ended meanwhile: nobody waits for the number then.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(done, count)
 
     def close(self) -> None:
         """Finish what is queued, and end."""
@@ -80,9 +102,13 @@ class WriterThread:
 
     def _make(self, jobs: list[_Job]) -> None:
         """Make the jobs in order: writes of items that follow each other together, the others alone."""
-        together: list[_Job] = []
+        together: list[tuple[str, dict[str, Any], Done]] = []
         for job in jobs:
-            if OPERATIONS[job[0]].kind == "write":
+            if callable(job):
+                self._commit(together)
+                job()
+                together = []
+            elif OPERATIONS[job[0]].kind == "write":
                 together.append(job)
             else:
                 self._commit(together)
@@ -90,7 +116,7 @@ class WriterThread:
                 together = []
         self._commit(together)
 
-    def _commit(self, jobs: list[_Job]) -> None:
+    def _commit(self, jobs: list[tuple[str, dict[str, Any], Done]]) -> None:
         if not jobs:
             return
         if len(jobs) == 1:
@@ -105,9 +131,17 @@ class WriterThread:
         self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
 
 
-def _deliver(jobs: list[_Job], outcomes: list[Outcome]) -> None:
+def _deliver(jobs: list[tuple[str, dict[str, Any], Done]], outcomes: list[Outcome]) -> None:
     for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
         done(outcome)
+
+
+def _swept(engine: Engine, items_max: int) -> int:
+    try:
+        return engine.sweep(items_max)
+    except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
+        _log.error("Expired items can't be removed: %s", error)
+        return 0
 
 
 def _outcome(engine: Engine, name: str, params: dict[str, Any]) -> Outcome:

@@ -89,7 +89,8 @@ class Oracle:
             case QueryPlan():
                 return [[row.instance for row in group] for group in self._query(self.pattern.plan, world, arguments)]
             case ThroughPlan():
-                return self._through(self.pattern.plan, world, arguments)
+                plan = self.pattern.plan
+                return self._union(plan, world, arguments) if plan.also else self._through(plan, world, arguments)
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         """The same where the fields of several entities' items don't say which comes first."""
@@ -149,6 +150,16 @@ class Oracle:
         reached = [[end.instance for end in group if any(_leads(plan, link, end) for link in flat)] for group in query]
         return [group for group in reached if group]
 
+    def _union(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
+        """What any of several junctions leads to, in the order of the key that all of them keep."""
+        reached = {id(one) for way in plan.ways for group in self._through(way, world, arguments) for one in group}
+        ordering = next(way for way in plan.ways if isinstance(way.end, QueryPlan))
+        if not isinstance(ordering.end, QueryPlan):  # pragma: no cover
+            raise TypeError(ordering.end)
+        ends = self._query(ordering.end, world, arguments, ordering.arguments)
+        groups = [[end.instance for end in group if id(end.instance) in reached] for group in ends]
+        return [group for group in groups if group]
+
     def _through_one(self, plan: ThroughPlan, world: World, arguments: Mapping[str, Any], links: list[Row]) -> Groups:
         """Where several links come first alike, any one of them is right, and its end may be gone."""
         if isinstance(plan.end, GetPlan):
@@ -195,7 +206,7 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
     """The filters in DynamoDB's grammar that a pattern has (constants are compared as field values)."""
     plans = [pattern.plan]
     if isinstance(pattern.plan, ThroughPlan):
-        plans = [pattern.plan.junction, pattern.plan.end]
+        plans = [one for way in pattern.plan.ways for one in (way.junction, way.end)]
     found = [one.filter for one in plans if isinstance(one, QueryPlan | ScanPlan)]
     return [one for one in found if one is not None and not one.constants]
 

@@ -36,7 +36,8 @@ def entities_of_plan(plan: Plan) -> tuple[Any, ...]:
         case ScanPlan():
             return plan.entities
         case ThroughPlan():
-            return (*entities_of_plan(plan.junction), *entities_of_plan(plan.end))
+            links = (entity for way in plan.ways for entity in entities_of_plan(way.junction))
+            return (*links, *entities_of_plan(plan.end))
 
 
 class Asker:

@@ -13,16 +13,18 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from keyplan.opening import Design
+    from keyplan.web.policy import Policy
 
 __all__ = ["app"]
 
 
-def app(design: Design, *, hosts: Sequence[str] | None = None) -> Starlette:
+def app(design: Design, *, hosts: Sequence[str] | None = None, policy: Policy | None = None) -> Starlette:
     """The ASGI application of an opened design: ``/api/<pattern>``, ``/openapi.json``, and the page at ``/``.
 
-    ``hosts`` are the host names that requests may name (without a port); None takes any. Shutting the application down
-    closes the design.
+    ``hosts`` are the host names that requests may name (without a port); None takes any. ``policy`` says who may call
+    what (``keyplan.web.policy``); without one, everybody may call everything. Shutting the application down closes the
+    design.
     """
     from keyplan.web.application import application  # noqa: PLC0415 - its parts are used without the extra too
 
-    return application(design, hosts=hosts)
+    return application(design, hosts=hosts, policy=policy)

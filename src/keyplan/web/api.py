@@ -23,6 +23,7 @@ from keyplan.opening import Design
 from keyplan.web.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.web.arguments import arguments_of, check_arguments
 from keyplan.web.incoming import query_pairs, read_object
+from keyplan.web.policy import Offer
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
 
@@ -52,21 +53,23 @@ def error_response(error: KeyplanError | ValidationError) -> Response:
 
 
 class Endpoint:
-    """One pattern over HTTP."""
+    """One pattern over HTTP, as the policy of ``offer`` allows it."""
 
-    def __init__(self, design: Design, pattern: ReadPattern | WritePattern) -> None:
+    def __init__(self, design: Design, pattern: ReadPattern | WritePattern, offer: Offer) -> None:
         self.design = design
         self.pattern = pattern
+        self.offer = offer
         self.method = "GET" if isinstance(pattern, ReadPattern) else "POST"
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request."""
         try:
-            arguments = await self._arguments(request)
+            caller = await self.offer.caller(self.pattern, request)
+            arguments = await self._arguments(request, caller)
             if isinstance(self.pattern, ReadPattern) and self.pattern.shape.kind is ShapeKind.ITERATOR:
                 return await self._stream(arguments)
             answer = await self.design.call_async(self.pattern.name, arguments)
-            self._check(answer, arguments)
+            answer = await self._shown(answer, arguments, caller)
         except (KeyplanError, ValidationError) as error:
             return error_response(error)
         return Response(status_code=204) if answer is None else JsonResponse(answer_json(answer))
@@ -77,30 +80,40 @@ class Endpoint:
         began = time.perf_counter()
         shown: dict[str, Any]
         try:
-            arguments = await self._arguments(request)
+            caller = await self.offer.caller(self.pattern, request)
+            arguments = await self._arguments(request, caller)
             answer = await traced(self.design, self.pattern.name, arguments, log)
-            self._check(answer, arguments)
+            answer = await self._shown(answer, arguments, caller)
             shown = {"status": 204 if answer is None else 200, "answer": answer_json(answer)}
         except (KeyplanError, ValidationError) as error:
             known = known_error(error)
             shown = {"status": status_of(known), **error_json(known)}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
-        shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in log]
+        told = log if self.offer.policy is None or isinstance(self.pattern, ReadPattern) else []  # what others wrote
+        shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in told]
         return JsonResponse(shown)
 
-    async def _arguments(self, request: Request) -> dict[str, Any]:
+    async def _arguments(self, request: Request, caller: Any) -> dict[str, Any]:
         if isinstance(self.pattern, ReadPattern):
-            return arguments_of(self.pattern.signature, query_pairs(request))
-        arguments = await read_object(request)
-        check_arguments(self.pattern.signature, arguments)
-        return arguments
+            pairs = query_pairs(request)
+            filled = self.offer.filled(self.pattern, [name for name, _ in pairs], caller)
+            arguments = arguments_of(self.pattern.signature, [*pairs, *filled.items()])
+        else:
+            given = await read_object(request)
+            arguments = given | dict(self.offer.filled(self.pattern, given, caller))
+            check_arguments(self.pattern.signature, arguments)
+        policy = self.offer.policy
+        return arguments if policy is None else await policy.admit(self.pattern.name, arguments, caller)
 
-    def _check(self, answer: Any, arguments: dict[str, Any]) -> None:
-        """A read of one item that finds none is a 404 here, also where the pattern answers None in Python."""
+    async def _shown(self, answer: Any, arguments: dict[str, Any], caller: Any) -> Any:
+        """What the caller sees. A read of one item that finds none is a 404 here, also where Python gives None."""
+        if self.offer.policy is not None:
+            answer = await self.offer.policy.shown(self.pattern.name, arguments, answer, caller)
         if answer is None and isinstance(self.pattern, ReadPattern):
             asked = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
             names = self.pattern.shape.entities[0].__name__
             raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
+        return answer
 
     async def _stream(self, arguments: dict[str, Any]) -> Response:
         bound = self.pattern.signature.bind((), arguments, strict=False)

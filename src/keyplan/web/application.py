@@ -14,11 +14,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keyplan.errors import KeyplanError
+from keyplan.errors import KeyplanError, UnknownPattern
 from keyplan.opening import Design
 from keyplan.web.api import Endpoint, JsonResponse, error_response
 from keyplan.web.openapi import openapi
 from keyplan.web.page import page
+from keyplan.web.policy import Offer, Policy
 from keyplan.web.tracing import examples
 
 __all__ = ["application"]
@@ -45,16 +46,19 @@ _HEADERS = (
 )
 
 
-def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
-    """The application of an opened design."""
-    endpoints = [Endpoint(design, pattern) for pattern in design.compiled.patterns.values()]
-    document = openapi(design.compiled)
-    html = page(design)
+def application(design: Design, *, hosts: Sequence[str] | None, policy: Policy | None = None) -> Starlette:
+    """The application of an opened design, under a policy or without one."""
+    offer = Offer(design.compiled, policy)
+    endpoints = [Endpoint(design, pattern, offer) for pattern in offer.patterns.values()]
+    document = openapi(design.compiled, policy)
+    html = page(design, policy)
 
     async def unknown(request: Request) -> Response:
         name = request.path_params["pattern"]
         pattern = design.compiled.pattern(name)
-        known = next(one for one in endpoints if one.pattern is pattern)
+        known = next((one for one in endpoints if one.pattern is pattern), None)
+        if known is None:
+            raise UnknownPattern(f"{name} isn't offered here", hint="/openapi.json describes what is")
         raise HTTPException(405, headers={"Allow": known.method})
 
     async def describe(_request: Request) -> Response:
@@ -64,7 +68,7 @@ def application(design: Design, *, hosts: Sequence[str] | None) -> Starlette:
         return HTMLResponse(html)
 
     async def stored(_request: Request) -> Response:
-        return JsonResponse(await examples(design))
+        return JsonResponse(await examples(design) if policy is None else {})  # what is stored isn't everybody's
 
     @asynccontextmanager
     async def lifespan(_application: Starlette) -> AsyncGenerator[None]:

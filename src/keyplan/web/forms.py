@@ -6,7 +6,7 @@ What a form sends is gathered by ``static/page.js``, by the ``data-`` attributes
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -23,11 +23,11 @@ _BOUND_LABELS = {"ge": "from, included", "gt": "after", "le": "to, included", "l
 _NUMBERS = {"integer", "number"}
 
 
-def fields(pattern: ReadPattern | WritePattern, schemas: Schemas) -> str:
-    """All fields of the pattern's form."""
+def fields(pattern: ReadPattern | WritePattern, schemas: Schemas, parameters: Iterable[Parameter] | None = None) -> str:
+    """The fields of the pattern's form: for all of its parameters, or for those."""
     return "".join(
         _range(pattern, one, schemas) if one.kind is ParameterKind.RANGE else _field(pattern, one, schemas)
-        for one in pattern.signature.parameters
+        for one in (pattern.signature.parameters if parameters is None else parameters)
     )
 
 

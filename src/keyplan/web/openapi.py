@@ -14,6 +14,7 @@ from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind
 from keyplan.design.shapes import ShapeKind
 from keyplan.web.arguments import BOUNDS, takes_many
+from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schema, Schemas
 
 __all__ = ["openapi"]
@@ -22,6 +23,8 @@ ERROR = "KeyplanError"
 _BOUND_WORDS = {"ge": "At least this.", "gt": "More than this.", "le": "At most this.", "lt": "Less than this."}
 _RESPONSES = {
     400: ("BadRequest", "The request can't be made: every fault of it is named. Nothing was sent to the store."),
+    401: ("SignInNeeded", "Only a caller who is known may do that."),
+    403: ("AccessRefused", "The caller may not do that."),
     404: ("NotFound", "There is no such item."),
     409: ("Conflict", "A condition of the write didn't hold, or the design doesn't allow it. Nothing was written."),
     413: ("TooLarge", "The body, or an item that it makes, is too large."),
@@ -32,13 +35,15 @@ _READ_ERRORS = (400, 503)
 _WRITE_ERRORS = (400, 404, 409, 413, 415, 503)
 
 
-def openapi(design: CompiledDesign) -> dict[str, Any]:
-    """The document, as JSON data."""
-    schemas = Schemas(design)
+def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, Any]:
+    """The document, as JSON data: of the patterns that the policy offers, or of all."""
+    offer = Offer(design, policy)
+    schemas = Schemas(design, offer.patterns.values())
     paths: dict[str, Any] = {}
-    for pattern in design.patterns.values():
+    for pattern in offer.patterns.values():
         method = "get" if isinstance(pattern, ReadPattern) else "post"
-        paths[f"/api/{pattern.name}"] = {method: _operation(design, pattern, schemas)}
+        paths[f"/api/{pattern.name}"] = {method: _operation(offer, pattern, schemas)}
+    left_out = () if policy is not None else (401, 403)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -54,28 +59,33 @@ def openapi(design: CompiledDesign) -> dict[str, Any]:
         "paths": paths,
         "components": {
             "schemas": {**schemas.definitions, ERROR: _error_schema()},
-            "responses": {name: _error_response(text) for name, text in _RESPONSES.values()},
+            "responses": {
+                name: _error_response(text) for status, (name, text) in _RESPONSES.items() if status not in left_out
+            },
+            **({} if policy is None else {"securitySchemes": dict(policy.security)}),
         },
     }
 
 
-def _operation(design: CompiledDesign, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
+def _operation(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
     summary, _, rest = pattern.signature.doc.partition("\n\n")
     operation: dict[str, Any] = {
         "operationId": pattern.name,
         "summary": " ".join(summary.split()) or pattern.name,
         "tags": ["reads" if isinstance(pattern, ReadPattern) else "writes"],
-        "x-keyplan": _facts(explain(design, pattern.name)),
+        "x-keyplan": _facts(explain(offer.design, pattern.name)),
     }
     if rest.strip():
         operation["description"] = rest.strip()
     if isinstance(pattern, ReadPattern):
         operation["parameters"] = [
-            one for parameter in pattern.signature.parameters for one in _parameters(pattern, parameter, schemas)
+            one for parameter in offer.parameters(pattern) for one in _parameters(pattern, parameter, schemas)
         ]
     else:
-        operation["requestBody"] = _body(pattern, schemas)
-    operation["responses"] = _responses(pattern, schemas)
+        operation["requestBody"] = _body(offer, pattern, schemas)
+    operation["responses"] = _responses(offer, pattern, schemas)
+    if offer.policy is not None and offer.is_closed(pattern):
+        operation["security"] = [{name: []} for name in offer.policy.security]
     return operation
 
 
@@ -117,8 +127,8 @@ def _in_query(schema: Schema) -> Schema:
     return schema
 
 
-def _body(pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
-    parameters = pattern.signature.parameters
+def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
+    parameters = offer.parameters(pattern)
     schema: Schema = {
         "type": "object",
         "properties": {one.name: schemas.parameter(pattern, one) for one in parameters},
@@ -130,7 +140,7 @@ def _body(pattern: WritePattern, schemas: Schemas) -> dict[str, Any]:
     return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
 
 
-def _responses(pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
+def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
     result = schemas.result(pattern)
     found: dict[str, Any] = {}
     errors: tuple[int, ...] = _WRITE_ERRORS
@@ -144,7 +154,9 @@ def _responses(pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[st
         found["204"] = {"description": "Done."}
     else:
         found["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
-    for status in errors:
+    if offer.policy is not None:
+        errors = (*errors, 401, 403)
+    for status in sorted(errors):
         found[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return found
 

@@ -13,19 +13,25 @@ from keyplan.client.explain import Explanation, explain
 from keyplan.opening import Design
 from keyplan.web.answers import pretty
 from keyplan.web.forms import fields
+from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schemas
 
 __all__ = ["page"]
 
 
-def page(design: Design) -> str:
-    """The whole page."""
+def page(design: Design, policy: Policy | None = None) -> str:
+    """The whole page: of the patterns that the policy offers, or of all."""
     compiled = design.compiled
-    explanations = [explain(type(design), name) for name in compiled.patterns]
-    schemas = Schemas(compiled)
+    offer = Offer(compiled, policy)
+    offered = offer.patterns
+    explanations = [explain(type(design), name) for name in offered]
+    schemas = Schemas(compiled, offered.values())
     title = escape(compiled.name)
     rows = "".join(_row(one) for one in explanations)
-    tries = "".join(_pattern(one, fields(compiled.patterns[one.pattern], schemas)) for one in explanations)
+    parameters = {name: offer.parameters(pattern) for name, pattern in offered.items()}
+    tries = "".join(
+        _pattern(one, fields(offered[one.pattern], schemas, parameters[one.pattern])) for one in explanations
+    )
     tries = tries.replace("<details ", "<details open ", 1)
     lede, _, more = compiled.doc.partition("\n\n")
     return f"""<!doctype html>
@@ -53,7 +59,7 @@ def page(design: Design) -> str:
 <main class="wide">
 <section aria-labelledby="plan">
 <h2 id="plan">Access patterns</h2>
-<div class="plan" role="region" aria-labelledby="plan" tabindex="0">
+<div class="plan" role="group" aria-labelledby="plan" tabindex="0">
 <table role="table">
 <thead role="rowgroup"><tr role="row">
 <th role="columnheader" scope="col">Id</th><th role="columnheader" scope="col">Question</th>

@@ -37,14 +37,18 @@ class _Lenient(GenerateJsonSchema):
 
 @dataclass
 class Schemas:
-    """The schemas of all parameters and results of a design. ``definitions`` are those that others refer to."""
+    """The schemas of the parameters and results of a design's patterns: of all, or of some.
+
+    ``definitions`` are those that others refer to.
+    """
 
     design: CompiledDesign
+    patterns: Iterable[ReadPattern | WritePattern] | None = None
     definitions: dict[str, Schema] = field(init=False)
 
     def __post_init__(self) -> None:
         wanted: dict[tuple[str, Mode], TypeAdapter[Any]] = {}
-        for pattern in self.design.patterns.values():
+        for pattern in self.design.patterns.values() if self.patterns is None else self.patterns:
             for parameter in pattern.signature.parameters:
                 wanted[_parameter_key(pattern, parameter), "validation"] = TypeAdapter(_validated(parameter))
             for name, annotation in _results(pattern):

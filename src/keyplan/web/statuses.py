@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from keyplan.errors import (
+    AccessRefused,
     DynamoDBError,
     ItemNotFound,
     ItemTooLarge,
     KeyplanError,
     Refused,
     RequestError,
+    SignInNeeded,
     StoreError,
     UnknownPattern,
     WriteFailed,
@@ -23,6 +25,8 @@ _STATUSES: tuple[tuple[type[KeyplanError], int], ...] = (
     (RequestError, 400),
     (WriteFailed, 409),
     (Refused, 409),
+    (SignInNeeded, 401),
+    (AccessRefused, 403),
     (StoreError, 503),
 )
 _DYNAMODB_STATUSES = {

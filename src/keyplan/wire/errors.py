@@ -36,6 +36,12 @@ class ResourceNotFoundException(DynamoDBError):
     type = "ResourceNotFoundException"
 
 
+class TableNotFoundException(DynamoDBError):
+    """There is no such table: what the operations on backups say."""
+
+    type = "TableNotFoundException"
+
+
 class ResourceInUseException(DynamoDBError):
     """The table exists already, or is being changed."""
 
@@ -90,16 +96,35 @@ class TransactionConflictException(DynamoDBError):
     type = "TransactionConflictException"
 
 
+ThrottlingReasons = Sequence[Mapping[str, str]]
+"""Each with ``reason`` (``TableWriteKeyRangeThroughputExceeded``) and ``resource``, the ARN of a table or index."""
+
+
 class ProvisionedThroughputExceededException(DynamoDBError):
-    """More than the table's throughput."""
+    """More than the throughput of a provisioned table, of its indexes, or of a partition."""
 
     type = "ProvisionedThroughputExceededException"
 
+    def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
+        super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
+
 
 class ThrottlingException(DynamoDBError):
-    """Too many requests of the control plane, or of an on-demand table."""
+    """More than the throughput of a table on demand, of its indexes, or of a partition."""
 
     type = "ThrottlingException"
+
+    def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
+        super().__init__(message, fields={"throttlingReasons": list(reasons)})
+
+
+class RequestLimitExceeded(DynamoDBError):
+    """More than the account's quota."""
+
+    type = "RequestLimitExceeded"
+
+    def __init__(self, message: str, reasons: ThrottlingReasons = ()) -> None:
+        super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
 
 
 class InternalServerError(DynamoDBError):

@@ -30,11 +30,23 @@ TOKEN_LIFETIME_S = 600
 READ_UNIT_BYTES = 4 * KIB_BYTES
 WRITE_UNIT_BYTES = KIB_BYTES
 
+PARTITION_READ_UNITS_MAX = 3000
+PARTITION_WRITE_UNITS_MAX = 1000
+"""Units a second that one partition gives; reads and writes are limited each by itself."""
+
 LOCAL_INDEXES_MAX = 5
 GLOBAL_INDEXES_MAX = 20
 INDEX_PARTITION_ATTRIBUTES_MAX = 4
 INDEX_SORT_ATTRIBUTES_MAX = 4
 PROJECTED_NAMES_PER_TABLE_MAX = 100
+
+ACCOUNT_UNITS_MAX = 80_000
+"""Provisioned read units, and write units, of an account in a region: a quota that can be raised."""
+TABLE_UNITS_MAX = 40_000
+"""The same of one table or global index, provisioned or on demand."""
+
+TAGS_MAX = 50
+ARN_MAX = 1283
 
 TABLE_NAME_MIN = 3
 TABLE_NAME_MAX = 255

@@ -2,7 +2,8 @@
 
 This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
 the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
-(``Expected``, ``KeyConditions``...) stand apart: they are recognised and refused.
+(``Expected``, ``KeyConditions``...) and those of features that aren't there stand apart: they are recognised and
+refused. So are the operations that aren't there (``NOT_THERE``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from keyplan.wire import limits
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import UnknownOperationException, ValidationException, one_or_more
 from keyplan.wire.shapes import (
     Check,
     Flag,
@@ -79,6 +80,7 @@ STREAM = structure(
 )
 ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=TEXT)
 TAGS = ListOf(structure({"Key": Text(1, 128), "Value": Text(0, 256)}))
+ARN = Text(1, limits.ARN_MAX)
 
 TABLE_SETTINGS: dict[str, Shape] = {
     "BillingMode": BILLING_MODE,
@@ -102,6 +104,8 @@ class Operation:
     legacy: tuple[str, ...] = ()
     """Legacy parameters, which are refused, in the order AWS names them."""
     expressions: tuple[str, ...] = ()
+    not_there: tuple[str, ...] = ()
+    """Parameters of features that aren't there, which are refused."""
     check: Check = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -118,6 +122,9 @@ class Operation:
             explain(self.request, params)
         if self.legacy and not params.keys().isdisjoint(self.legacy):
             self.refuse_legacy(params)
+        for name in self.not_there:
+            if params.get(name):
+                raise one_or_more(f"{name} is not supported here")
 
     def refuse_legacy(self, params: Mapping[str, Any]) -> None:
         """Raise for a legacy parameter; together with an expression it is an error of AWS's as well."""
@@ -174,6 +181,7 @@ _ALL = (
             Tags=TAGS,
             **TABLE_SETTINGS,
         ),
+        not_there=("ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
     ),
     Operation("DescribeTable", "table", structure(_TABLE)),
     Operation(
@@ -191,6 +199,14 @@ _ALL = (
             GlobalSecondaryIndexUpdates=ListOf(INDEX_UPDATE),
             **TABLE_SETTINGS,
         ),
+        not_there=(
+            "ReplicaUpdates",
+            "MultiRegionConsistency",
+            "GlobalTableWitnessUpdates",
+            "GlobalTableSettingsReplicationMode",
+            "DisassociationProtectionEnabled",
+            "VectorIndexUpdates",
+        ),
     ),
     Operation(
         "UpdateTimeToLive",
@@ -198,6 +214,12 @@ _ALL = (
         structure({**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}),
     ),
     Operation("DescribeTimeToLive", "table", structure(_TABLE)),
+    Operation("DescribeContinuousBackups", "table", structure(_TABLE)),
+    Operation("TagResource", "table", structure({"ResourceArn": ARN, "Tags": TAGS})),
+    Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(Text(1, 128))})),
+    Operation("ListTagsOfResource", "table", structure({"ResourceArn": ARN}, NextToken=TEXT)),
+    Operation("DescribeLimits", "table", structure()),
+    Operation("DescribeEndpoints", "table", structure()),
     Operation(
         "GetItem",
         "read",
@@ -328,3 +350,33 @@ _ALL = (
 
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
 """Every operation by its name."""
+
+_FEATURES_NOT_THERE = {
+    "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
+    "backups and point-in-time recovery": "CreateBackup DeleteBackup DescribeBackup ListBackups RestoreTableFromBackup "
+    "RestoreTableToPointInTime UpdateContinuousBackups",
+    "exports and imports": "DescribeExport DescribeImport ExportTableToPointInTime ImportTable ListExports ListImports "
+    "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
+    "global tables": "CreateGlobalTable DescribeGlobalTable DescribeGlobalTableSettings ListGlobalTables "
+    "UpdateGlobalTable UpdateGlobalTableSettings DescribeTableReplicaAutoScaling UpdateTableReplicaAutoScaling",
+    "resource policies": "DeleteResourcePolicy GetResourcePolicy PutResourcePolicy",
+    "Kinesis": "DescribeKinesisStreamingDestination DisableKinesisStreamingDestination "
+    "EnableKinesisStreamingDestination UpdateKinesisStreamingDestination",
+    "contributor insights": "DescribeContributorInsights ListContributorInsights UpdateContributorInsights",
+    "vector indexes": "SearchVectors",
+    "streams": "DescribeStream GetRecords GetShardIterator ListStreams",
+}
+
+NOT_THERE: Mapping[str, str] = {
+    name: feature for feature, names in _FEATURES_NOT_THERE.items() for name in names.split()
+}
+"""The operations that the service has and this store hasn't, with the feature they belong to. They answer
+``UnknownOperationException``, as the service does in a region that lacks them. Those of streams are of an API of their
+own.
+"""
+
+
+def unknown_operation(name: str) -> UnknownOperationException:
+    """The error of an operation that isn't in ``OPERATIONS``."""
+    feature = NOT_THERE.get(name)
+    return UnknownOperationException(f"Operation {name} is not supported" + (f": {feature}" if feature else ""))

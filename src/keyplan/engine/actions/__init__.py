@@ -10,15 +10,21 @@ from keyplan.engine.actions.batch_write_item import batch_write_item
 from keyplan.engine.actions.create_table import create_table
 from keyplan.engine.actions.delete_item import delete_item
 from keyplan.engine.actions.delete_table import delete_table
+from keyplan.engine.actions.describe_continuous_backups import describe_continuous_backups
+from keyplan.engine.actions.describe_endpoints import describe_endpoints
+from keyplan.engine.actions.describe_limits import describe_limits
 from keyplan.engine.actions.describe_table import describe_table
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
 from keyplan.engine.actions.get_item import get_item
 from keyplan.engine.actions.list_tables import list_tables
+from keyplan.engine.actions.list_tags_of_resource import list_tags_of_resource
 from keyplan.engine.actions.put_item import put_item
 from keyplan.engine.actions.query import query
 from keyplan.engine.actions.scan import scan
+from keyplan.engine.actions.tag_resource import tag_resource
 from keyplan.engine.actions.transact_get_items import transact_get_items
 from keyplan.engine.actions.transact_write_items import transact_write_items
+from keyplan.engine.actions.untag_resource import untag_resource
 from keyplan.engine.actions.update_item import update_item
 from keyplan.engine.actions.update_table import update_table
 from keyplan.engine.actions.update_time_to_live import update_time_to_live
@@ -34,6 +40,12 @@ ACTIONS: Mapping[str, Action] = {
     "UpdateTable": update_table,
     "UpdateTimeToLive": update_time_to_live,
     "DescribeTimeToLive": describe_time_to_live,
+    "DescribeContinuousBackups": describe_continuous_backups,
+    "TagResource": tag_resource,
+    "UntagResource": untag_resource,
+    "ListTagsOfResource": list_tags_of_resource,
+    "DescribeLimits": describe_limits,
+    "DescribeEndpoints": describe_endpoints,
     "GetItem": get_item,
     "PutItem": put_item,
     "UpdateItem": update_item,

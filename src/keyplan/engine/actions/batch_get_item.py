@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
-from keyplan.engine.keys import Key, key_of_request
+from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.tables import Table
+from keyplan.engine.throttle import THROTTLED
+from keyplan.errors import DynamoDBError
 from keyplan.expressions import BoundProjection
 from keyplan.wire.capacity import Consumed, read_units
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 from keyplan.wire.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
+
+_DUPLICATES = "Provided list of item keys contains duplicates"
 
 
 def batch_get_item(database: Database, request: Request) -> Answer:
@@ -21,13 +24,19 @@ def batch_get_item(database: Database, request: Request) -> Answer:
     asked: dict[str, dict[str, Any]] = request["RequestItems"]
     if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
-    prepared = [(name, database.table(name), of_table, only_projection(of_table)) for name, of_table in asked.items()]
-    read = _Reading(database.show)
-    keyed = [
-        (name, table, of_table, projection, _keys(table, of_table)) for name, table, of_table, projection in prepared
-    ]
-    for name, table, of_table, projection, keys in keyed:
-        read.table(name, table, of_table, projection, keys)
+    projections = [only_projection(of_table) for of_table in asked.values()]
+    try:
+        tables = [database.table(name) for name in asked]
+        keys = [_keys(table, of_table) for table, of_table in zip(tables, asked.values(), strict=True)]
+    except (ResourceNotFoundException, SchemaFault):
+        for of_table in asked.values():
+            _check_alone(of_table["Keys"])
+        raise
+    read = _Reading(database)
+    for (name, of_table), table, projection, its_keys in zip(asked.items(), tables, projections, keys, strict=True):
+        read.table(name, table, of_table, projection, its_keys)
+    if read.throttled is not None and not any(consumed.table_units for consumed in read.units.values()):
+        raise read.throttled
     answer: Answer = {"Responses": read.responses, "UnprocessedKeys": read.unprocessed}
     level = wants_capacity(request)
     if level is not None:
@@ -38,15 +47,26 @@ def batch_get_item(database: Database, request: Request) -> Answer:
 def _keys(table: Table, of_table: dict[str, Any]) -> list[Key]:
     keys = [key_of_request(table, key) for key in of_table["Keys"]]
     if len(set(keys)) < len(keys):
-        raise ValidationException("Provided list of item keys contains duplicates")
+        raise ValidationException(_DUPLICATES)
     return keys
+
+
+def _check_alone(keys: list[dict[str, Any]]) -> None:
+    """What is wrong with keys whatever their table: the service tells it before it looks for one."""
+    for key in keys:
+        check_key_values(key)
+    if any(key in keys[:number] for number, key in enumerate(keys)):
+        raise ValidationException(_DUPLICATES)
 
 
 class _Reading:
     """What was read so far, over all tables."""
 
-    def __init__(self, show: Callable[[bytes], Any]) -> None:
-        self._show = show
+    def __init__(self, database: Database) -> None:
+        self._show = database.show
+        self._meter = database.meter
+        self.throttled: DynamoDBError | None = None
+        """Why keys were left unprocessed."""
         self.responses: dict[str, list[Answer]] = {}
         self.unprocessed: dict[str, Answer] = {}
         self.units: dict[str, Consumed] = {}
@@ -67,10 +87,21 @@ class _Reading:
             row = table.stored.get(*key)
             size = 0 if row is None else row[0]
             self._size_bytes += size
-            if self._size_bytes > BATCH_GET_BYTES_MAX:
+            units = read_units(size, consistent=consistent)
+            if self._size_bytes > BATCH_GET_BYTES_MAX or not self._is_let_in(table, key, units):
                 rest = {member: value for member, value in of_table.items() if value is not None}
                 self.unprocessed[name] = {**rest, "Keys": of_table["Keys"][number:]}
                 return
-            consumed.table_units += read_units(size, consistent=consistent)
+            consumed.table_units += units
             if row is not None:
                 items.append(self._show(row[1]) if projection is None else projection.project(decode(row[1])))
+
+    def _is_let_in(self, table: Table, key: Key, units: float) -> bool:
+        if self._meter is None:
+            return True
+        try:
+            self._meter.read(table, None, key[0], units)
+        except THROTTLED as error:
+            self.throttled = error
+            return False
+        return True

@@ -9,8 +9,9 @@ from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.port import Writer
-from keyplan.engine.tables import Table
+from keyplan.engine.throttle import THROTTLED
 from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.errors import DynamoDBError
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import ValidationException
 from keyplan.wire.limits import BATCH_WRITE_REQUESTS_MAX
@@ -24,25 +25,42 @@ def batch_write_item(database: Database, request: Request) -> Answer:
     if sum(len(requests) for requests in asked.values()) > BATCH_WRITE_REQUESTS_MAX:
         raise ValidationException("Too many items requested for the BatchWriteItem call")
     actions = [(name, _one_action(each)) for name, requests in asked.items() for each in requests]
-    writes = [_prepare(database.table(name), action) for name, action in actions]
+    writes = [_prepare(database, name, action) for name, action in actions]
     if len({(write.table.name, write.key) for write in writes}) < len(writes):
         raise ValidationException("Provided list of item keys contains duplicates")
 
-    def work(writer: Writer) -> list[Outcome]:
-        return [perform(writer, write) for write in writes]
+    def work(writer: Writer) -> list[Outcome | DynamoDBError]:
+        return [_perform(database, writer, write) for write in writes]
 
-    outcomes = database.write(work)
-    answer: Answer = {"UnprocessedItems": {}}
+    results = database.write(work)
+    unprocessed: dict[str, list[Answer]] = {}
+    done: list[tuple[Write, Outcome]] = []
+    for write, result, (name, action) in zip(writes, results, actions, strict=True):
+        if isinstance(result, Outcome):
+            done.append((write, result))
+        else:
+            unprocessed.setdefault(name, []).append(action)
+    if not done and isinstance(results[0], DynamoDBError):
+        raise results[0]
+    answer: Answer = {"UnprocessedItems": unprocessed}
     level = wants_capacity(request)
     if level is not None:
         units: dict[str, Consumed] = {}
-        for write, outcome in zip(writes, outcomes, strict=True):
+        for write, outcome in done:
             consumed = units.setdefault(write.table.name, Consumed(write.table.name, "Write"))
             add_units(consumed, write.table, outcome)
         answer["ConsumedCapacity"] = consumed_list(units, level)
     if request.get("ReturnItemCollectionMetrics") == "SIZE":
         answer["ItemCollectionMetrics"] = _metrics(writes, actions)
     return answer
+
+
+def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
+    """Do a write; what is throttled comes back unprocessed."""
+    try:
+        return perform(writer, write, database.charge)
+    except THROTTLED as error:
+        return error
 
 
 def _one_action(action: dict[str, Any]) -> dict[str, Any]:
@@ -55,9 +73,11 @@ def _one_action(action: dict[str, Any]) -> dict[str, Any]:
     return action
 
 
-def _prepare(table: Table, action: dict[str, Any]) -> Write:
+def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:
     put: dict[str, Any] | None = action.get("PutRequest")
-    return prepare.put(table, put) if put is not None else prepare.delete(table, action["DeleteRequest"])
+    if put is not None:
+        return prepare.put(database, {"TableName": name, "Item": put["Item"]})
+    return prepare.delete(database, {"TableName": name, "Key": action["DeleteRequest"]["Key"]})
 
 
 def _metrics(writes: list[Write], actions: list[tuple[str, dict[str, Any]]]) -> dict[str, list[Answer]]:

@@ -9,21 +9,6 @@ from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Outcome, add_units
 from keyplan.wire.capacity import Consumed
-from keyplan.wire.errors import ValidationException
-
-
-def old_or_none(request: Request) -> bool:
-    """Whether a put or delete is to return the old item.
-
-    Raises:
-        ValidationException: it asks for something else than ALL_OLD or NONE.
-    """
-    wanted = request.get("ReturnValues")
-    if wanted is None or wanted == "NONE":
-        return False
-    if wanted != "ALL_OLD":
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
-    return True
 
 
 def write_answer(request: Request, table: Table, outcome: Outcome, attributes: dict[str, Any] | None) -> Answer:

@@ -14,17 +14,20 @@ def get_item(database: Database, request: Request) -> Answer:
     # Table name and key alone is by far the most frequent request.
     plain = len(request) == 2
     projection = None if plain else only_projection(request)
-    table = database.table(request["TableName"])
-    row = table.stored.get(*key_of_request(table, request["Key"]))
+    table = database.table(request["TableName"], request["Key"])
+    key = key_of_request(table, request["Key"])
+    row = table.stored.get(*key)
     answer: Answer = {}
     if row is not None:
         answer["Item"] = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
-    if plain:
+    if plain and database.meter is None:
         return answer
+    consumed = Consumed(table.name, "Read")
+    size = 0 if row is None else row[0]
+    consumed.table_units = read_units(size, consistent=bool(request.get("ConsistentRead")))
+    if database.meter is not None:
+        database.meter.read(table, None, key[0], consumed.table_units)
     level = wants_capacity(request)
     if level is not None:
-        consumed = Consumed(table.name, "Read")
-        size = 0 if row is None else row[0]
-        consumed.table_units = read_units(size, consistent=bool(request.get("ConsistentRead")))
         answer["ConsumedCapacity"] = consumed.as_json(level)
     return answer

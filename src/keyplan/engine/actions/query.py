@@ -17,10 +17,13 @@ from keyplan.engine.reading import (
 )
 from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
 from keyplan.engine.storage.port import Bounds
-from keyplan.expressions import BoundCondition
-from keyplan.wire.errors import ValidationException
+from keyplan.engine.tables import Table
+from keyplan.expressions import BoundCondition, ExpressionFault, KeyCondition, Placeholders
+from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 
 EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
+_JUDGED_LAST = ("Query condition missed", "HASH key attributes", "RANGE key attributes")
+"""What is wrong with a key condition as a whole, when all its placeholders have been looked up."""
 
 
 def query(database: Database, request: Request) -> Answer:
@@ -30,13 +33,23 @@ def query(database: Database, request: Request) -> Answer:
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
-    target = target_of(database.table(request["TableName"]), request)
+    target = target_of(_table(database, request), request)
     question = _question(target, request)
-    start = start_of(target, request)
-    if start is not None:
-        _check_start(question.bounds, start)
-        question = replace(question, bounds=replace(question.bounds, after=start))
-    return answer_page(question, request, database.show)
+    return answer_page(database, question, request)
+
+
+def _table(database: Database, request: Request) -> Table:
+    """The table. When there is none, what is wrong with the request in any case is told first."""
+    try:
+        return database.table(request["TableName"])
+    except ResourceNotFoundException:
+        given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
+        assert given is not None  # noqa: S101 - there is a KeyConditionExpression
+        condition_of(request, given, "KeyConditionExpression")
+        condition_of(request, given, "FilterExpression")
+        projection_of(request, given)
+        given.check_unused()
+        raise
 
 
 def _question(target: Target, request: Request) -> Question:
@@ -46,19 +59,36 @@ def _question(target: Target, request: Request) -> Question:
     if only_key and select is None:
         bounds = planned_bounds(target, request, forward=forward)
         if bounds is not None:
-            return Question(target, bounds, None, None, fetches=False)
+            return Question(target, _after_start(target, request, bounds), None, None, fetches=False)
     given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
     assert given is not None  # noqa: S101 - there is a KeyConditionExpression
-    condition = bound_condition(target, request, given)
+    condition = _condition(target, request, given)
     filter_ = condition_of(request, given, "FilterExpression")
     projection = projection_of(request, given)
+    if not isinstance(condition, KeyCondition):
+        if condition.message.startswith(_JUDGED_LAST):
+            given.check_unused()
+        raise condition
     given.check_unused()
     check_select(target, request, "Querying")
+    bounds = _after_start(target, request, bounds_of(condition, forward=forward))
     _check_filter(target, filter_)
     fetches = fetches_items(target, request, filter_, projection)
     if only_key:
         remember(target, request, given, condition)
-    return Question(target, bounds_of(condition, forward=forward), filter_, projection, fetches)
+    return Question(target, bounds, filter_, projection, fetches)
+
+
+def _condition(
+    target: Target, request: Request, given: Placeholders
+) -> KeyCondition | ExpressionFault | ValidationException:
+    """The key condition; or, for later, why it can't be one: other expressions are read first, as the service does."""
+    try:
+        return bound_condition(target, request, given)
+    except (ExpressionFault, ValidationException) as fault:
+        if fault.message.startswith("Invalid KeyConditionExpression"):
+            raise
+        return fault
 
 
 def _check_filter(target: Target, filter_: BoundCondition | None) -> None:
@@ -72,9 +102,19 @@ def _check_filter(target: Target, filter_: BoundCondition | None) -> None:
             )
 
 
-def _check_start(bounds: Bounds, start: tuple[str | bytes, ...]) -> None:
+def _after_start(target: Target, request: Request, bounds: Bounds) -> Bounds:
+    """The bounds, after the ExclusiveStartKey if there is one.
+
+    Raises:
+        ValidationException: it can't be a key of this query.
+    """
+    start = start_of(target, request)
+    if start is None:
+        return bounds
     count = len(bounds.partition)
+    has_sort = bool(bounds.equal) or bounds.low is not None or bounds.high is not None
+    if has_sort and (start[:count] != bounds.partition or not contains(bounds, start[count:])):
+        raise ValidationException("The provided starting key does not match the range key predicate")
     if start[:count] != bounds.partition:
         raise ValidationException("The provided starting key is outside query boundaries based on provided conditions")
-    if not contains(bounds, start[count:]):
-        raise ValidationException("The provided starting key does not match the range key predicate")
+    return replace(bounds, after=start)

@@ -39,7 +39,7 @@ def scan(database: Database, request: Request) -> Answer:
             f"TotalSegments: {segment[1]} Segment: {segment[0]}"
         )
     bounds = Bounds(after=start, segment=segment)
-    return answer_page(Question(target, bounds, filter_, projection, fetches), request, database.show)
+    return answer_page(database, Question(target, bounds, filter_, projection, fetches), request)
 
 
 def _segment(request: Request) -> tuple[int, int] | None:

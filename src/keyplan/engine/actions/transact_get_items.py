@@ -6,10 +6,11 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
-from keyplan.engine.keys import Key, SchemaFault, key_of_request
+from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.storage.port import Reader, Row
 from keyplan.engine.tables import Table
+from keyplan.engine.throttle import THROTTLED, Meter, cancellation_of
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import TransactionCanceledException, ValidationException
 from keyplan.wire.limits import TRANSACT_BYTES_MAX
@@ -18,6 +19,8 @@ from keyplan.wire.limits import TRANSACT_BYTES_MAX
 def transact_get_items(database: Database, request: Request) -> Answer:
     """Read up to a hundred items as of one moment."""
     gets = [action["Get"] for action in request["TransactItems"]]
+    for get in gets:
+        check_key_values(get["Key"])
     projections = [only_projection(get) for get in gets]
     tables = [database.table(get["TableName"]) for get in gets]
     keys = _keys(tables, gets)
@@ -30,6 +33,8 @@ def transact_get_items(database: Database, request: Request) -> Answer:
     rows = database.storage.read(work)
     if sum(row[0] for row in rows if row is not None) > TRANSACT_BYTES_MAX:
         raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+    if database.meter is not None:
+        _charge(database.meter, tables, keys, rows)
     responses: list[Answer] = []
     for row, projection in zip(rows, projections, strict=True):
         if row is None:
@@ -46,6 +51,18 @@ def transact_get_items(database: Database, request: Request) -> Answer:
             consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
         answer["ConsumedCapacity"] = consumed_list(units, level, by_direction=True)
     return answer
+
+
+def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row | None]) -> None:
+    reasons: list[dict[str, Any]] = []
+    for table, key, row in zip(tables, keys, rows, strict=True):
+        try:
+            meter.read(table, None, key[0], read_units(0 if row is None else row[0], transactional=True))
+            reasons.append({"Code": "None"})
+        except THROTTLED as error:
+            reasons.append(cancellation_of(error))
+    if any(reason["Code"] != "None" for reason in reasons):
+        raise TransactionCanceledException(reasons)
 
 
 def _keys(tables: list[Table], gets: list[dict[str, Any]]) -> list[Key]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import orjson
@@ -15,26 +16,26 @@ from keyplan.engine.items import decode
 from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.port import Writer
-from keyplan.engine.tables import Table
-from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.engine.throttle import THROTTLED, cancellation_of
+from keyplan.engine.writes import Charge, Outcome, Write, add_units, perform
 from keyplan.expressions import ExpressionFault
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import (
     ConditionalCheckFailedException,
     IdempotentParameterMismatchException,
+    ResourceNotFoundException,
     TransactionCanceledException,
     ValidationException,
 )
 from keyplan.wire.limits import TOKEN_LIFETIME_S, TRANSACT_BYTES_MAX
 
-_PREPARE: dict[str, Callable[[Table, Request], Write]] = {
+_PREPARE: dict[str, Callable[[Database, Request], Write]] = {
     "ConditionCheck": prepare.condition_check,
     "Put": prepare.put,
     "Delete": prepare.delete,
-    "Update": lambda table, request: prepare.update(table, request)[0],
+    "Update": lambda database, request: prepare.update(database, request)[0],
 }
 _NO_REASON = {"Code": "None"}
-_KEY_UPDATE = "One or more parameter values were invalid: Cannot update attribute"
 
 Reason = dict[str, Any]
 
@@ -48,12 +49,13 @@ class _Cancelled(Exception):
 def transact_write_items(database: Database, request: Request) -> Answer:
     """Do up to a hundred writes, all or none. With a ClientRequestToken a repetition writes nothing."""
     actions = [_one_action(action) for action in request["TransactItems"]]
-    tables = [database.table(action["TableName"]) for _, action in actions]
-    steps = [_step(kind, table, action) for (kind, action), table in zip(actions, tables, strict=True)]
+    steps = _steps(database, actions)
     writes = [step for step in steps if isinstance(step, Write)]
     _check_together(writes)
     token: str | None = request.get("ClientRequestToken")
     digest = _digest(request) if token is not None else b""
+
+    charge = None if database.meter is None else partial(database.meter.write, transactional=True)
 
     def work(writer: Writer) -> Answer:
         now_s = database.clock()
@@ -62,7 +64,7 @@ def transact_write_items(database: Database, request: Request) -> Answer:
             kept = writer.token(token, since_s)
             if kept is not None:
                 return _repeated(request, kept, digest)
-        outcomes = _perform_all(writer, steps)
+        outcomes = _perform_all(writer, steps, charge)
         if token is not None:
             sizes = _sizes_by_table(writes, outcomes)
             writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
@@ -74,16 +76,26 @@ def transact_write_items(database: Database, request: Request) -> Answer:
         raise TransactionCanceledException(cancelled.reasons) from None
 
 
-def _step(kind: str, table: Table, action: Request) -> Write | Reason:
+def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write | Reason]:
+    """The steps of all actions. What is wrong with any of them is told before that a table isn't there."""
+    steps: list[Write | Reason] = []
+    missing: ResourceNotFoundException | None = None
+    for kind, action in actions:
+        try:
+            steps.append(_step(database, kind, action))
+        except ResourceNotFoundException as error:
+            missing = missing or error
+    if missing is not None:
+        raise missing
+    return steps
+
+
+def _step(database: Database, kind: str, action: Request) -> Write | Reason:
     """The write of an action, or why it can't be: what doesn't fit the table cancels the transaction."""
     try:
-        return _PREPARE[kind](table, action)
+        return _PREPARE[kind](database, action)
     except SchemaFault as fault:
         return {"Code": "ValidationError", "Message": fault.message}
-    except ExpressionFault as fault:
-        if fault.message.startswith(_KEY_UPDATE):
-            return {"Code": "ValidationError", "Message": fault.message}
-        raise
 
 
 def _check_together(writes: list[Write]) -> None:
@@ -105,7 +117,7 @@ def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
     return given[0]
 
 
-def _perform_all(writer: Writer, steps: list[Write | Reason]) -> list[Outcome]:
+def _perform_all(writer: Writer, steps: list[Write | Reason], charge: Charge | None) -> list[Outcome]:
     """Perform the writes; when some can't be done, find the reason of each and undo all."""
     outcomes: list[Outcome] = []
     reasons: list[Reason] = []
@@ -114,10 +126,12 @@ def _perform_all(writer: Writer, steps: list[Write | Reason]) -> list[Outcome]:
             reasons.append(step)
             continue
         try:
-            outcomes.append(perform(writer, step))
+            outcomes.append(perform(writer, step, charge))
             reasons.append(_NO_REASON)
         except ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
+        except THROTTLED as error:
+            reasons.append(cancellation_of(error))
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
     if len(outcomes) < len(steps):

@@ -14,10 +14,9 @@ from keyplan.expressions import BoundUpdate
 
 def update_item(database: Database, request: Request) -> Answer:
     """Change attributes of an item; an item that isn't there is made."""
-    table = database.table(request["TableName"])
-    write, bound = prepare.update(table, request)
-    outcome = database.write(lambda writer: perform(writer, write))
-    return write_answer(request, table, outcome, _returned(request.get("ReturnValues"), outcome, bound))
+    write, bound = prepare.update(database, request)
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
+    return write_answer(request, write.table, outcome, _returned(request.get("ReturnValues"), outcome, bound))
 
 
 def _returned(wanted: str | None, outcome: Outcome, bound: BoundUpdate | None) -> dict[str, Any] | None:

@@ -34,6 +34,7 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
                 "TimeToLive is active on a different AttributeName: current AttributeName is " + now
             )
         attribute = wanted["AttributeName"] if wanted["Enabled"] else None
+        writer.expire_by(table.stored, attribute)
         writer.define(table.stored.layout.id, json.dumps({**table.definition, "TimeToLive": attribute}))
 
     database.write(work)

@@ -184,8 +184,10 @@ class FilePool:
 class MemoryPool:
     """The one connection to a store in memory, for one thread at a time."""
 
+    PLACE = ":memory:"
+
     def __init__(self) -> None:
-        self.place = ":memory:"
+        self.place = self.PLACE
         self._lock = threading.Lock()
         self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
         _configure(self._connection, 0.0, "OFF")

@@ -6,12 +6,12 @@ import apsw
 
 from keyplan.errors import StoreError
 
-_NO_TABLE = "no such table: items_"
+_NO_TABLE = ("no such table: items_", "no such table: index_")
 
 
 def is_stale(error: apsw.Error) -> bool:
     """Whether the error says that a table's physical form has changed under a cached layout."""
-    return isinstance(error, apsw.SQLError) and _NO_TABLE in str(error)
+    return isinstance(error, apsw.SQLError) and any(text in str(error) for text in _NO_TABLE)
 
 
 def store_error(error: apsw.Error, place: str) -> StoreError:

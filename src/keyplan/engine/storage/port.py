@@ -154,6 +154,12 @@ class Reader(Protocol):
         """The entry of an index under this full key."""
         ...
 
+    def expired(
+        self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int
+    ) -> list[tuple[KeyText, KeyText]]:
+        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
+        ...
+
 
 class Writer(Reader, Protocol):
     """Reads and writes in one transaction."""
@@ -202,12 +208,30 @@ class Writer(Reader, Protocol):
         """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
         ...
 
+    def expire_by(self, table: StoredTable, attribute: str | None) -> None:
+        """Make ``expired`` quick for this attribute, or, with None, for none any more. It may be so already."""
+        ...
+
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
         """The request's digest and the answer stored under an idempotency token since ``since_s`` (epoch)."""
         ...
 
     def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
         """Store an answer under a token; forget those from before ``since_s``."""
+        ...
+
+
+class Snapshot(Protocol):
+    """The store as it was when the snapshot was taken. For one thread at a time."""
+
+    def page(
+        self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """``StoredTable.page``."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it; a second time does nothing."""
         ...
 
 
@@ -235,6 +259,10 @@ class Storage(Protocol):
         """Run ``work`` in one transaction; when it raises, nothing was written. When this returns, it is
         durable.
         """
+        ...
+
+    def snapshot(self) -> Snapshot:
+        """What is committed now, to be read later. A store in memory has none."""
         ...
 
     def together(self, work: Callable[[], None]) -> None:

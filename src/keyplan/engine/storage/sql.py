@@ -9,6 +9,8 @@ write names it.
 
 from __future__ import annotations
 
+import orjson
+
 from keyplan.engine.storage.port import Bounds, IndexLayout, ScalarType, TableLayout
 
 APPLICATION_ID = 0x4B504C4E
@@ -84,6 +86,36 @@ def create_index(layout: TableLayout, index: IndexLayout) -> str:
     return (
         f"CREATE TABLE {index_name(layout, index.number)} ({', '.join(columns)}, PRIMARY KEY ({primary})) WITHOUT ROWID"
     )
+
+
+def _seconds(attribute: str) -> str:
+    """The expression of a Number attribute, NULL where an item has none: SQLite's own functions, so that every program
+    that opens the file keeps the index on it. The label is written as the JSON has it.
+    """
+    label = orjson.dumps(attribute).decode().replace("'", "''")
+    return f"CAST(CAST(body AS TEXT) ->> '$.{label}.N' AS REAL)"
+
+
+def expired(layout: TableLayout, attribute: str) -> str:
+    """The statement that gives the keys of items whose attribute lies between two numbers, and at most so many."""
+    seconds = _seconds(attribute)
+    return (
+        f"SELECT pk, sk FROM {items_name(layout)} "  # noqa: S608 - names of our making
+        f"WHERE {seconds} IS NOT NULL AND {seconds} > ? AND {seconds} <= ? ORDER BY {seconds} LIMIT ?"
+    )
+
+
+def create_expiry(layout: TableLayout, attribute: str) -> str:
+    """The statement that makes ``expired`` quick: an index that SQLite keeps with every write."""
+    seconds = _seconds(attribute)
+    return (
+        f"CREATE INDEX IF NOT EXISTS expiry_{layout.id} ON {items_name(layout)} ({seconds}) WHERE {seconds} IS NOT NULL"
+    )
+
+
+def drop_expiry(layout: TableLayout) -> str:
+    """The statement that ends that."""
+    return f"DROP INDEX IF EXISTS expiry_{layout.id}"
 
 
 class IndexTexts:

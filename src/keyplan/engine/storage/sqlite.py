@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import apsw
@@ -19,6 +21,7 @@ from keyplan.engine.storage.port import (
     KeyText,
     Reader,
     Row,
+    Snapshot,
     StaleTableError,
     StoredEntry,
     StoredTable,
@@ -38,13 +41,20 @@ _FETCHED_AT_ONCE_MAX = 32
 class SqliteStorage:
     """Tables in a SQLite file (``SqliteStorage.file``) or in memory (``SqliteStorage.memory``)."""
 
-    def __init__(self, pool: FilePool | MemoryPool, busy_timeout_s: float) -> None:
+    def __init__(
+        self,
+        pool: FilePool | MemoryPool,
+        busy_timeout_s: float,
+        folder: tempfile.TemporaryDirectory[str] | None = None,
+    ) -> None:
         self.place = pool.place
         self.statements = 0
         self.pool = pool
         self._busy_timeout_s = busy_timeout_s
         self._writers = FairLock()
         self._joined = threading.local()
+        self._folder = folder
+        """Where the file is, if it is to go with this object."""
 
     @classmethod
     def file(
@@ -63,9 +73,20 @@ class SqliteStorage:
         """A store that lasts as long as this object."""
         return cls(MemoryPool(), 10.0)
 
+    @classmethod
+    def temporary(cls) -> SqliteStorage:
+        """A store in a file that lasts as long as this object, and has snapshots, which memory hasn't."""
+        folder = tempfile.TemporaryDirectory(prefix="keyplan-")
+        path = str(Path(folder.name) / "store.db")
+        storage = cls(FilePool(path, create=True, busy_timeout_s=10.0, synchronous="OFF"), 10.0, folder)
+        storage.place = MemoryPool.PLACE
+        return storage
+
     def close(self) -> None:
         """Close; a second time does nothing."""
         self.pool.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def table(self, layout: TableLayout) -> StoredTable:
         """The reads of a table. Nothing is read yet."""
@@ -96,6 +117,12 @@ class SqliteStorage:
             return self._transaction("BEGIN IMMEDIATE", work)
         finally:
             self._writers.release()
+
+    def snapshot(self) -> Snapshot:
+        """What is committed now, to be read later. A store in memory has none."""
+        if isinstance(self.pool, MemoryPool):
+            raise StoreError("A store in memory has no snapshots", place=self.place, hint="Take a temporary one.")
+        return SqliteSnapshot(self)
 
     def together(self, work: Callable[[], None]) -> None:
         """Run ``work`` with one commit for all its writes."""
@@ -194,14 +221,22 @@ class SqliteTable:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
         so.
         """
+        connection = self.storage.pool.take()
+        try:
+            return self.page_of(connection, index, bounds, limit, bytes_max)
+        finally:
+            self.storage.pool.give(connection)
+
+    def page_of(
+        self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """The page, read by this connection."""
         text = self.texts.page(index, bounds)
         values = sql.page_values(bounds, limit)
-        storage = self.storage
-        connection = storage.pool.take()
         rows: list[Row] = []
         size_bytes = 0
         try:
-            storage.statements += 1
+            self.storage.statements += 1
             cursor = connection.execute(text, values)
             if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
                 rows = cast("list[Row]", cursor.fetchall())
@@ -213,9 +248,7 @@ class SqliteTable:
                     cursor.close(True)
                     return rows, True
         except apsw.Error as error:
-            raise storage.fault(error) from error
-        finally:
-            storage.pool.give(connection)
+            raise self.storage.fault(error) from error
         return rows, limit is not None and len(rows) == limit
 
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
@@ -231,6 +264,38 @@ class SqliteTable:
             storage.pool.give(connection)
         rows, size_bytes = cast("tuple[int, float]", row)
         return None if rows > rows_max else (rows, int(size_bytes))
+
+
+class SqliteSnapshot:
+    """A read transaction that is held open: it sees what was committed before."""
+
+    def __init__(self, storage: SqliteStorage) -> None:
+        self._storage = storage
+        connection = storage.pool.take()
+        try:
+            connection.execute("BEGIN")
+            connection.execute(sql.TABLES).fetchall()  # only with a read it begins
+        except BaseException as error:
+            storage.pool.discard(connection)
+            if isinstance(error, apsw.Error):
+                raise storage.fault(error) from error
+            raise
+        self._connection: apsw.Connection | None = connection
+
+    def page(
+        self, table: StoredTable, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """``StoredTable.page``."""
+        if self._connection is None:
+            raise faults.closed(self._storage.place)
+        return cast("SqliteTable", table).page_of(self._connection, index, bounds, limit, bytes_max)
+
+    def close(self) -> None:
+        """Let go of it; a second time does nothing."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.execute("ROLLBACK")
+            self._storage.pool.give(connection)
 
 
 class SqliteWriter:
@@ -319,6 +384,11 @@ class SqliteWriter:
         row = self._run(cast("SqliteTable", table).texts.indexes[index].entry, (*entry.key, *key)).fetchone()
         return None if row is None else _stored_entry(row)
 
+    def expired(self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int) -> list[Key]:
+        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
+        text = sql.expired(table.layout, attribute)
+        return cast("list[Key]", self._run(text, (after_s, until_s, limit)).fetchall())
+
     def tables(self) -> list[TableRecord]:
         """The catalogue, by name."""
         return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
@@ -356,6 +426,13 @@ class SqliteWriter:
                 self._run(sql.create_index(layout, index))
         self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
         return SqliteTable(self._storage, layout)
+
+    def expire_by(self, table: StoredTable, attribute: str | None) -> None:
+        """Make ``expired`` quick for this attribute, or, with None, for none any more. It may be so already."""
+        if attribute is None:
+            self._run(sql.drop_expiry(table.layout))
+        else:
+            self._run(sql.create_expiry(table.layout, attribute))
 
     def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
         """What is stored under an idempotency token since ``since_s``."""

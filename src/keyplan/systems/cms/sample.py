@@ -1,7 +1,7 @@
 """The sample of the CMS: articles by several authors, with tags, versions and every status.
 
 Article number n is the same in every sample, whatever its size. What is there already is left as it is, so sampling
-again changes nothing, not even what was edited since. The texts are in ``texts.py``.
+again changes nothing, not even what was edited since. The texts are in ``keyplan.systems.texts``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 from keyplan import Put
 from keyplan.systems import Progress
 from keyplan.systems.cms.design import Article, ArticleVersion, Cms, Status, TagArticle, word_count
-from keyplan.systems.cms.texts import SUBJECTS, Subject, manuscript
 from keyplan.systems.posts import stable_id
+from keyplan.systems.texts import SUBJECTS, Subject, manuscript
 
 __all__ = ["AUTHORS", "Whole", "sample", "whole_article"]
 

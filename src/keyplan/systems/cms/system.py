@@ -16,4 +16,6 @@ SYSTEM = System(
     sample=sample,
     sample_count=300,
     load=load,
+    input="a folder of Markdown posts",
+    takes=("folder",),
 )

@@ -1,1 +1,39 @@
-"""A social network: users, posts, comments, likes, follows, messages. Its design is in ``design.py``."""
+"""A social network: users, posts, comments, likes, follows, feeds, messages. README.md tells how it follows its
+document.
+"""
+
+from keyplan.systems.social.design import Social
+from keyplan.systems.social.entities import (
+    Comment,
+    Delivery,
+    Follower,
+    Following,
+    Like,
+    Membership,
+    Message,
+    Post,
+    PostTally,
+    Subscription,
+    TimelineEntry,
+    User,
+    UserTally,
+    conversation_of,
+)
+
+__all__ = [
+    "Comment",
+    "Delivery",
+    "Follower",
+    "Following",
+    "Like",
+    "Membership",
+    "Message",
+    "Post",
+    "PostTally",
+    "Social",
+    "Subscription",
+    "TimelineEntry",
+    "User",
+    "UserTally",
+    "conversation_of",
+]

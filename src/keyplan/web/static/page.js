@@ -200,6 +200,8 @@ async function ask(form, cursor) {
     } else {
       options.body = JSON.stringify(body(form));
       options.headers["content-type"] = "application/json";
+      const token = /(?:^|; )csrf_token=([^;]+)/.exec(document.cookie);
+      if (token) options.headers["x-csrf-token"] = token[1]; // an application's policy may ask for it
     }
     const response = await fetch(address, options);
     const found = await response.json();

@@ -1,4 +1,4 @@
-"""Texts for the sample: hand-written sentences about a few subjects, put together into articles that can be read.
+"""Texts for samples: hand-written sentences about a few subjects, put together into articles that can be read.
 
 Everything is drawn from a ``random.Random`` that the caller seeds, so the same seed gives the same article.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-__all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript"]
+__all__ = ["SUBJECTS", "Manuscript", "Subject", "manuscript", "said"]
 
 
 @dataclass(frozen=True)
@@ -274,8 +274,8 @@ def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int
     thing = subject.things[number % len(subject.things)]
     title = TITLES[(number // len(subject.things) + number) % len(TITLES)].format(thing=thing)
     title = title[0].upper() + title[1:]
-    opening = _said(chance, chance.choice(subject.openings))
-    sentences = iter([_said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))])
+    opening = said(chance, chance.choice(subject.openings))
+    sentences = iter([said(chance, one) for one in chance.sample(subject.sentences, len(subject.sentences))])
     headings = iter(chance.sample(subject.headings, len(subject.headings)))
 
     def section(count: int) -> str:
@@ -291,6 +291,6 @@ def manuscript(chance: random.Random, subject: Subject, number: int, drafts: int
     return Manuscript(title, opening, bodies)
 
 
-def _said(chance: random.Random, sentence: str) -> str:
+def said(chance: random.Random, sentence: str) -> str:
     """The sentence with one of each ``{a|b}``."""
     return re.sub(r"\{([^{}]*)\}", lambda match: chance.choice(match[1].split("|")), sentence)

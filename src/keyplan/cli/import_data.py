@@ -10,7 +10,9 @@ import click
 from keyplan.cli.options import db_option, json_option, name_argument, printable, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.systems import LoadReport
+    from pathlib import Path
+
+    from keyplan.systems import LoadReport, System
 
 __all__ = ["command"]
 
@@ -19,40 +21,54 @@ SOME_LEFT_OUT = 3
 
 @click.command(
     "import",
-    short_help="Load a folder into a system.",
+    short_help="Load files into a system.",
     epilog="""\b
 Examples:
   keyplan import cms ~/blog/_posts
   keyplan import cms content/posts --db blog.db --json
+  keyplan import social facebook_combined.txt
 
 \b
 Exit status: 0 all went in, 3 some didn't, 2 nothing could be tried.
 """,
 )
 @name_argument
-@click.argument("folder", metavar="FOLDER")
+@click.argument("path", metavar="PATH")
 @db_option
 @json_option
 @tells_errors
-def command(name: str, folder: str, db: str | None, *, as_json: bool) -> None:
-    """Load FOLDER into the system NAME. What can't be loaded is told by file and line; the rest goes in."""
-    from pathlib import Path
+def command(name: str, path: str, db: str | None, *, as_json: bool) -> None:
+    """Load PATH, a file or a folder, into the system NAME.
 
+    What can't be loaded is told by file and line; the rest goes in.
+    """
     from keyplan.cli.designs import find, find_system
     from keyplan.cli.progress import progress
-    from keyplan.errors import RequestError
 
     system = find_system(name, "a loader")
-    path = Path(folder).expanduser()
-    if not path.is_dir():
-        what = "is a file" if path.exists() else "isn't there"
-        raise RequestError(f"the folder {folder} {what}", hint="give the folder that holds the files")
+    source = _source(system, path)
     found = find(name)
     with found.open(db) as design, progress("Loading") as bar:
-        report = system.load(design, path, bar)
+        report = system.load(design, source, bar)
     _tell(report, found.db(db), as_json=as_json)
     if report.faults:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
+
+
+def _source(system: System, given: str) -> Path:
+    """The file or folder, if it is there and of a kind that the system takes. Raises RequestError."""
+    from pathlib import Path
+
+    from keyplan.errors import RequestError
+
+    path = Path(given).expanduser()
+    hint = f"{system.name} takes {system.input}"
+    if not path.exists():
+        raise RequestError(f"{given} isn't there", hint=hint)
+    kind = "folder" if path.is_dir() else "file"
+    if kind not in system.takes:
+        raise RequestError(f"{given} is a {kind}", hint=hint)
+    return path
 
 
 def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
@@ -67,9 +83,13 @@ def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
             }
             for one in report.faults
         ]
-        click.echo(json_text({"loaded": report.loaded, "faults": faults}))
+        click.echo(json_text({"loaded": report.loaded, "faults": faults, "more_faults": report.more_faults}))
         return
     for fault in report.faults:
         click.echo(printable(str(fault)), err=True)
-    left = f"; {len(report.faults)} faults, told above" if len(report.faults) > 1 else "; 1 fault, told above"
-    click.echo(f"Loaded {report.loaded} into {db}{left if report.faults else ''}.")
+    left = ""
+    if report.faults:
+        left = f"; {len(report.faults):,} fault{'s' * (len(report.faults) > 1)}, told above"
+    if report.more_faults:
+        left += f", and {report.more_faults:,} more"
+    click.echo(f"Loaded {report.loaded} into {db}{left}.")

@@ -1,0 +1,142 @@
+"""Reports for machines: JSON, SARIF 2.1.0, and annotations of GitHub's workflows.
+
+Paths are relative to the folder in which the check runs, where they lie below it. For people they are shown by the
+command line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from keyplan._version import __version__
+from keyplan.check.findings import Finding, Report, Severity
+from keyplan.check.rules import RULES
+
+__all__ = ["as_github", "as_json", "as_sarif", "place_in_source"]
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
+
+
+def place_in_source(file: str) -> str:
+    """A file's path as it is shown: relative to the working folder where it lies below it, with slashes."""
+    path = Path(file)
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+    """All reports as JSON data."""
+    return {"reports": [_report_json(one) for one in reports]}
+
+
+def _report_json(report: Report) -> dict[str, Any]:
+    counted = list(report.counted())
+    return {
+        "design": report.design,
+        "rules": report.rules,
+        "patterns": report.patterns,
+        "traffic": report.traffic,
+        "counts": {str(severity): sum(one.severity is severity for one in counted) for severity in _LEVELS},
+        "silenced": sum(one.silenced is not None for one in report.findings),
+        "known": sum(one.known for one in report.findings),
+        "no_longer_found": list(report.unmet),
+        "findings": [_finding_json(one) for one in report.findings],
+    }
+
+
+def _finding_json(one: Finding) -> dict[str, Any]:
+    return {
+        "code": one.code,
+        "rule": one.rule,
+        "severity": str(one.severity),
+        "place": one.place,
+        "message": one.message,
+        "arithmetic": list(one.arithmetic),
+        "hint": one.hint,
+        "file": None if one.source is None else place_in_source(one.source.file),
+        "line": None if one.source is None else one.source.line,
+        "silenced": one.silenced,
+        "known": one.known,
+    }
+
+
+# SARIF. Source: "Static Analysis Results Interchange Format (SARIF) Version 2.1.0", OASIS Standard
+
+
+def as_sarif(reports: Sequence[Report]) -> dict[str, Any]:
+    """All reports as one run of SARIF 2.1.0."""
+    positions = {rule.code: position for position, rule in enumerate(RULES)}
+    rules = [
+        {
+            "id": rule.code,
+            "name": rule.name,
+            "shortDescription": {"text": f"{rule.title}."},
+            "fullDescription": {"text": rule.manual.partition("\n\n")[0]},
+            "help": {"text": rule.manual, "markdown": rule.manual},
+            "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+        }
+        for rule in RULES
+    ]
+    results = [_result(report, one, positions[one.code]) for report in reports for one in report.findings]
+    driver = {"name": "keyplan check", "version": __version__, "semanticVersion": __version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return {"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _result(report: Report, one: Finding, position: int) -> dict[str, Any]:
+    text = f"{one.place}: {one.message}. {one.hint[:1].upper()}{one.hint[1:]}."
+    location: dict[str, Any] = {
+        "logicalLocations": [{"fullyQualifiedName": one.place, "kind": "member" if "." in one.place else "type"}]
+    }
+    if one.source is not None:
+        path = place_in_source(one.source.file)
+        absolute = Path(path).is_absolute()
+        location["physicalLocation"] = {
+            "artifactLocation": {"uri": Path(path).as_uri()} if absolute else {"uri": path, "uriBaseId": "%SRCROOT%"},
+            "region": {"startLine": one.source.line},
+        }
+    identity = hashlib.sha256(f"{report.design}\0{one.code}\0{one.place}".encode()).hexdigest()
+    result: dict[str, Any] = {
+        "ruleId": one.code,
+        "ruleIndex": position,
+        "level": _LEVELS[one.severity],
+        "message": {"text": "\n".join([text, *one.arithmetic])},
+        "locations": [location],
+        "partialFingerprints": {"keyplan/v1": identity},
+        "baselineState": "unchanged" if one.known else "new",
+    }
+    if one.silenced is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": one.silenced}]
+    return result
+
+
+# GitHub. Source: "Workflow commands for GitHub Actions" in GitHub's documentation
+
+
+def as_github(reports: Iterable[Report]) -> str:
+    """An annotation a finding that counts, one a line."""
+    return "\n".join(_annotation(one) for report in reports for one in report.counted())
+
+
+def _annotation(one: Finding) -> str:
+    properties = {"title": f"{one.code} {one.rule}"}
+    if one.source is not None:
+        properties = {"file": place_in_source(one.source.file), "line": str(one.source.line), **properties}
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = "\n".join([f"{one.place}: {one.message}", *one.arithmetic, f"→ {one.hint}"])
+    return f"::{_COMMANDS[one.severity]} {shown}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,56 @@
+"""A write decides by what an index said.
+
+A global index follows the table after a moment, and can't be read consistently. A write that looks there whether an
+email is taken, and then creates the user, finds nothing while another does the same; one that reckons a new value
+from what the index gave, reckons from an old one.
+
+Ask by the primary key or by a ``Unique`` claim, which are read consistently within a write; or let a condition
+decide.
+
+Source: "Read consistency" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, plans_in
+from keyplan.check.writing import Ask, WrittenCode
+from keyplan.design.plans import QueryPlan
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        for ask in written.asks:
+            index = _global_index(subject, ask)
+            entity = subject.design.reads[ask.name].shape.entities[0].__name__ if index else ""
+            if index is not None and _relies(written, entity):
+                yield Remark(
+                    written.pattern.place,
+                    f"it asks {ask.name}, which {index} answers eventually, and writes {entity} by what it finds",
+                    "ask by the primary key or a Unique claim, or let a condition decide (Create, only_if)",
+                )
+
+
+def _global_index(subject: Subject, ask: Ask) -> str | None:
+    pattern = subject.design.reads.get(ask.name)
+    plans = () if pattern is None else plans_in(pattern.plan)
+    return next(
+        (plan.index.name for plan in plans if isinstance(plan, QueryPlan) and plan.index and not plan.index.local), None
+    )
+
+
+def _relies(written: WrittenCode, entity: str) -> bool:
+    """Whether the write makes such an item, or reckons a change of one, by what it read."""
+    return any(
+        one.entity is not None and one.entity.name == entity
+        and (one.kind in {"Put", "Create"} or (bool(one.from_read) and not one.conditional))
+        for one in written.actions
+    )  # fmt: skip
+
+
+RULE = Rule("KP311", Severity.WARNING, _find, __name__, __doc__)

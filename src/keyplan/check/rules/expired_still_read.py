@@ -1,0 +1,50 @@
+"""Expired items are still read.
+
+DynamoDB deletes an expired item within a few days of its time, not at it. Until then it is read like any other: a
+session that is over still signs in, an offer that is over is still shown. Expiry is for storage, not for time.
+
+Compare the field where the answer is used, or filter: ``where="expires_at > :at"`` with ``at`` as a parameter.
+Where late answers do no harm, silence it.
+
+Source: "Using time to live (TTL) in DynamoDB" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, entities_of, plans_in
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.plans import Plan
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        if entity.ttl is None:
+            continue
+        readers = [
+            one.name
+            for one in subject.design.reads.values()
+            if entity in entities_of(one.plan) and not _filtered(one.plan, entity)
+        ]
+        if readers:
+            yield Remark(
+                f"{entity.name}.{entity.ttl.name}",
+                f"{', '.join(readers)} still gives a {entity.name} for days after it has expired",
+                f"compare {entity.ttl.name} with the time where it is used, or filter by it: "
+                f'where="{entity.ttl.name} > :at"',
+            )
+
+
+def _filtered(plan: Plan, entity: CompiledEntity) -> bool:
+    assert entity.ttl is not None  # noqa: S101 - asked by the caller
+    attribute = entity.ttl.attribute
+    found = (getattr(one, "filter", None) for one in plans_in(plan))
+    return any(one is not None and attribute in one.names.values() for one in found)
+
+
+RULE = Rule("KP602", Severity.WARNING, _find, __name__, __doc__)

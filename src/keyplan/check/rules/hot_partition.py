@@ -1,0 +1,68 @@
+"""A partition gets more than it can take.
+
+One partition gives 3,000 read units and 1,000 write units a second, whatever the table as a whole could take;
+beyond that requests are throttled, and a throttled index throttles writes to the table. It is reckoned from the
+rates at their peak, for partition keys that are fixed or have few values, and for others by ``hottest``, the share
+of the busiest key. An error above the limit, a warning above half of it.
+
+Shard the key (``shards=``), count in items of their own, refresh rankings at a bounded rate, or cache what is read.
+With n shards writes spread over n partitions, and each read asks all of them.
+
+Source: "Best practices for designing and using partition keys effectively" in the developer guide. The limits for
+reads and writes are taken each by itself; adaptive capacity and splits are not counted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.demand import Demand, demands
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, number
+from keyplan.wire.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
+
+__all__ = ["RULE"]
+
+HEADROOM = 0.7
+"""The share of its limit to which a partition should be planned."""
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
+    for one in demands(subject):
+        if one.hottest:
+            sources = tuple(template.source for _, template in one.key.partition)
+            groups.setdefault((one.place, sources, one.kind), []).append(one)
+    for (place, sources, kind), found in groups.items():
+        limit = PARTITION_WRITE_UNITS_MAX if kind == "write" else PARTITION_READ_UNITS_MAX
+        total = sum(one.hottest or 0 for one in found)
+        if total <= limit / 2:
+            continue
+        worst = max(found, key=lambda one: one.hottest or 0)
+        lines = [one.line for one in found]
+        if len(found) > 1:
+            lines.append(f"{' + '.join(number(one.hottest or 0) for one in found)} = {number(total)} units/s")
+        lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
+        parts = -(-total // (limit * HEADROOM)) * worst.key.shards
+        if kind == "write":
+            lines.append(f"to spread over: {number(total)} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}")
+        yield Remark(
+            f"{worst.entity.name}.{worst.key.name}",
+            f"the busiest partition of {place} ({', '.join(sources)}) would take {number(total)} {kind} units "
+            f"a second, of {limit:,}",
+            _hint(worst, kind, number(parts)),
+            tuple(lines),
+            Severity.ERROR if total > limit else Severity.WARNING,
+        )
+
+
+def _hint(worst: Demand, kind: str, parts: str) -> str:
+    if kind == "read":
+        return "cache the answer, or copy it over several keys"
+    if worst.key.index is None and worst.updates:
+        return f"it is one item: count in {parts} items of their own that are added up, and change this one less often"
+    return f"spread the key over shards={parts}, or write it less often"
+
+
+RULE = Rule("KP501", Severity.ERROR, _find, __name__, __doc__)

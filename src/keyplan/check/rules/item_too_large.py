@@ -1,0 +1,65 @@
+"""An item can grow beyond 400 KB.
+
+DynamoDB refuses items over 400 KB (409,600 bytes, names included). Three things lead there: a text that holds a
+whole document and has no bound; a list or set that writes append to without an end; and items that are large
+already, by the traffic file. A write costs a unit for each KB of the whole item, whichever attribute changes.
+
+Bound the field (``max_length``), refuse longer values before the request, or split the item: parts of their own
+under one partition key, or an object store with the address here.
+
+Source: "Constraints in Amazon DynamoDB"; "Best practices for storing large items" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, length_max
+from keyplan.wire.limits import ITEM_BYTES_MAX, KIB_BYTES
+
+__all__ = ["RULE"]
+
+LARGE_BYTES = 100 * KIB_BYTES
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity in subject.design.entities.values():
+        for field in subject.documents(entity):
+            if length_max(field.annotation) is None:
+                yield Remark(
+                    f"{entity.name}.{field.name}",
+                    f"nothing bounds it, and an item over {ITEM_BYTES_MAX:,} bytes is refused when it is written",
+                    "give it a max_length, or refuse what is longer before the request; split what must be longer",
+                    (f"400 KB × {KIB_BYTES:,} = {ITEM_BYTES_MAX:,} bytes, names and keys included",),
+                )
+        size = subject.stored(entity).item_bytes
+        if size is not None and size > LARGE_BYTES:
+            units = -(-size // KIB_BYTES)
+            yield Remark(
+                entity.name,
+                f"its items are {size:,} bytes, of {ITEM_BYTES_MAX:,} that are allowed",
+                "split it: what is read rarely, or changes often, into items of their own",
+                (f"{size:,} bytes ÷ {KIB_BYTES:,} = {units:,} write units for every change of any attribute",),
+            )
+    yield from _growing(subject)
+
+
+def _growing(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        for action in written.actions:
+            entity = action.entity
+            for name, change in action.changes.items():
+                if entity is None or change not in {"Append", "Include"} or name not in entity.fields:
+                    continue
+                if length_max(entity.fields[name].annotation) is None:
+                    yield Remark(
+                        written.pattern.place,
+                        f"each call makes {entity.name}.{name} longer, and nothing bounds it",
+                        "keep the elements as items of their own in the same partition, or bound the field",
+                        (f"an item holds {ITEM_BYTES_MAX:,} bytes, and each change is paid for by its whole size",),
+                    )
+
+
+RULE = Rule("KP103", Severity.WARNING, _find, __name__, __doc__)

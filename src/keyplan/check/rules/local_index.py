@@ -1,0 +1,35 @@
+"""The table has a local index.
+
+A local index can only be made together with the table, and never be dropped. While it is there, each item
+collection is held to 10 GB, and a busy partition can't be split within one. What it gives is the strongly
+consistent read of another order.
+
+Use a global index, unless that read is what you need; then say so in the reason.
+
+Source: "Local secondary indexes" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for index in subject.design.table.indexes:
+        if index.local:
+            strong = [one.pattern.name for one in subject.queries if one.plan.index is index and one.plan.consistent]
+            why = "" if strong else ", and no pattern reads it consistently"
+            yield Remark(
+                index.name,
+                f"it is local: item collections are held to 10 GB, and it can't be dropped{why}",
+                "make it a global index, or silence it with the reason for the strongly consistent read",
+            )
+
+
+RULE = Rule("KP403", Severity.WARNING, _find, __name__, __doc__)

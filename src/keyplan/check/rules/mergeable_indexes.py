@@ -1,0 +1,60 @@
+"""Fewer indexes would hold the same keys.
+
+Items of different entities can share an index: its key attributes hold what each entity puts there ("overloading").
+An entity that stands in three indexes needs three; one that stands in none of them can use any. A table has 20 at
+most, and "a new index for every new query" reaches that soon. Shared indexes also share their partitions' fate less
+than their names suggest: partition keys still differ.
+
+Give the indexes general names (``GSI1``), and let entities share them. Names that say what each index is for, and
+room to spare, are reasons to leave it so. Reported from five global indexes on.
+
+Source: "Overloading global secondary indexes" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject
+from keyplan.design.table import Index
+from keyplan.wire.limits import GLOBAL_INDEXES_MAX
+
+__all__ = ["RULE"]
+
+INDEXES_MIN = 5
+
+Types = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    indexes = [index for index in subject.design.table.indexes if not index.local]
+    if len(indexes) < INDEXES_MIN:
+        return
+    needed: Counter[Types] = Counter()
+    for entity in subject.design.entities.values():
+        own = Counter(_types(key.index) for key in entity.index_keys if key.index is not None)
+        needed |= own  # the most that any one entity needs, for each form of key
+    total = sum(needed.values())
+    if total < len(indexes):
+        forms = [f"{count} with {_form(types)}" for types, count in needed.items()]
+        yield Remark(
+            subject.table_place,
+            f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} would do",
+            "let entities that never stand in the same index share one",
+            (f"the most that one entity needs: {' + '.join(forms)} = {total}",),
+        )
+
+
+def _types(index: Index) -> Types:
+    return tuple(one.type for one in index.partition), tuple(one.type for one in index.sort)
+
+
+def _form(types: Types) -> str:
+    partition, sort = ("+".join(one) for one in types)
+    return f"keys of types {partition}{f' and {sort}' if sort else ''}"
+
+
+RULE = Rule("KP405", Severity.INFO, _find, __name__, __doc__)

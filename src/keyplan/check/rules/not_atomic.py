@@ -1,0 +1,45 @@
+"""Writes that belong together can be done by half.
+
+A ``Batch`` is a run of single requests: when the process or the network fails in between, some items are written
+and some are not, and no condition is asked. A post without its slug, a slug without its post. Reported are batches
+of several entities, and batches beside other actions of the same write.
+
+Yield the actions one by one: together they are one transaction of up to 100. Where what is left can be told and
+mended (a delete that is simply called again), silence it with that.
+
+Source: BatchWriteItem and TransactWriteItems in the API reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject
+from keyplan.check.writing import WrittenCode
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        batched = dict.fromkeys(_names(written, "Put", batched=True))
+        beside = dict.fromkeys(one for one in _names(written, batched=False) if one not in batched)
+        if not batched or (len(batched) == 1 and not beside):
+            continue
+        what = f"{' and '.join(batched)} in a batch" + (f" after {' and '.join(beside)}" if beside else "")
+        yield Remark(
+            written.pattern.place,
+            f"it writes {what}: some of them may be written, and the others not",
+            "yield the actions one by one, as one transaction",
+        )
+
+
+def _names(written: WrittenCode, kind: str | None = None, *, batched: bool) -> list[str]:
+    """The entities of a write's actions, where the code tells."""
+    found = (one for one in written.actions if one.batched is batched and kind in {None, one.kind})
+    return [one.entity.name for one in found if one.entity is not None]
+
+
+RULE = Rule("KP307", Severity.WARNING, _find, __name__, __doc__)

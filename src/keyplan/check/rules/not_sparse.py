@@ -1,0 +1,43 @@
+"""An index holds items that no question asks for.
+
+Where every question of an index fixes a field to the same value (``status = "published"``), items with other values
+stand there unread: drafts, archived posts, done orders. They are written, moved at each change, and stored.
+
+Declare the key with ``when={"status": "published"}``: it then holds these items only, and leaves out the others.
+
+Source: "Take advantage of sparse indexes" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, choices_of
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for entity, key in subject.keys:
+        readers = subject.readers(key)
+        if key.index is None or not readers:
+            continue
+        for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
+            choices = choices_of(entity.fields[name].annotation)
+            if choices is None or name in key.when or not all(name in one.pattern.constants for one in readers):
+                continue
+            asked = dict.fromkeys(one.pattern.constants[name] for one in readers)
+            unread = [one for one in choices if one not in asked]
+            if unread:
+                values = ", ".join(map(repr, asked))
+                others = ", ".join(map(repr, unread))
+                yield Remark(
+                    f"{entity.name}.{key.name}",
+                    f"only {name} = {values} is asked for in {key.place}; {others} stand there unread",
+                    f"keep them out: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
+                )
+
+
+RULE = Rule("KP406", Severity.INFO, _find, __name__, __doc__)

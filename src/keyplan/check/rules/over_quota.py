@@ -1,0 +1,40 @@
+"""The peak is above an account's quota.
+
+An on-demand table takes 40,000 read units and 40,000 write units a second unless the quota is raised, and so does
+each global index. Beyond, requests are throttled. It is reckoned from the rates at their peak.
+
+Ask for a higher quota before the traffic comes, or spread the design over tables.
+
+Source: "Service, account, and table quotas" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.demand import demands
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, number
+
+__all__ = ["RULE"]
+
+QUOTA_UNITS_MAX = 40_000
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for one in demands(subject):
+        found.setdefault((one.place, one.kind), []).append((one.pattern.name, one.per_second))
+    for (place, kind), parts in found.items():
+        total = sum(units for _, units in parts)
+        if total > QUOTA_UNITS_MAX:
+            yield Remark(
+                subject.table_place if place == "the table" else place,
+                f"{place} would take {number(total)} {kind} units a second at the peak, of {QUOTA_UNITS_MAX:,}",
+                "ask for a higher quota before the traffic comes",
+                (f"{' + '.join(f'{name} {number(units)}' for name, units in parts)} = {number(total)} units/s",),
+            )
+
+
+RULE = Rule("KP504", Severity.ERROR, _find, __name__, __doc__)

@@ -1,0 +1,51 @@
+"""A Put replaces whatever stands under its key.
+
+``Put`` writes without asking what is there. Where the key is a value that people choose (a slug, a name, a number),
+a second Put takes the first one's place and nobody is told: two posts share a slug. A key with an id that is made
+for each item can't meet another, a version field makes each Put expect what was read, and an item that holds
+nothing but its key and times loses nothing; those are not reported.
+
+Yield ``Create``, which fails with ``ItemExists``, or ``.only_if(...)``. Where replacing is the point, silence it.
+
+Source: PutItem in the API reference, on conditional puts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject
+from keyplan.design.entity import CompiledEntity
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for written in subject.writes:
+        found = {
+            action.entity.name: action
+            for action in written.actions
+            if action.kind == "Put" and action.entity is not None and not action.conditional
+            and action.entity.version is None and _can_meet(subject, action.entity)
+        }  # fmt: skip
+        for name, action in found.items():
+            entity = subject.design.by_name[name]
+            batch = ", and a Batch can't ask" if action.batched else ""
+            yield Remark(
+                written.pattern.place,
+                f"its Put replaces the {name} with the same {' and '.join(entity.key_fields) or 'key'}, "
+                f"if there is one{batch}",
+                f"yield Create({name}(...)), which fails with ItemExists",
+            )
+
+
+def _can_meet(subject: Subject, entity: CompiledEntity) -> bool:
+    if any(subject.generated(entity, name) for name in entity.key_fields):
+        return False
+    others = [name for name, field in entity.fields.items() if name not in entity.key_fields and not field.computed]
+    return any(not subject.only_time(entity, name) for name in others)
+
+
+RULE = Rule("KP306", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,50 @@
+"""A pattern scans the table.
+
+A Scan reads every item of the table, a megabyte a request, and pays for all of it, however little is wanted; it
+grows with the table, not with the answer. It is right for exports and repairs that run now and then, and an error
+on the way of a user's request.
+
+Declare a key that answers the question. Silence it where the scan is meant.
+
+Source: "Best practices for querying and scanning data" in the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject, number
+from keyplan.design.plans import ScanPlan
+from keyplan.wire.capacity import read_units
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for pattern in subject.design.reads.values():
+        if not isinstance(pattern.plan, ScanPlan):
+            continue
+        load = subject.load(pattern)
+        lines: list[str] = []
+        counts = [(entity, subject.stored(entity).count) for entity in subject.design.entities.values()]
+        sizes = [(count or 0) * (one.item_bytes if (one := subject.sizes(entity)) else 0) for entity, count in counts]
+        if sum(sizes):
+            units = read_units(int(sum(sizes)), consistent=pattern.plan.consistent)
+            lines.append(f"{number(sum(sizes))} bytes stored ÷ 4,096 × 0.5 = {number(units)} read units a call")
+            if load.per_second:
+                lines.append(
+                    f"{number(load.per_second)} calls/s × {number(units)} = {number(units * load.per_second)} units/s"
+                )
+        often = f", {number(load.per_second)} times a second" if load.per_second else ""
+        yield Remark(
+            pattern.place,
+            f"it reads the whole table{often}",
+            "declare a key whose partition key is what is known, or silence it where a scan is meant",
+            tuple(lines),
+            Severity.ERROR if load.per_second else Severity.WARNING,
+        )
+
+
+RULE = Rule("KP301", Severity.WARNING, _find, __name__, __doc__)

@@ -1,0 +1,117 @@
+"""Where a design's parts stand in its source, and the syntax trees of its functions.
+
+A file is read and parsed once. What has no source (a design made in a console) has no place, and rules that look into
+code have nothing to say of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+from collections.abc import Iterator
+from types import CodeType
+
+from keyplan.check.findings import Source
+
+__all__ = ["FunctionNode", "Sources"]
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Sources:
+    """The source files of one design."""
+
+    def __init__(self) -> None:
+        self._trees: dict[str, ast.Module | None] = {}
+        self._functions: dict[str, dict[int, FunctionNode]] = {}
+
+    def function(self, code: CodeType) -> FunctionNode | None:
+        """The syntax tree of a function, by its code."""
+        return self._functions_in(code.co_filename).get(code.co_firstlineno)
+
+    def of_function(self, code: CodeType) -> Source | None:
+        """Where a function's ``def`` stands."""
+        node = self.function(code)
+        return None if node is None else Source(code.co_filename, node.lineno)
+
+    def of_class(self, cls: type, member: str | None = None) -> Source | None:
+        """Where a class stands, or a member that is assigned in its body."""
+        file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+        tree = None if file is None else self._tree(file)
+        if file is None or tree is None:
+            return None
+        node = _class_in(tree, cls.__qualname__)
+        if node is None:
+            return None
+        line = next((one.lineno for name, one in _members(node) if name == member), node.lineno)
+        return Source(file, line)
+
+    def named(self, file: str, place: str) -> Source | None:
+        """Where a place such as ``Blog.latest_posts`` stands in a file, by its classes' names."""
+        name, _, member = place.partition(".")
+        tree = self._tree(file)
+        classes = () if tree is None else (one for one in ast.walk(tree) if isinstance(one, ast.ClassDef))
+        node = next((one for one in classes if one.name == name), None)
+        if node is None:
+            return None
+        return Source(file, next((one.lineno for found, one in _members(node) if found == member), node.lineno))
+
+    def _functions_in(self, file: str) -> dict[int, FunctionNode]:
+        found = self._functions.get(file)
+        if found is None:
+            tree = self._tree(file)
+            nodes = () if tree is None else ast.walk(tree)
+            found = self._functions[file] = {
+                min([node.lineno, *(one.lineno for one in node.decorator_list)]): node
+                for node in nodes
+                if isinstance(node, FunctionNode)
+            }
+        return found
+
+    def _tree(self, file: str) -> ast.Module | None:
+        if file not in self._trees:
+            try:
+                self._trees[file] = ast.parse("".join(linecache.getlines(file)))
+            except (SyntaxError, ValueError):  # the file has changed since it was imported
+                self._trees[file] = None
+        return self._trees[file]
+
+
+def _class_in(tree: ast.Module, qualname: str) -> ast.ClassDef | None:
+    """The class of that qualified name: ``function.<locals>.Name`` too."""
+    scope: ast.AST = tree
+    for name in qualname.split("."):
+        if name == "<locals>":
+            continue
+        found = next((one for one in _scopes(scope) if one.name == name), None)
+        if found is None:
+            return None
+        scope = found
+    return scope if isinstance(scope, ast.ClassDef) else None
+
+
+def _scopes(node: ast.AST) -> Iterator[ast.ClassDef | FunctionNode]:
+    """The classes and functions right within a scope, also within its ``if``, ``try`` and ``with``."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | FunctionNode):
+            yield child
+        elif isinstance(child, ast.stmt | ast.excepthandler):
+            yield from _scopes(child)
+
+
+def _members(node: ast.ClassDef) -> Iterator[tuple[str, ast.stmt]]:
+    for one in node.body:
+        if isinstance(one, ast.Assign):
+            yield from ((target.id, one) for target in one.targets if isinstance(target, ast.Name))
+        elif isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            yield one.target.id, one
+        elif isinstance(one, FunctionNode):
+            yield one.name, one
+
+
+def unwrapped(function: object) -> CodeType | None:
+    """The code of a function, behind what wraps it."""
+    code = getattr(inspect.unwrap(function), "__code__", None) if callable(function) else None
+    return code if isinstance(code, CodeType) else None

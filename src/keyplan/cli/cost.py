@@ -1,0 +1,201 @@
+"""``keyplan cost``: units and USD of a design's patterns, its table and its indexes; and two designs' difference. It
+opens no store.
+
+How the terminal's tables look is in ``cost_tables.py``.
+"""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from keyplan.cli.options import json_option, tells_errors
+
+if TYPE_CHECKING:
+    from keyplan.cli.designs import Found
+    from keyplan.cost.bills import Payer
+    from keyplan.cost.pricelist import PriceList
+    from keyplan.design.traffic import Traffic
+    from keyplan.errors import KeyplanError
+    from keyplan.opening import Design
+
+__all__ = ["command"]
+
+T = TypeVar("T")
+
+DEFAULT_REGION = "us-east-1"
+
+
+@click.command(
+    "cost",
+    short_help="Reckon what a design costs, per pattern and per index.",
+    epilog="""\b
+Examples:
+  keyplan cost cms
+  keyplan cost cms --traffic traffic.toml
+  keyplan cost cms --traffic traffic.toml --explain publish
+  keyplan cost designs.py:Shop --region us-east-1 --region ap-northeast-1
+  keyplan cost before.py:Shop after.py:Shop --traffic traffic.toml --markdown
+""",
+)
+@click.argument("name", metavar="NAME")
+@click.argument("other", metavar="[OTHER]", required=False)
+@click.option(
+    "--traffic",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Rates, counts and sizes: TOML, or JSON in *.json. Without it, units and USD a million calls are told.",
+)
+@click.option(
+    "--region", "regions", metavar="REGION", multiple=True,
+    help="At whose prices; given again, for comparison.  [default: the traffic file's, or us-east-1]",
+)  # fmt: skip
+@click.option(
+    "--prices", metavar="FILE", type=click.Path(path_type=Path), multiple=True,
+    help="A price list of one's own (as python -m keyplan.cost.renew writes it), for its region.",
+)  # fmt: skip
+@click.option("--explain", metavar="PATTERN", help="Show the arithmetic of one pattern's numbers.")
+@click.option("--markdown", is_flag=True, help="Print Markdown.")
+@json_option
+@tells_errors
+def command(
+    name: str,
+    other: str | None,
+    traffic: Path | None,
+    regions: tuple[str, ...],
+    prices: tuple[Path, ...],
+    explain: str | None,
+    *,
+    markdown: bool,
+    as_json: bool,
+) -> None:
+    """Reckon what the design NAME costs: read and write units of each pattern, and USD a month.
+
+    With OTHER, a changed design: what it costs more or less, as Markdown for a pull request.
+    """
+    from keyplan.cli.cost_tables import show_cost, show_pattern
+    from keyplan.cli.show import console
+    from keyplan.cost.differences import difference_json, difference_markdown
+    from keyplan.cost.report import pattern_json, report_json, report_markdown
+    from keyplan.web.answers import json_text
+
+    payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)
+    first, *others = payers[0]
+    if other is not None:
+        new = payers[1][0]
+        if as_json:
+            click.echo(json_text(difference_json(first, new), indent=2))
+        else:
+            click.echo(difference_markdown(first, new), nl=False)
+    elif explain is not None:
+        pattern = next(one for one in first.estimate.patterns if explain in {one.name, one.id})
+        if as_json:
+            click.echo(json_text(pattern_json(pattern, first), indent=2))
+        else:
+            show_pattern(console(), first, pattern)
+    elif as_json:
+        click.echo(json_text(report_json(first, others), indent=2))
+    elif markdown:
+        click.echo(report_markdown(first, others), nl=False)
+    else:
+        show_cost(console(), first, others)
+
+
+# What was asked for: every fault of it is told at once
+
+
+class _Collector:
+    """Runs steps, and keeps their errors for one report."""
+
+    def __init__(self) -> None:
+        self.errors: list[KeyplanError] = []
+
+    def step(self, make: Callable[[], T]) -> T | None:
+        """What the step gives, or None where it failed."""
+        from keyplan.errors import KeyplanError
+
+        try:
+            return make()
+        except KeyplanError as error:
+            self.errors.append(error)
+            return None
+
+    def raise_all(self) -> None:
+        """Raise what was wrong: an error as it is, or all of several as the faults of one."""
+        from keyplan.errors import Fault, RequestError
+
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            faults = [
+                fault
+                for error in self.errors
+                for fault in (error.faults or (Fault(error.place or "", error.message, error.hint, error.code),))
+            ]
+            raise RequestError(f"the cost can't be reckoned: {len(faults)} faults", faults=faults)
+
+
+def _payers(
+    names: Sequence[str],
+    traffic: Path | None,
+    regions: Sequence[str],
+    files: Sequence[Path],
+    pattern: str | None,
+) -> list[list[Payer]]:
+    """For each design its payers, one a region. Raises every fault of what was asked at once."""
+    from keyplan.cli.designs import find
+    from keyplan.cost.bills import Payer
+    from keyplan.cost.estimate import estimate
+    from keyplan.cost.pricelist import price_list, read_price_list
+    from keyplan.design.traffic import TableSettings
+
+    collector = _Collector()
+    designs = [one for one in (collector.step(partial(_design, find, name)) for name in names) if one is not None]
+    own = {one.region: one for one in (collector.step(partial(read_price_list, path)) for path in files) if one}
+    loads: list[Traffic] = []
+    if len(designs) == len(names):
+        loads = collector.step(partial(_traffics, designs, traffic)) or []
+        if pattern is not None:
+            collector.step(partial(_known_pattern, designs[0], pattern))
+    settings = loads[0].table if loads else TableSettings()
+    named = regions or ([settings.region] if settings.region is not None else list(own) or [DEFAULT_REGION])
+    wanted = list(dict.fromkeys(named))
+
+    def prices_of(region: str) -> PriceList:
+        return own[region] if region in own else price_list(region)
+
+    lists = [collector.step(partial(prices_of, region)) for region in wanted]
+    replicas = [collector.step(partial(prices_of, region)) for region in settings.replicas]
+    collector.raise_all()
+    elsewhere = [one for one in replicas if one is not None]
+    return [
+        [Payer(reckoned, one, elsewhere) for one in lists if one is not None]
+        for reckoned in map(estimate, designs, loads)
+    ]
+
+
+def _design(find: Callable[[str], Found], name: str) -> type[Design]:
+    return find(name).design
+
+
+def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:
+    """The traffic of each design: one file serves two versions of a design. Raises TrafficError."""
+    from keyplan.design.traffic import read_traffic, traffic_of
+
+    if traffic is None:
+        return [traffic_of(one.compiled) for one in designs]
+    return [
+        read_traffic(traffic, one.compiled, *(other.compiled for other in designs if other is not one))
+        for one in designs
+    ]
+
+
+def _known_pattern(design: type[Design], name: str) -> None:
+    """Raises UnknownPattern for what is neither a pattern's name nor its id."""
+    if not any(one.id == name for one in design.compiled.patterns.values()):
+        design.compiled.pattern(name)

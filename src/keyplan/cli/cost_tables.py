@@ -1,0 +1,185 @@
+"""The terminal's tables of ``keyplan cost``: patterns, table and indexes, ways to pay, sizes; one pattern's sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from keyplan.cli.options import printable
+from keyplan.cost.bills import EXCLUDED, Payer
+from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate
+from keyplan.cost.words import MILLION, called, number, size, targets, usd
+
+__all__ = ["show_cost", "show_pattern"]
+
+REQUESTS_MAX = 12
+
+
+def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
+    """Print the report; ``others`` are the same design at other regions' prices."""
+    found = payer.estimate
+    if found.doc:
+        out.print(found.doc, markup=False)
+    source = found.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
+    out.print(Text(f"prices: {payer.prices.region}, {payer.prices.as_of} · traffic: {source}", style="dim"))
+    _show_patterns(out, payer)
+    _show_targets(out, payer)
+    if found.traffic.known or any(one.count for one in found.entities):
+        _show_bills(out, payer, others)
+    _show_sizes(out, found)
+    for failure in found.failures:
+        out.print(Text.assemble(("not estimated: ", "bold red"), printable(failure)))
+    out.print(Text(f"not reckoned: {EXCLUDED}", style="dim"))
+
+
+def _table(title: str) -> Table:
+    return Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style="bold"
+    )
+
+
+def _show_patterns(out: Console, payer: Payer) -> None:
+    found, table_class = payer.estimate, payer.settings.table_class
+    known = found.traffic.known
+    table = _table("Patterns")
+    table.add_column("Id", no_wrap=True)
+    table.add_column("Pattern", overflow="fold")
+    table.add_column("A call is", overflow="fold", ratio=2)
+    table.add_column("Read units", justify="right")
+    table.add_column("Write units", overflow="fold", ratio=2)
+    table.add_column("$/million", justify="right", no_wrap=True)
+    if known:
+        table.add_column("Calls/s", justify="right", no_wrap=True)
+        table.add_column("$/month", justify="right", no_wrap=True)
+    for one in found.patterns:
+        call = payer.call_usd(one, table_class)
+        row: list[Text | str] = [
+            Text(one.id, style="cyan" if one.kind == "read" else "yellow"),
+            one.name,
+            called(one.requests) if one.failure is None else Text("not estimated", style="red"),
+            number(one.read_units) if one.read_units else "",
+            targets(one.units("write")),
+            usd(None if call is None else call * MILLION),
+        ]
+        if known:
+            row += [_rates(one), usd(payer.pattern_usd(one, table_class))]
+        table.add_row(*row)
+    out.print(table)
+
+
+def _rates(one: PatternEstimate) -> str:
+    peak = one.load.peak_per_second
+    return number(one.load.per_second) + ("" if peak is None else f" (peak {number(peak)})")
+
+
+def _show_targets(out: Console, payer: Payer) -> None:
+    found = payer.estimate
+    average, peak, stored = found.throughput(peak=False), found.throughput(peak=True), found.stored_bytes()
+    if not any(stored.values()) and not found.traffic.known:
+        return
+    table = _table("Table and indexes")
+    table.add_column("", overflow="fold")
+    for column in ("Read units/s", "at peak", "Write units/s", "at peak", "Stored", "$/month"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for target in found.targets:
+        table.add_row(
+            target or found.table,
+            number(average[target].reads),
+            number(peak[target].reads),
+            number(average[target].writes),
+            number(peak[target].writes),
+            size(stored[target]),
+            usd(payer.target_usd(target, payer.settings.table_class)),
+        )
+    out.print(table)
+
+
+def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
+    payers = (payer, *others)
+    bills = [{bill.name: bill for bill in (*one.bills(), one.idle(one.settings.table_class))} for one in payers]
+    table = _table("A month, paid")
+    table.add_column("")
+    for one in payers:
+        table.add_column(one.prices.region, justify="right", no_wrap=True)
+    cheapest = min((bill.usd for bill in payer.bills() if bill.usd is not None), default=None)
+    for name in dict.fromkeys(name for one in bills for name in one):
+        style = "bold green" if name in bills[0] and bills[0][name].usd == cheapest and name != "idle" else ""
+        table.add_row(
+            Text(name, style=style), *(Text(usd(one[name].usd if name in one else None), style=style) for one in bills)
+        )
+    out.print(table)
+    hour = payer.peak_hour_usd(payer.settings.table_class)
+    if hour is not None:
+        out.print(Text(f"An hour with every pattern at its peak: {usd(hour)}, on demand."))
+    missing = dict.fromkeys(what for bill in bills[0].values() for what in bill.missing)
+    if missing:
+        out.print(Text(f"– the price list of {payer.prices.region} has no price of all it needs.", style="dim"))
+
+
+def _show_sizes(out: Console, found: Estimate) -> None:
+    table = _table("Typical items")
+    table.add_column("Entity")
+    for column in ("Items", "Item", "Index entries"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("Lengths that the types leave open", overflow="fold", ratio=1)
+    for one in found.entities:
+        entries = sum(one.sizes.entries.values())
+        table.add_row(
+            one.sizes.entity,
+            number(one.count),
+            f"{one.sizes.item_bytes:,} B",
+            f"{len(one.sizes.entries)} × {entries // len(one.sizes.entries):,} B" if entries else "none",
+            Text(_open(one), style="dim"),
+        )
+    out.print(table)
+
+
+def _open(one: EntityEstimate) -> str:
+    by_source: dict[str, list[str]] = {}
+    for field in one.sizes.open_fields:
+        by_source.setdefault(field.source, []).append(f"{field.field} {field.size_bytes:,}")
+    return "; ".join(f"{source}: {', '.join(fields)}" for source, fields in by_source.items())
+
+
+def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
+    """Print how each number of one pattern comes about."""
+    table_class = payer.settings.table_class
+    out.print(Text.assemble((one.id, "cyan" if one.kind == "read" else "yellow"), f"  {one.question}"))
+    if one.failure is not None:
+        out.print(Text.assemble(("not estimated: ", "bold red"), printable(one.failure)))
+        return
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for request in one.requests[:REQUESTS_MAX]:
+        for position, line in enumerate(request.lines):
+            grid.add_row(
+                Text(request.operation if position == 0 else "", style="bold"),
+                line.target or payer.estimate.table,
+                f"{number(line.units)} {line.direction}",
+                Text(line.why, style="dim"),
+            )
+    out.print()
+    out.print(grid)
+    rest = len(one.requests) - REQUESTS_MAX
+    if rest > 0:
+        out.print(Text(f"and {rest} requests more (--json shows all)", style="dim"))
+    out.print()
+    out.print(f"{number(one.read_units)} read units, {number(one.write_units)} write units a call")
+    call = payer.call_usd(one, table_class)
+    if call is not None:
+        out.print(f"{usd(call * MILLION)} a million calls, in {payer.prices.region} as of {payer.prices.as_of}")
+    if one.load.per_second is not None:
+        out.print(
+            f"{usd(payer.pattern_usd(one, table_class))} a month at {number(one.load.per_second)} calls a second:"
+        )
+        for charge in payer.pattern_charges(one, table_class):
+            out.print(Text(f"  {charge.what}: {charge.why} = {usd(charge.usd)}", style="dim"))
+    for note in one.notes:
+        out.print(Text.assemble(("assumed: ", "bold"), printable(note)))

@@ -1,0 +1,153 @@
+"""``keyplan diff``: what changes between two designs, and what that means for deployed data."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from keyplan.cli.options import FAILED, json_option, tells_errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keyplan.cli.designs import Found
+    from keyplan.diff.report import Difference
+
+__all__ = ["command"]
+
+_SEVERITIES = ("breaks", "migrate", "callers", "safe")
+
+
+@click.command(
+    "diff",
+    short_help="Show what changes between two designs, and what deployed data needs.",
+    epilog="""\b
+Examples:
+  keyplan diff old/designs.py:Shop designs.py:Shop
+  keyplan diff old/designs.py:Shop designs.py:Shop --markdown > comment.md
+  keyplan diff old/designs.py:Shop designs.py:Shop --fail-on migrate
+
+\b
+The design of another commit:
+  git worktree add old main
+
+\b
+Exit status: 0 nothing as grave as --fail-on, 1 something, 2 a design can't be compared.
+""",
+)
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a table for a pull request.")
+@click.option(
+    "--fail-on",
+    type=click.Choice([*_SEVERITIES, "never"]),
+    default="breaks",
+    show_default=True,
+    help="The least grave change that makes the exit status 1.",
+)
+@json_option
+@tells_errors
+def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: bool) -> None:
+    """Compare the design OLD, whose data is deployed, with the design NEW.
+
+    A change breaks deployed data, needs work on it (migrate), changes what callers see, or is safe. No store is opened.
+    """
+    from keyplan.cli.show import console
+    from keyplan.diff.changes import Severity
+    from keyplan.diff.report import difference
+    from keyplan.errors import RequestError
+    from keyplan.web.answers import json_text
+
+    if as_markdown and as_json:
+        raise RequestError("--markdown and --json are two forms", hint="choose one")
+    before, after = _both(old, new)
+    found = difference(before.design.compiled, after.design.compiled)
+    if as_json:
+        click.echo(json_text(found.as_json(), indent=2))
+    elif as_markdown:
+        click.echo(found.markdown(), nl=False)
+    else:
+        _show(console(), found)
+    if fail_on != "never" and found.reaches(Severity(fail_on)):
+        raise click.exceptions.Exit(FAILED)
+
+
+def _both(old: str, new: str) -> tuple[Found, Found]:
+    """The two designs. Raises the error of one that can't be found, or one error with both."""
+    from keyplan.errors import Fault, KeyplanError, RequestError
+
+    found: list[Found] = []
+    errors: list[tuple[str, KeyplanError]] = []
+    for name in (old, new):
+        try:
+            found.append(_apart(name))
+        except KeyplanError as error:
+            errors.append((name, error))
+    if len(errors) == 1:
+        raise errors[0][1]
+    if errors:
+        faults = [Fault(name, str(error)) for name, error in errors]
+        raise RequestError("neither design can be compared", faults=faults)
+    return found[0], found[1]
+
+
+def _apart(name: str) -> Found:
+    """The design of that name. Modules of its folder are forgotten again: the other design has others of that name."""
+    from keyplan.cli.designs import find
+
+    known, path = set(sys.modules), list(sys.path)
+    try:
+        return find(name)
+    finally:
+        where = name.rpartition(":")[0] or name
+        if where.endswith(".py"):
+            folder = Path(where).expanduser().resolve().parent
+            sys.path[:] = path
+            for one in sys.modules.keys() - known:
+                file = getattr(sys.modules[one], "__file__", None)
+                if file is not None and folder in Path(file).resolve().parents:
+                    del sys.modules[one]
+
+
+def _show(out: Console, found: Difference) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from keyplan.cli.options import printable
+    from keyplan.diff.changes import Severity
+    from keyplan.diff.report import HEADINGS
+
+    colours = {
+        Severity.BREAKS: "bold red",
+        Severity.MIGRATE: "bold yellow",
+        Severity.CALLERS: "bold cyan",
+        Severity.SAFE: "bold green",
+    }
+    for severity, heading in HEADINGS.items():
+        changes = found.of(severity)
+        if not changes:
+            continue
+        out.print(Text(heading[0].upper() + heading[1:], style=colours[severity]))
+        grid = Table.grid(padding=(0, 2, 0, 2))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for one in changes:
+            text = Text(printable(one.what))
+            if one.effect:
+                text.append(f"\n{printable(one.effect)}", style="dim")
+            if one.action:
+                text.append("\n→ ").append(printable(one.action))
+            grid.add_row(Text(printable(one.place.partition(".")[2] or one.place), style="bold"), text)
+        out.print(grid)
+        out.print()
+    out.print(
+        Text(
+            f"{found.old} → {found.new}: {found.summary}."
+            if found.old != found.new
+            else f"{found.new}: {found.summary}."
+        )
+    )

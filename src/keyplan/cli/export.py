@@ -1,0 +1,202 @@
+"""``keyplan export``: a design as a template, a request, a policy, a model or a diagram for other tools."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from keyplan.cli.options import json_option, name_argument, tells_errors
+
+if TYPE_CHECKING:
+    from keyplan.cli.designs import Found
+    from keyplan.export.formats import Exported, Inputs
+
+__all__ = ["command"]
+
+_FORMATS = ("cloudformation", "terraform", "create-table", "iam", "workbench", "markdown", "mermaid")
+_CLASSES = ("standard", "infrequent-access")
+_VIEWS = ("keys", "new", "old", "new-and-old")
+_SAMPLE_DEFAULT = 10
+_STORED_MAX = 1000
+
+_TABLE = {"table_name", "billing", "read_units", "write_units"}
+_OPTIONS = {
+    **dict.fromkeys(
+        ("cloudformation", "terraform", "create-table"),
+        _TABLE | {"table_class", "deletion_protection", "recovery", "stream", "tag"},
+    ),
+    "iam": {"table_name", "region", "account"},
+    "workbench": _TABLE | {"sample", "db"},
+    "markdown": set[str](),
+    "mermaid": set[str](),
+}
+"""The options that a format makes use of."""
+
+
+@click.command(
+    "export",
+    short_help="Write a design for other tools: CloudFormation, Terraform, IAM, Workbench, Markdown, ...",
+    epilog="""\b
+Examples:
+  keyplan export cms --to cloudformation > cms.yaml
+  keyplan export cms --to terraform --table-name cms-prod --recovery --deletion-protection
+  keyplan export cms --to create-table -o requests/
+  keyplan export cms --to iam --region eu-west-1 --account 123456789012
+  keyplan export cms --to workbench --sample 20 -o cms.json
+  keyplan export designs.py:Shop --to markdown
+""",
+)
+@name_argument
+@click.option("--to", "to", type=click.Choice(_FORMATS), required=True, help="The format.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Write to a file; create-table writes a file a request into FOLDER/.  [default: standard output]",
+)
+@click.option("--table-name", metavar="NAME", help="The table's name.  [default: the design's; a stack's own]")
+@click.option("--billing", type=click.Choice(["on-demand", "provisioned"]), default="on-demand", show_default=True)
+@click.option("--read-units", type=int, metavar="N", help="Provisioned: read units a second, of each index too.")
+@click.option("--write-units", type=int, metavar="N", help="Provisioned: write units a second, of each index too.")
+@click.option("--table-class", type=click.Choice(_CLASSES), default="standard", show_default=True)
+@click.option(
+    "--deletion-protection", is_flag=True, help="Refuse to delete the table, and keep it with its stack gone."
+)
+@click.option("--recovery", is_flag=True, help="Keep continuous backups: point-in-time recovery.")
+@click.option("--stream", type=click.Choice(_VIEWS), help="Stream changes, with what of the items.")
+@click.option("--tag", multiple=True, metavar="NAME=VALUE", help="A tag of the table; may be repeated.")
+@click.option("--region", default="*", metavar="REGION", help="IAM: the table's region.  [default: any]")
+@click.option("--account", default="*", metavar="DIGITS", help="IAM: the table's account.  [default: any]")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=0),
+    default=_SAMPLE_DEFAULT,
+    show_default=True,
+    metavar="N",
+    help="Workbench: how many main items of a system's sample to write.",
+)
+@click.option("--db", metavar="FILE|URL", help="Workbench: take the items from this store instead.")
+@json_option
+@click.pass_context
+@tells_errors
+def command(ctx: click.Context, name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
+    """Write the design NAME for other tools. It opens no store, but for --db.
+
+    cloudformation is YAML, with --json JSON; terraform is HCL, with --json Terraform's JSON; iam is a policy with
+    the least rights that the patterns need.
+    """
+    from keyplan.cli.designs import find
+    from keyplan.export.formats import export
+
+    found = find(name)
+    typed = {one for one in given if ctx.get_parameter_source(one) is click.core.ParameterSource.COMMANDLINE}
+    exported = export(to, _inputs(found, to, given, typed), as_json=as_json)
+    _write(exported, output)
+    for note in exported.notes:
+        click.echo(note, err=True)
+
+
+def _inputs(found: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:
+    """What the format needs. Raises RequestError with every fault of the options."""
+    from keyplan.errors import Fault, RequestError
+    from keyplan.export.deployment import Deployment, tags_of
+    from keyplan.export.formats import Inputs
+    from keyplan.export.iam import Place
+
+    faults = [
+        Fault(f"--{name.replace('_', '-')}", f"{to} has no use for it", "leave it out")
+        for name in given
+        if name in typed - _OPTIONS[to]
+    ]
+    made: dict[str, Any] = {}
+
+    def make(name: str, maker: Any, *arguments: Any, **options: Any) -> Any:
+        try:
+            made[name] = maker(*arguments, **options)
+        except RequestError as error:
+            faults.extend(error.faults)
+        return made.get(name)
+
+    tags = make("tags", tags_of, given["tag"])
+    members = ("table_name", "billing", "read_units", "write_units", "table_class", "deletion_protection")
+    options = {name: given[name] for name in (*members, "recovery", "stream")}
+    make("deployment", Deployment, **options, tags=tags or {})
+    make("place", Place, region=given["region"], account=given["account"])
+    if faults:
+        raise RequestError("these options don't go together", faults=faults)
+    compiled = found.design.compiled
+    if to == "workbench":
+        made["items"] = list(_items(found, given["sample"], given["db"]))
+    elif to == "markdown":
+        made["rows"] = _rows(found)
+    elif to == "iam":
+        made["writes"] = _writes(found)
+    del made["tags"]
+    return Inputs(design=compiled, **made)
+
+
+def _rows(found: Found) -> list[Any]:
+    from keyplan.client.explain import explain_all
+    from keyplan.export.markdown import Row
+
+    return [
+        Row(one.id, one.question, one.operation, one.index, tuple(filter(None, one.key_condition.split(" → "))))
+        for one in explain_all(found.design)
+    ]
+
+
+def _writes(found: Found) -> dict[str, tuple[str, ...]]:
+    from keyplan.client.rehearsals import WriteCode
+
+    compiled = found.design.compiled
+    return {name: WriteCode(compiled, found.design, write).rights for name, write in compiled.writes.items()}
+
+
+def _items(found: Found, count: int, db: str | None) -> Iterator[Any]:
+    """A system's sample, in a store of its own; or what a store holds."""
+    if db is not None:
+        with found.open(db, create=False) as design:
+            yield from islice(_scanned(design), _STORED_MAX)
+        return
+    if found.system is None or not count:
+        return
+    with found.design.open(":memory:") as design:
+        found.system.sample(design, count, lambda _done, _total: None)
+        yield from _scanned(design)
+
+
+def _scanned(design: Any) -> Iterator[Any]:
+    start: dict[str, Any] = {}
+    while True:
+        answer = design.store.transport.call("Scan", {"TableName": design.store.table_name, **start})
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+
+def _write(exported: Exported, output: str | None) -> None:
+    from keyplan.cli.files import write_text
+
+    if output is None:
+        click.echo(exported.text, nl=False)
+        return
+    path = Path(output).expanduser()
+    if not exported.parts or not (output.endswith("/") or path.is_dir()):
+        write_text(path, exported.text)
+        click.echo(f"Wrote {path}.")
+        return
+    from keyplan.errors import RequestError
+
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(f"{path} can't be made: {error.strerror or error}", hint="give another place") from None
+    for name, text in exported.parts.items():
+        write_text(path / name, text)
+    click.echo(f"Wrote {', '.join(exported.parts)} into {path}.")

@@ -1,0 +1,88 @@
+"""``keyplan import-workbench``: a design module made of a NoSQL Workbench model."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import click
+
+from keyplan.cli.options import FAILED, printable, tells_errors
+
+if TYPE_CHECKING:
+    from keyplan.errors import DesignError
+    from keyplan.workbench.module import MadeModule
+    from keyplan.workbench.reading import Model
+
+__all__ = ["command", "working_module"]
+
+
+@click.command(
+    "import-workbench",
+    short_help="Make a design module of a NoSQL Workbench model.",
+    epilog="""\b
+Examples:
+  keyplan import-workbench shop.json
+  keyplan import-workbench shop.json -o shop.py
+  keyplan explain shop.py
+
+\b
+Exit status: 0 the module is a design, 1 its keys can't work as the model has them, 2 the file is no model.
+""",
+)
+@click.argument("file", metavar="FILE")
+@click.option("-o", "--output", metavar="FILE", help="Write the module to a file.  [default: standard output]")
+@tells_errors
+def command(file: str, output: str | None) -> None:
+    """Make a design module of the model in FILE: indexes, entities with their keys, and a first question for each key.
+
+    Templates are found in the facets' sample items. What the model doesn't show is told on standard error.
+    """
+    from keyplan.cli.files import read_text, write_text
+    from keyplan.workbench.reading import read_model
+
+    model = read_model(read_text(file), file)
+    made, left_out, error = working_module(model)
+    if output is None:
+        click.echo(made.text, nl=False)
+    else:
+        write_text(Path(output).expanduser(), made.text)
+        click.echo(f"Wrote {output}: {', '.join(made.designs)}.")
+    for note in (*made.notes, *left_out):
+        click.echo(printable(note), err=True)
+    if error is not None:
+        click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(str(error))}", err=True)
+        raise click.exceptions.Exit(FAILED)
+
+
+def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | None]:
+    """The module, without the questions that its keys can't answer, these with the reason, and what can't work so."""
+    from keyplan.errors import DesignError
+    from keyplan.workbench.module import made_module
+
+    left_out: dict[str, str] = {}
+    while True:
+        made = made_module(model, without=left_out)
+        reasons = [f"no question {place}: {left_out[place]}" for place in made.left_out]
+        try:
+            _run(made)
+        except DesignError as error:
+            faults = {one.place: one.message for one in error.faults if one.place.partition(".")[0] in made.designs}
+            if not faults.keys() - left_out.keys():
+                return made, reasons, error
+            left_out |= faults
+        else:
+            return made, reasons, None
+
+
+def _run(made: MadeModule) -> None:
+    """Run the module: its designs are compiled. All texts of the model stand in it as literals and names."""
+    module = ModuleType("keyplan_workbench_model")
+    sys.modules[module.__name__] = module  # annotations are looked up there
+    try:
+        exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - the module is ours
+    finally:
+        del sys.modules[module.__name__]

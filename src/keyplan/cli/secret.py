@@ -1,0 +1,65 @@
+"""The secret that a served system signs with: given in the environment, or made once and kept beside its database."""
+
+from __future__ import annotations
+
+import base64
+import os
+import secrets
+from pathlib import Path
+
+from keyplan.errors import RequestError, StoreError
+
+__all__ = ["VARIABLE", "secret_of"]
+
+VARIABLE = "KEYPLAN_SECRET"
+SECRET_BYTES = 32
+GIVEN_CHARACTERS_MIN = 16
+
+
+def secret_of(db: str, file: Path | None = None) -> bytes:
+    """The secret for a store: from the environment, from ``file``, or from a file beside the database.
+
+    A store that isn't a file has its secret in the working folder; one in memory has a new one each time, since nothing
+    outlives it. Raises RequestError, StoreError.
+    """
+    given = os.environ.get(VARIABLE)
+    if given is not None:
+        if len(given) < GIVEN_CHARACTERS_MIN:
+            raise RequestError(
+                f"{VARIABLE} is too short", hint=f"{GIVEN_CHARACTERS_MIN} characters or more, that nobody can guess"
+            )
+        return given.encode("utf-8", "surrogateescape")
+    if file is None and db == ":memory:":
+        return secrets.token_bytes(SECRET_BYTES)
+    return _kept(file or Path("keyplan.secret" if "://" in db else f"{db}.secret"))
+
+
+def _kept(path: Path) -> bytes:
+    """The secret in a file; made there, readable by its owner only, when it is missing.
+
+    Two processes that start at once agree: the file appears whole, and only the first one's is kept.
+    """
+    try:
+        if not path.exists():
+            _make(path)
+        found = path.read_bytes().strip()
+    except OSError as error:
+        raise StoreError(
+            f"the secret in {path} can't be kept: {error.strerror or error}",
+            hint=f"choose another file with --secret-file, or give the secret in {VARIABLE}",
+        ) from None
+    if len(found) < SECRET_BYTES:
+        raise StoreError(f"the secret in {path} is too short", hint="remove the file; everybody then signs in once more")
+    return found
+
+
+def _make(path: Path) -> None:
+    fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(base64.urlsafe_b64encode(secrets.token_bytes(SECRET_BYTES)))
+    try:
+        os.link(fresh, path)
+    except FileExistsError:
+        pass  # another process was first
+    finally:
+        fresh.unlink()

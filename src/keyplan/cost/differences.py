@@ -1,0 +1,149 @@
+"""What a changed design costs more or less: two estimates under the same traffic and prices, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from keyplan.cost.bills import Payer
+from keyplan.cost.report import report_json
+from keyplan.cost.words import more, number, table_lines, usd
+
+__all__ = ["Difference", "difference", "difference_json", "difference_markdown"]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One pattern, table or index, or way to pay, in two designs; None: one of them lacks it. Units a call, or USD a
+    month.
+    """
+
+    what: str
+    name: str
+    before: float | None
+    after: float | None
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing has changed."""
+        return self.before == self.after
+
+
+def difference(old: Payer, new: Payer) -> list[Difference]:
+    """What has changed from one design to another under the same traffic and prices, and what hasn't."""
+    found: list[Difference] = []
+    for what, values in (("read units", _read_units), ("write units", _write_units)):
+        found += _differences(what, values(old), values(new))
+    found += _differences("USD a month", _pattern_usd(old), _pattern_usd(new))
+    found += _differences("USD a month of", _target_usd(old), _target_usd(new))
+    found += _differences("USD a month, paid", _bill_usd(old), _bill_usd(new))
+    return found
+
+
+def _differences(what: str, old: Mapping[str, float | None], new: Mapping[str, float | None]) -> Iterator[Difference]:
+    for name in dict.fromkeys((*old, *new)):
+        yield Difference(what, name, old.get(name), new.get(name))
+
+
+def _read_units(payer: Payer) -> dict[str, float | None]:
+    return {one.name: one.read_units for one in payer.estimate.patterns if one.read_units}
+
+
+def _write_units(payer: Payer) -> dict[str, float | None]:
+    return {one.name: one.write_units for one in payer.estimate.patterns if one.write_units}
+
+
+def _pattern_usd(payer: Payer) -> dict[str, float | None]:
+    table_class = payer.settings.table_class
+    return {
+        one.name: payer.pattern_usd(one, table_class)
+        for one in payer.estimate.patterns
+        if one.load.per_second is not None
+    }
+
+
+def _target_usd(payer: Payer) -> dict[str, float | None]:
+    return {
+        target or "the table": payer.target_usd(target, payer.settings.table_class) for target in payer.estimate.targets
+    }
+
+
+def _bill_usd(payer: Payer) -> dict[str, float | None]:
+    return {bill.name: bill.usd for bill in (*payer.bills(), payer.idle(payer.settings.table_class))}
+
+
+def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
+    """The difference, and both reports, as JSON data."""
+    return {
+        "before": report_json(old),
+        "after": report_json(new),
+        "differences": [asdict(one) for one in difference(old, new) if not one.same],
+    }
+
+
+def difference_markdown(old: Payer, new: Payer) -> str:
+    """The difference as Markdown: what has changed, with what it was."""
+    return "\n".join(_difference_markdown(old, new)) + "\n"
+
+
+def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
+    changed = [one for one in difference(old, new) if not one.same]
+    yield f"## Cost: {old.estimate.design} → {new.estimate.design}"
+    yield ""
+    before, after = old.chosen(), new.chosen()
+    prices = f"Prices of {new.prices.region} as of {new.prices.as_of}"
+    change = f"**{usd(before.usd)} → {usd(after.usd)} a month** {_by(before.usd, after.usd)}({after.name})"
+    yield f"{change}. {prices}."
+    yield ""
+    if not changed:
+        yield "No pattern, index or bill costs anything else than before."
+        return
+    for title, kinds in _SECTIONS:
+        of_section = [one for one in changed if one.what in kinds]
+        if not of_section:
+            continue
+        yield from table_lines(
+            (title, "what", "before", "after", "change"),
+            [
+                (f"`{one.name}`", _UNITS[one.what], _value(one, one.before), _value(one, one.after), _change(one))
+                for one in of_section
+            ],
+        )
+        yield ""
+    failures = [one for one in new.estimate.failures if one not in old.estimate.failures]
+    if failures:
+        yield "Not estimated:"
+        yield ""
+        yield from (f"- {one}" for one in failures)
+
+
+_SECTIONS = (
+    ("Pattern", ("read units", "write units", "USD a month")),
+    ("Table or index", ("USD a month of",)),
+    ("Paid", ("USD a month, paid",)),
+)
+_UNITS = {
+    "read units": "read units a call",
+    "write units": "write units a call",
+    "USD a month": "USD a month",
+    "USD a month of": "USD a month on demand",
+    "USD a month, paid": "USD a month",
+}
+
+
+def _value(one: Difference, value: float | None) -> str:
+    if value is None:
+        return "–"
+    return usd(value) if one.what.startswith("USD") else number(value)
+
+
+def _change(one: Difference) -> str:
+    if one.before is None:
+        return "new"
+    return "gone" if one.after is None else more(one.before, one.after)
+
+
+def _by(before: float | None, after: float | None) -> str:
+    text = more(before, after)
+    return f"{text} " if text else ""

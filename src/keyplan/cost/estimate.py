@@ -1,0 +1,204 @@
+"""A design's estimate: units a call of each pattern, units a second on the table and on each index, bytes stored.
+
+What they cost in USD is reckoned in ``bills.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyplan import values
+from keyplan.cost.facts import Facts
+from keyplan.cost.trials import try_write
+from keyplan.cost.units import TABLE, Request, total_units
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.formats import Problem
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
+from keyplan.design.traffic import Load, Traffic, traffic_of
+from keyplan.design.typical import Typical
+
+__all__ = ["EntityEstimate", "Estimate", "PatternEstimate", "Throughput", "estimate", "estimate_pattern"]
+
+
+@dataclass(frozen=True)
+class PatternEstimate:
+    """One pattern: the requests of a typical call with their units, how often it is called, and what was assumed.
+    ``failure`` says why no call could be thought of; it has no requests then.
+    """
+
+    id: str
+    name: str
+    kind: Literal["read", "write"]
+    question: str
+    requests: tuple[Request, ...]
+    load: Load
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+
+    def units(self, direction: Literal["read", "write"]) -> dict[str, float]:
+        """The units of one call by target: the table, and each index by its name."""
+        return total_units(self.requests, direction)
+
+    @property
+    def read_units(self) -> float:
+        """Read units of one call."""
+        return sum(self.units("read").values())
+
+    @property
+    def write_units(self) -> float:
+        """Write units of one call, on the table and on all indexes."""
+        return sum(self.units("write").values())
+
+    @property
+    def amplification(self) -> float | None:
+        """Write units on table and indexes for each on the table; None for what writes nothing."""
+        written = self.units("write")
+        return sum(written.values()) / written[TABLE] if written.get(TABLE) else None
+
+
+@dataclass(frozen=True)
+class EntityEstimate:
+    """What is stored of one entity: how many items (None: nobody says), how large, and how large their index entries.
+    ``claims``: the bytes of each claim item that goes with one item.
+    """
+
+    sizes: ItemSizes
+    count: float | None
+    claims: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Throughput:
+    """Units a second."""
+
+    reads: float = 0.0
+    writes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A design under its traffic."""
+
+    design: str
+    doc: str
+    table: str
+    targets: tuple[str, ...]
+    """The table, then its indexes."""
+    local: frozenset[str]
+    traffic: Traffic
+    patterns: tuple[PatternEstimate, ...]
+    entities: tuple[EntityEstimate, ...]
+    failures: tuple[str, ...] = field(default=())
+    """What could not be estimated, and why."""
+
+    def throughput(self, *, peak: bool) -> dict[str, Throughput]:
+        """Units a second by target: on average, or in a second in which every pattern is at its own peak."""
+        found = dict.fromkeys(self.targets, Throughput())
+        for pattern in self.patterns:
+            rate = (pattern.load.peak if peak else pattern.load.per_second) or 0.0
+            reads, writes = pattern.units("read"), pattern.units("write")
+            for target in self.targets:
+                so_far = found[target]
+                found[target] = Throughput(
+                    so_far.reads + rate * reads.get(target, 0.0), so_far.writes + rate * writes.get(target, 0.0)
+                )
+        return found
+
+    def stored_bytes(self, *, replicated_bytes: int = 0) -> dict[str, float]:
+        """Bytes billed by target: each item and each index entry with DynamoDB's 100 bytes besides.
+
+        ``replicated_bytes`` are added to each item of the table (48 in a global table).
+        """
+        found = dict.fromkeys(self.targets, 0.0)
+        for entity in self.entities:
+            count = entity.count or 0.0
+            overhead = OVERHEAD_BYTES + replicated_bytes
+            found[TABLE] += count * (entity.sizes.item_bytes + overhead)
+            found[TABLE] += count * sum(size + overhead for size in entity.claims)
+            for index, size in entity.sizes.entries.items():
+                found[index] += count * (size + OVERHEAD_BYTES)
+        return found
+
+    @property
+    def items(self) -> float:
+        """Items stored, claims among them."""
+        return sum((one.count or 0) * (1 + len(one.claims)) for one in self.entities)
+
+
+def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
+    """The estimate of a design's class under its traffic (without one: under what its decorators say)."""
+    design: CompiledDesign = cls.compiled
+    traffic = traffic or traffic_of(design)
+    estimator = _Estimator(cls, design, traffic)
+    patterns = tuple(estimator.pattern(one) for one in design.patterns.values())
+    entities = tuple(one for one in map(estimator.entity, design.entities.values()) if one is not None)
+    failures = [*estimator.failures, *(f"{one.id} {one.name}: {one.failure}" for one in patterns if one.failure)]
+    return Estimate(
+        design=design.name,
+        doc=design.doc.partition("\n\n")[0],
+        table=design.table.name,
+        targets=(TABLE, *(index.name for index in design.table.indexes)),
+        local=frozenset(index.name for index in design.table.indexes if index.local),
+        traffic=traffic,
+        patterns=patterns,
+        entities=entities,
+        failures=tuple(dict.fromkeys(failures)),
+    )
+
+
+def estimate_pattern(cls: type[Any], name: str, traffic: Traffic | None = None) -> PatternEstimate:
+    """The estimate of one pattern of a design's class. Raises UnknownPattern."""
+    design: CompiledDesign = cls.compiled
+    return _Estimator(cls, design, traffic or traffic_of(design)).pattern(design.pattern(name))
+
+
+class _Estimator:
+    def __init__(self, cls: type[Any], design: CompiledDesign, traffic: Traffic) -> None:
+        self.cls = cls
+        self.design = design
+        self.traffic = traffic
+        self.typical = Typical(design, traffic.entities)
+        self.facts = Facts(self.typical, traffic)
+        self.failures: list[str] = []
+
+    def pattern(self, pattern: ReadPattern | WritePattern) -> PatternEstimate:
+        """What a typical call of the pattern takes."""
+        load = self.traffic.patterns.get(pattern.name, Load())
+        requests: list[Request] = []
+        notes: tuple[str, ...] = ()
+        failure: str | None = None
+        if isinstance(pattern, ReadPattern):
+            try:
+                found = self.facts.read(pattern)
+                requests, notes = found.requests, found.notes
+            except Problem as problem:
+                failure = str(problem)
+        else:
+            write = try_write(self.design, self.cls, pattern, self.typical, self.facts)
+            requests, notes, failure = write.requests, write.notes, write.failure
+        return PatternEstimate(
+            id=pattern.id,
+            name=pattern.name,
+            kind="read" if isinstance(pattern, ReadPattern) else "write",
+            question=str(pattern.signature),
+            requests=tuple(requests),
+            load=load,
+            notes=notes,
+            failure=failure,
+        )
+
+    def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
+        """What is stored of an entity; None where no typical item can be thought of."""
+        stored = self.traffic.entities.get(entity.name)
+        try:
+            sizes = self.typical.sizes(entity)
+            found: Mapping[str, Any] = entity.field_values(self.typical.instance(entity))
+        except Problem as problem:
+            self.failures.append(f"{problem}" + (f" ({problem.hint})" if problem.hint else ""))
+            return None
+        claims = [values.item_size(entity.claim_item(one, found)) for one in entity.claims if one.member(found)]
+        return EntityEstimate(sizes, None if stored is None else stored.count, tuple(claims))

@@ -1,0 +1,407 @@
+"""The requests of a read, by what lies where it looks: paging, merging of partitions, joins.
+
+It is told what is there (a ``Stretch`` of bytes for each partition) and says which requests the client makes for it. It
+makes none, and knows no values; ``facts.py`` thinks of what is there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right, insort
+from collections import deque
+from collections.abc import Generator, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from keyplan.cost.units import Request, batch_get, get_item, page_read
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.shapes import ShapeKind
+from keyplan.design.table import Index
+from keyplan.wire.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
+
+__all__ = ["End", "Found", "Met", "Stretch", "requests_of"]
+
+PARALLEL_MAX = 20
+"""How many partitions are read in parallel."""
+STREAM_CHUNK = 100
+"""How many items an iterator takes at a time, and a page without a limit."""
+FILTERED_PAGE = 100
+"""How many items the client asks to be looked at, at the least, where a filter may drop some."""
+
+
+Place = tuple[Any, ...]
+
+
+class End(NamedTuple):
+    """What a junction's item leads to: one item (``identity`` tells it from others), or partitions to be read."""
+
+    identity: Hashable
+    size_bytes: int | None = None
+    stretches: tuple[Stretch, ...] = ()
+
+
+class Met(NamedTuple):
+    """One item (or index entry) that a Query looks at: its bytes; its entity's name, or None for what the client passes
+    over; its place in the order of the answer, which begins with its sort key's; and where it leads to, if it is a
+    junction's. Places ascend in the direction of the read.
+    """
+
+    size_bytes: int
+    kind: str | None
+    place: Place
+    end: End | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What lies in one partition between the bounds of a Query, in the order in which it is read.
+
+    ``last_kind``: the entity that no other follows, if that can be told (it ends the reading of a collection).
+    """
+
+    met: Sequence[Met] = ()
+    last_kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is there for one call of a read.
+
+    ``items``: the bytes of items read by key, None where there is none (a claim, then its owner; a batch's items);
+    ``stretches``: for queries and scans, one a partition; none where nothing can lie between the bounds, since then
+    nothing is asked.
+    """
+
+    items: tuple[int | None, ...] = ()
+    stretches: tuple[Stretch, ...] = ()
+    also: tuple[tuple[Stretch, ...], ...] = ()
+    """The stretches of further junctions, in the order of the plan's."""
+    link: End | None = None
+    """Where a junction's item that is read by key leads to."""
+
+
+_Taking = Generator[Request, None, list[Met]]
+
+
+def requests_of(pattern: ReadPattern, found: Found, limit: int | None, *, strongly: bool = False) -> list[Request]:
+    """The requests of one call (of a page: the first) with their units. ``limit`` in items; ``strongly``: asked within
+    a write, where reads are strongly consistent wherever their key allows it.
+    """
+    return list(_Reading(pattern, found, limit, strongly=strongly).requests())
+
+
+@dataclass
+class _Stream:
+    """One of several partitions being read: what was read and not yet given, and where to read on."""
+
+    met: Sequence[Met]
+    at: int = 0
+    ended: bool = False
+    waiting: deque[Met] = field(default_factory=deque[Met])
+
+    @property
+    def dry(self) -> bool:
+        """Whether it must be read before anything can be given."""
+        return not self.waiting and not self.ended
+
+    def within(self, last: Any) -> Sequence[Met]:
+        """What lies up to a sort key; all of it, where there is no bound."""
+        if last is None:
+            return self.met
+        return self.met[: bisect_right(self.met, last, key=lambda one: one.place[0])]
+
+    def beyond(self, last: Any) -> bool:
+        """Whether it was read beyond a sort key already."""
+        return last is not None and self.at > 0 and self.met[self.at - 1].place[0] > last
+
+
+class _Reach:
+    """How far partitions need be read: to the last of the items wanted, once so many have been found."""
+
+    def __init__(self, wanted: int | None) -> None:
+        self._wanted = wanted
+        self._best: list[Place] = []
+
+    def found(self, place: Place) -> None:
+        """Take an item into account."""
+        if self._wanted is not None:
+            insort(self._best, place)
+            del self._best[self._wanted :]
+
+    @property
+    def last(self) -> Any:
+        """The sort key behind which nothing is wanted; None as long as too few are found."""
+        return None if self._wanted is None or len(self._best) < self._wanted else self._best[-1][0]
+
+
+class _Reading:
+    def __init__(self, pattern: ReadPattern, found: Found, limit: int | None, *, strongly: bool) -> None:
+        self.pattern = pattern
+        self.found = found
+        self.limit = limit
+        self.strongly = strongly
+
+    def requests(self) -> Iterator[Request]:
+        kind = self.pattern.shape.kind
+        match self.pattern.plan:
+            case GetPlan() as plan:
+                yield get_item(self._item(0), consistent=self._strong(plan), what=plan.entity.name)
+            case ClaimPlan() as plan:
+                yield from self._claimed(plan)
+            case BatchGetPlan() as plan:
+                yield from batches(self.found.items, consistent=self._strong(plan), what=plan.entity.name)
+            case ThroughPlan() as plan if kind is ShapeKind.ONE:
+                yield from self._through_one(plan)
+            case QueryPlan() as plan if kind is ShapeKind.COLLECTION:
+                yield from self._collection(plan)
+            case QueryPlan() as plan if kind is ShapeKind.ONE:
+                yield from self._first(plan, self.found.stretches)
+            case _ if kind is ShapeKind.ITERATOR:
+                yield from self._parts()
+            case _:
+                yield from self._many(self._size(), None)
+
+    def _strong(self, plan: Any) -> bool:
+        return plan.consistent or self.strongly
+
+    def _item(self, position: int) -> int | None:
+        return self.found.items[position] if position < len(self.found.items) else None
+
+    def _size(self) -> int | None:
+        """How many items are wanted; None: all."""
+        if self.pattern.shape.kind is ShapeKind.PAGE and self.limit is None:
+            return STREAM_CHUNK
+        return self.limit
+
+    # By key
+
+    def _claimed(self, plan: ClaimPlan) -> Iterator[Request]:
+        strong = self._strong(plan)
+        yield get_item(self._item(0), consistent=strong, what=f"claim {plan.claim.name}")
+        if self._item(0) is not None:
+            yield get_item(self._item(1), consistent=strong, what=plan.entity.name)
+
+    # By a query
+
+    def _parts(self) -> Iterator[Request]:
+        """An iterator's items, taken to their end: each part is read anew from behind the last one given."""
+        given, after = 0, None
+        while True:
+            part = STREAM_CHUNK if self.limit is None else min(STREAM_CHUNK, self.limit - given)
+            taken = yield from self._many(part, after)
+            given += part
+            if len(taken) <= part or given == self.limit:
+                return
+            after = taken[part - 1].place
+
+    def _many(self, size: int | None, after: Any) -> _Taking:
+        """One chunk of an answer of many items, from behind the place ``after``."""
+        plan = self.pattern.plan
+        if isinstance(plan, ThroughPlan):
+            return (yield from self._ways(plan, size, after))
+        stretches = _behind(self.found.stretches, after)
+        if isinstance(plan, ScanPlan):
+            return (yield from self._scan(plan, stretches, size))
+        assert isinstance(plan, QueryPlan)  # noqa: S101 - the others give one item, or a batch
+        return (yield from self._chunk(plan, stretches, size))
+
+    def _chunk(self, plan: QueryPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
+        """Read entries, one more than wanted: it tells whether anything follows. Gives what was taken."""
+        if plan.merged:
+            return (yield from self._merge(plan, stretches, size))
+        stretch = stretches[0] if stretches else None
+        return [] if stretch is None else (yield from self._one_partition(plan, stretch, size))
+
+    def _one_partition(self, plan: QueryPlan, stretch: Stretch, size: int | None) -> _Taking:
+        wanted = None if size is None else size + 1
+        taken: list[Met] = []
+        at, ended = 0, False
+        first = True
+        while not ended and (wanted is None or len(taken) < wanted):
+            ask = None if wanted is None else self._page_size(plan, wanted - len(taken), first=first)
+            read, ended = page(stretch.met, at, ask)
+            yield self._page(plan.index, plan, read)
+            taken += [met for met in read if met.kind is not None]
+            at += len(read)
+            first = False
+        return taken[:wanted]
+
+    def _merge(self, plan: QueryPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
+        """Partitions merged in order. Once as many are found as are wanted, the last of them bounds what is read."""
+        wanted = None if size is None else size + 1
+        reach = _Reach(wanted if len(plan.key.sort) == 1 else None)
+        streams = [_Stream(one.met) for one in stretches]
+        yield from self._fill(plan, streams, wanted, reach)
+        live = [stream for stream in streams if stream.waiting]
+        taken: list[Met] = []
+        while live and (wanted is None or len(taken) < wanted):
+            best = min(live, key=lambda one: one.waiting[0].place)
+            taken.append(best.waiting.popleft())
+            if best.dry:
+                yield from self._fill(plan, [best], wanted, reach)
+            if not best.waiting:
+                live.remove(best)
+        return taken
+
+    def _fill(
+        self, plan: QueryPlan, streams: Sequence[_Stream], wanted: int | None, reach: _Reach
+    ) -> Generator[Request, None, None]:
+        """Read every partition that must be read, some in parallel, until each has an item or its end."""
+        # Each request of a merged read is made anew, so that its Limit is always that of a first one
+        limit = None if wanted is None else self._page_size(plan, wanted, first=True)
+        while dry := [one for one in streams if one.dry]:
+            for start in range(0, len(dry), PARALLEL_MAX):
+                last = reach.last
+                for stream in dry[start : start + PARALLEL_MAX]:
+                    if stream.beyond(last):
+                        stream.ended = True
+                        continue
+                    read, stream.ended = page(stream.within(last), stream.at, limit)
+                    yield self._page(plan.index, plan, read)
+                    stream.at += len(read)
+                    kept = [met for met in read if met.kind is not None]
+                    stream.waiting.extend(kept)
+                    for met in kept:
+                        reach.found(met.place)
+
+    def _first(self, plan: QueryPlan, stretches: Sequence[Stretch]) -> _Taking:
+        """The first item: one is asked for."""
+        if plan.merged:
+            return (yield from self._merge(plan, stretches, 1))
+        if not stretches:
+            return []
+        met = stretches[0].met
+        at, ended, first = 0, False, True
+        while not ended:
+            read, ended = page(met, at, self._page_size(plan, 1, first=first))
+            yield self._page(plan.index, plan, read)
+            kept = [one for one in read if one.kind is not None]
+            if kept:
+                return kept[:1]
+            at += len(read)
+            first = False
+        return []
+
+    def _collection(self, plan: QueryPlan) -> Iterator[Request]:
+        if plan.merged or any(member.many for member in self.pattern.shape.members):
+            yield from self._chunk(plan, self.found.stretches, None)
+            return
+        if not self.found.stretches:
+            return
+        stretch = self.found.stretches[0]
+        kinds: set[str] = set()
+        at, ended, first = 0, False, True
+        while not ended:
+            read, ended = page(stretch.met, at, self._page_size(plan, len(plan.matches), first=first))
+            yield self._page(plan.index, plan, read)
+            kinds |= {met.kind for met in read if met.kind is not None}
+            if len(kinds) == len(plan.matches) or stretch.last_kind in kinds:
+                return
+            at += len(read)
+            first = False
+
+    def _page(self, index: Index | None, plan: QueryPlan | ScanPlan, read: Sequence[Met]) -> Request:
+        sizes = [met.size_bytes for met in read]
+        what = "item" if index is None else "entry"
+        operation = "Query" if isinstance(plan, QueryPlan) else "Scan"
+        return page_read(operation, index, sizes, consistent=self._strong(plan), what=what)
+
+    @staticmethod
+    def _page_size(plan: QueryPlan, missing: int, *, first: bool) -> int:
+        return missing if first and plan.filter is None else max(missing * 2, FILTERED_PAGE)
+
+    def _scan(self, plan: ScanPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
+        met = stretches[0].met if stretches else ()
+        wanted = None if size is None else size + 1
+        taken: list[Met] = []
+        at, ended = 0, False
+        while not ended and (wanted is None or len(taken) < wanted):
+            ask = None if wanted is None else max(wanted - len(taken), FILTERED_PAGE)
+            read, ended = page(met, at, ask)
+            yield self._page(None, plan, read)
+            taken += [one for one in read if one.kind is not None]
+            at += len(read)
+        return taken[:wanted]
+
+    # Through a junction
+
+    def _through_one(self, plan: ThroughPlan) -> Iterator[Request]:
+        end = self.found.link
+        match plan.junction:
+            case QueryPlan() as junction:
+                links = yield from self._first(junction, self.found.stretches)
+                end = links[0].end if links else None
+            case ClaimPlan() as junction:
+                yield from self._claimed(junction)
+            case GetPlan() as junction:
+                yield get_item(self._item(0), consistent=self._strong(junction), what=junction.entity.name)
+        if end is None:
+            return
+        if isinstance(plan.end, GetPlan):
+            yield get_item(end.size_bytes, consistent=self._strong(plan.end), what=plan.end.entity.name)
+        else:
+            yield from self._first(plan.end, end.stretches)
+
+    def _ways(self, plan: ThroughPlan, size: int | None, after: Any) -> _Taking:
+        """Every junction that leads to the answer, each as if it were the only one."""
+        taken: list[Met] = []
+        for way, stretches in zip(plan.ways, (self.found.stretches, *self.found.also), strict=True):
+            taken += yield from self._through(way, stretches, size, after)
+        return sorted(taken, key=lambda met: met.place) if plan.also else taken
+
+    def _through(self, plan: ThroughPlan, stretches: Sequence[Stretch], size: int | None, after: Any) -> _Taking:
+        """A junction's items, and the ends that they name: until there is one more than wanted."""
+        junction = plan.junction
+        assert isinstance(junction, QueryPlan)  # noqa: S101 - many ends come from many links
+        if isinstance(plan.end, QueryPlan):
+            links = yield from self._chunk(junction, stretches, None)
+            named = {link.end.identity: link.end.stretches for link in links if link.end is not None}
+            ends = [stretch for of_link in named.values() for stretch in of_link]
+            return (yield from self._merge(plan.end, _behind(ends, after), size))
+        stretches = _behind(stretches, after)
+        taken: list[Met] = []
+        while True:
+            wanted = None if size is None else size + 1 - len(taken)
+            links = yield from self._chunk(junction, stretches, wanted)
+            more = wanted is not None and len(links) > wanted
+            links = links[:wanted]
+            keys = {link.end.identity: link.end.size_bytes for link in links if link.end is not None}
+            yield from batches(list(keys.values()), consistent=self._strong(plan.end), what=plan.end.entity.name)
+            taken += [link for link in links if link.end is not None and link.end.size_bytes is not None]
+            if not more or (size is not None and len(taken) > size):
+                return taken
+            stretches = _behind(stretches, links[-1].place)
+
+
+def _behind(stretches: Sequence[Stretch], place: Any) -> Sequence[Stretch]:
+    """What lies behind a place of the answer's order."""
+    if place is None:
+        return stretches
+    return [Stretch([met for met in one.met if met.place > place], one.last_kind) for one in stretches]
+
+
+def page(met: Sequence[Met], at: int, limit: int | None) -> tuple[Sequence[Met], bool]:
+    """What one request looks at from ``at`` on, and whether the end was reached: up to ``limit`` items, and not beyond
+    the one with which 1 MB is full.
+    """
+    size = 0
+    position = at
+    while position < len(met):
+        size += met[position].size_bytes
+        position += 1
+        if position - at == limit or size >= PAGE_BYTES_MAX:
+            return met[at:position], False
+    return met[at:position], True
+
+
+def batches(sizes: Sequence[int | None], *, consistent: bool, what: str) -> Iterator[Request]:
+    """BatchGetItem requests of a hundred keys each."""
+    for start in range(0, len(sizes), BATCH_GET_KEYS_MAX):
+        yield batch_get(sizes[start : start + BATCH_GET_KEYS_MAX], consistent=consistent, what=what)

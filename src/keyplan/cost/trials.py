@@ -1,0 +1,333 @@
+"""Typical calls of writes: arguments for them, and a world in which they find what they expect.
+
+A write decides by what it finds: one that publishes wants a draft. So it is tried with typical items first, then with
+other values of fields that have few (a status, a flag, a number at its bound), until it goes through.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import partial
+from itertools import combinations, islice, product
+from typing import Any
+
+from keyplan.cost.facts import Facts
+from keyplan.cost.units import Request
+from keyplan.cost.writing import Rehearsal, Stored, rehearse
+from keyplan.design.actions import Action, Create, Put
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.fields import is_optional, kind_of
+from keyplan.design.formats import Problem
+from keyplan.design.keys import CompiledKey
+from keyplan.design.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.parameters import Page
+from keyplan.design.plans import ReadPattern
+from keyplan.design.questions import Parameter, ParameterKind
+from keyplan.design.shapes import ShapeKind
+from keyplan.design.traffic import Load
+from keyplan.design.typical import Typical, accepted_value, choices_of, typical_value
+from keyplan.errors import ArgumentError, KeyplanError
+from keyplan.values import Item
+
+__all__ = ["WriteCost", "try_write"]
+
+TRIALS_MAX = 400
+CALLS_MAX = 12
+"""Combinations of arguments of which there are few values."""
+ELEMENTS = 3
+"""Items of a list argument, and of a collection that a write reads."""
+
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class WriteCost:
+    """The requests of one typical call of a write. ``notes`` tells what was assumed; ``failure`` why no call could be
+    found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
+    it was supposed to find.
+    """
+
+    requests: list[Request]
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+    arguments: Fields = field(default_factory=dict[str, Any])
+    there: tuple[Entity, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What one trial supposes: values of fields of what is there (by entity and field), a read that finds nothing, and
+    in how far arguments are other than what is there: ``numbers`` (else they are the same), ``choices`` by parameter.
+    """
+
+    fields: Mapping[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
+    missing: str | None = None
+    numbers: bool = True
+    choices: Fields = field(default_factory=dict[str, Any])
+
+    def notes(self) -> Iterator[str]:
+        """What is supposed, in words."""
+        if self.fields:
+            yield "where " + ", ".join(f"{entity}.{name} is {value!r}" for (entity, name), value in self.fields.items())
+        if self.missing is not None:
+            yield f"{self.missing} finds nothing"
+        if self.choices:
+            yield f"called with {', '.join(f'{name}={value!r}' for name, value in self.choices.items())}"
+
+
+@dataclass
+class _TypicalWorld:
+    """A store in which whatever is asked for is there, typically."""
+
+    design: CompiledDesign
+    typical: Typical
+    facts: Facts
+    trial: _Trial
+    notes: list[str] = field(default_factory=list[str])
+    asked: dict[str, None] = field(default_factory=dict[str, None])
+    there: list[Entity] = field(default_factory=list[Entity])
+
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> tuple[Any, list[Request]]:
+        """A typical answer of the pattern's shape, and its requests, strongly consistent where their key allows."""
+        if pattern.shape.optional:
+            self.asked[pattern.name] = None
+        cost = self.facts.read(pattern, arguments=arguments, strongly=True, nothing=pattern.name == self.trial.missing)
+        self.notes.extend(f"{pattern.name}: {note}" for note in cost.notes)
+        if pattern.name == self.trial.missing:
+            return None, cost.requests
+        return self._answer(pattern, {**arguments, **pattern.constants}), cost.requests
+
+    def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
+        """A typical instance with these values and those of the trial."""
+        found = self._made(entity, known, serial)
+        self.there.append(found)
+        return found
+
+    def _made(self, entity: CompiledEntity, known: Fields, serial: int) -> Entity:
+        own = {name: value for (owner, name), value in self.trial.fields.items() if owner == entity.name}
+        return self.typical.instance(entity, {**own, **known}, serial)
+
+    def item(self, instance: Entity) -> Item:
+        """The item of an instance."""
+        return self.typical.item(instance)
+
+    def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Stored | None:
+        """A typical item of that key, or the instance that the action is given; nothing where a new one is put."""
+        if isinstance(action, Put | Create):
+            return None
+        target = getattr(action, "target", None)
+        if not isinstance(target, Entity):
+            target = self.instance(entity, known)
+        elif target not in self.there:
+            self.there.append(target)
+        return target, self.item(target)
+
+    def claim(self, entity: CompiledEntity, claim: CompiledKey, known: Fields) -> Item | None:
+        """The claim's item."""
+        return entity.claim_item(claim, known)
+
+    def _answer(self, pattern: ReadPattern, known: Fields) -> Any:
+        shape = pattern.shape
+        parameters = pattern.signature.by_name
+        equal = {
+            name: value
+            for name, value in known.items()
+            if name not in parameters or parameters[name].kind is ParameterKind.VALUE
+        }
+        entities = [self.design.entities[cls] for cls in shape.entities]
+        if shape.kind is ShapeKind.ONE:
+            return self.instance(entities[0], equal)
+        if shape.kind is ShapeKind.COLLECTION:
+            return shape.factory(
+                **{
+                    member.name: [
+                        self.instance(self.design.entities[member.entity], equal, at) for at in range(ELEMENTS)
+                    ]
+                    if member.many
+                    else self.instance(self.design.entities[member.entity], equal)
+                    for member in shape.members
+                }
+            )
+        each = next((one.name for one in parameters.values() if one.kind is ParameterKind.EACH), None)
+        if each is not None:
+            found = [self.instance(entities[0], {**equal, each: one}) for one in known[each]]
+        else:
+            limit = known.get(pattern.limit.name) if pattern.limit is not None else None
+            count = self.facts.items(pattern, known)
+            found = [
+                self.instance(entities[at % len(entities)], equal, at)
+                for at in range(count if limit is None else min(limit, count))
+            ]
+        return Page(found, None) if shape.kind is ShapeKind.PAGE else found
+
+
+def try_write(
+    design: CompiledDesign, cls: type[Any], pattern: WritePattern, typical: Typical, facts: Facts
+) -> WriteCost:
+    """The requests of a typical call: of the first trial that goes through, and writes something."""
+    first: str | None = None
+    empty: WriteCost | None = None
+    asked: dict[str, None] = {}
+    given = facts.traffic.patterns.get(pattern.name, Load()).arguments or {}
+    nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
+    for trial in islice(_trials(design, pattern, asked), TRIALS_MAX):
+        world = _TypicalWorld(design, typical, facts, trial)
+        try:
+            arguments = _arguments(design, pattern, world, given)
+            world.there.clear()  # what is given isn't there yet
+            found: Rehearsal = rehearse(design, world, partial(pattern.function, nowhere, **arguments))
+        except Exception as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake here
+            first = first or _told(error)
+            asked |= world.asked
+            continue
+        notes = tuple(dict.fromkeys([*trial.notes(), *world.notes]))
+        if found.mutations or found.batched:
+            return WriteCost(found.requests, notes, None, arguments, _still_there(design, world.there, found))
+        asked |= world.asked
+        empty = empty or WriteCost(found.requests, (*notes, "it found nothing to write"), None, arguments)
+    return empty or WriteCost([], (), f"{first} (say arguments in the traffic file)")
+
+
+def _still_there(design: CompiledDesign, there: list[Entity], found: Rehearsal) -> tuple[Entity, ...]:
+    """What the call found, without what it is the first to write."""
+    names = design.table.key_names
+    made = [one.after for one in found.mutations if one.before is None and one.after is not None]
+    keys = [{name: item[name] for name in names} for item in made]
+    kept: list[Entity] = []
+    for instance in there:
+        entity = design.entities[type(instance)]
+        if entity.item_key(entity.primary, entity.field_values(instance)) not in keys:
+            kept.append(instance)
+    return tuple(kept)
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, KeyplanError):
+        faults = "".join(f"; {fault}" for fault in error.faults)
+        return f"{type(error).__name__}: {error.message}{faults}"
+    return str(error) if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+
+
+# Arguments
+
+
+def _arguments(
+    design: CompiledDesign, pattern: WritePattern, world: _TypicalWorld, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Typical arguments: items of entities, values as fields of the same name have them, no two texts alike. Those
+    ``given`` in the traffic file are taken as they are.
+    """
+    found: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
+    for parameter in pattern.signature.parameters:
+        if parameter.name in given:
+            found[parameter.name] = given[parameter.name]
+            continue
+        value = _argument(design, parameter, world, shared, list(found.values()))
+        found[parameter.name] = value
+        if isinstance(value, Entity):
+            shared |= {name: getattr(value, name) for name in type(value).model_fields if name.endswith("_id")}
+    try:
+        return pattern.signature.bind((), found, strict=not given)
+    except ArgumentError as error:
+        for name in {re.split(r"[.\[]", fault.place)[0] for fault in error.faults}.intersection(found).difference(
+            given
+        ):
+            found[name] = accepted_value(pattern.signature.by_name[name].annotation)
+        return pattern.signature.bind((), found, strict=not given)
+
+
+def _argument(
+    design: CompiledDesign, parameter: Parameter, world: _TypicalWorld, shared: Fields, others: list[Any]
+) -> Any:
+    classes = [one for one in entities_in(parameter.annotation) if one in design.entities]
+    if classes:
+        entity = design.entities[classes[0]]
+        if kind_of(parameter.annotation) in {list, tuple}:
+            named = {name: value for name, value in shared.items() if name in entity.fields}
+            found = [world.instance(entity, named, at) for at in range(ELEMENTS)]
+            return found if kind_of(parameter.annotation) is list else tuple(found)
+        return world.instance(entity, {name: value for name, value in shared.items() if name in entity.fields})
+    if parameter.name in world.trial.choices:
+        return world.trial.choices[parameter.name]
+    serial = _first_serial(design, parameter, world.trial)
+    value = _plain(design, parameter, world, serial)
+    while isinstance(value, str) and value in others and not choices_of(parameter.annotation) and serial < 100:
+        serial += 1
+        value = _plain(design, parameter, world, serial)
+    return value
+
+
+def _first_serial(design: CompiledDesign, parameter: Parameter, trial: _Trial) -> int:
+    """0 gives what is there, 1 something else: what names an item must be there, what it is given must be new."""
+    if any(parameter.name in entity.key_fields for entity in design.entities.values()):
+        return 0
+    return int(trial.numbers) if kind_of(parameter.annotation) in {int, float, Decimal} else 1
+
+
+def _plain(design: CompiledDesign, parameter: Parameter, world: _TypicalWorld, serial: int) -> Any:
+    kind = kind_of(parameter.annotation)
+    for entity in design.entities.values():
+        field_ = entity.fields.get(parameter.name)
+        if field_ is not None and kind_of(field_.annotation) == kind:
+            value = getattr(world.typical.instance(entity, serial=serial), parameter.name)
+            if value is not None or is_optional(parameter.annotation):
+                return value
+    return typical_value(parameter.annotation, parameter.name, serial)
+
+
+# Trials
+
+
+def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, None]) -> Iterator[_Trial]:
+    """What to suppose, the likely first. ``asked`` holds the reads met so far that may find nothing."""
+    calls = list(_calls(pattern))
+    yield from calls
+    for missing in list(asked):
+        yield from (replace(call, missing=missing) for call in calls)
+    for fields in _fields(design):
+        yield from (replace(call, fields=fields) for call in calls)
+        yield from (replace(calls[0], fields=fields, missing=missing) for missing in list(asked))
+
+
+def _calls(pattern: WritePattern) -> Iterator[_Trial]:
+    """Calls whose arguments differ from what is there, whose numbers don't, and those with each of a few choices."""
+    choices = {one.name: choices_of(one.annotation) for one in pattern.signature.parameters}
+    choices = {name: values[::-1] for name, values in choices.items() if values}
+    several = [dict(zip(choices, chosen, strict=True)) for chosen in islice(product(*choices.values()), CALLS_MAX)]
+    for numbers in (True, False):
+        yield from (_Trial(numbers=numbers, choices=chosen) for chosen in several)
+
+
+def _fields(design: CompiledDesign) -> Iterator[Mapping[tuple[str, str], Any]]:
+    """Values of fields: all numbers at their least, one field's other values, then those of two fields."""
+    found: dict[tuple[str, str], list[Any]] = {}
+    for entity in design.entities.values():
+        for one in entity.fields.values():
+            values = list(_others(one.annotation, one.bounds))
+            if values and not one.computed and one.name not in entity.key_fields:
+                found[entity.name, one.name] = values
+    yield {place: values[-1] for place, values in found.items() if type(values[-1]) is int}
+    yield from ({place: value} for place, values in found.items() for value in values)
+    yield from (
+        dict(zip(places, chosen, strict=True))
+        for places in combinations(found, 2)
+        for chosen in product(*(found[place] for place in places))
+    )
+
+
+def _others(annotation: Any, bounds: tuple[tuple[str, Any], ...]) -> Iterator[Any]:
+    """Values of a type of which there are few: choices, flags, nothing; a number's least."""
+    yield from choices_of(annotation)
+    kind = kind_of(annotation)
+    if kind is bool:
+        yield from (False, True)
+    if is_optional(annotation):
+        yield None
+    if kind in {set, frozenset}:
+        yield kind()
+    if kind is int:
+        yield next((bound + (operator == ">") for operator, bound in bounds if operator in {">", ">="}), 0)

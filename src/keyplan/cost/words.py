@@ -1,0 +1,68 @@
+"""Numbers in reports: units, USD, bytes and requests, as short texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from keyplan.cost.units import Request
+
+__all__ = ["MILLION", "called", "more", "number", "size", "table_lines", "targets", "usd"]
+
+MILLION = 1_000_000
+
+
+def usd(price: float | None, *, unknown: str = "–") -> str:
+    """A price with cents; below ten cents with two digits that say something."""
+    if price is None:
+        return unknown
+    if price and abs(price) < 0.1:
+        return f"{'-' if price < 0 else ''}${abs(price):.2g}" if abs(price) >= 0.0001 else f"${price:.1e}"
+    return f"{'-' if price < 0 else ''}${abs(price):,.2f}"
+
+
+def number(value: float | None) -> str:
+    """Units or a rate: whole where they are, else with what matters."""
+    if value is None:
+        return "–"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
+
+
+def size(size_bytes: float) -> str:
+    """Bytes in the unit that fits."""
+    for unit, bytes_ in (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024)):
+        if size_bytes >= bytes_:
+            return f"{size_bytes / bytes_:,.1f} {unit}"
+    return f"{size_bytes:,.0f} B"
+
+
+def called(requests: Iterable[Request]) -> str:
+    """The operations of a call, each with how often it is made: ``4 × Query, BatchGetItem``."""
+    counts: dict[str, int] = {}
+    for request in requests:
+        counts[request.operation] = counts.get(request.operation, 0) + 1
+    return ", ".join(f"{count} × {name}" if count > 1 else name for name, count in counts.items()) or "none"
+
+
+def targets(units: dict[str, float]) -> str:
+    """Units by target: ``table 4, GSI1 1``."""
+    return ", ".join(f"{name or 'table'} {number(value)}" for name, value in units.items())
+
+
+def more(before: float | None, after: float | None) -> str:
+    """By how much a number has changed, in per cent where that says something."""
+    if before is None or after is None or before == after:
+        return ""
+    if not before:
+        return "new"
+    return f"{(after - before) / before:+.0%}"
+
+
+def table_lines(head: Sequence[str], body: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table in Markdown."""
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'|'.join('---' for _ in head)}|"
+    for row in body:
+        escaped = (cell.replace("|", "\\|") for cell in row)
+        yield f"| {' | '.join(escaped)} |"

@@ -1,0 +1,213 @@
+"""Changes of entities, of their keys and of their unique claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import CodeType
+
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.keys import CompiledKey
+from keyplan.design.model import CompiledDesign
+from keyplan.design.templates import Template
+from keyplan.diff.changes import Change, Severity
+from keyplan.diff.fields import field_changes
+
+__all__ = ["entity_changes"]
+
+
+def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
+    """What is different in the entities. One that has another name and the same primary key is renamed."""
+    left = {name: one for name, one in old.by_name.items() if name not in new.by_name}
+    pairs: list[tuple[CompiledEntity, CompiledEntity]] = []
+    for name, entity in new.by_name.items():
+        twin = old.by_name.get(name) or _same_key(entity, left)
+        place = f"{new.name}.{name}"
+        if twin is None:
+            yield Change(Severity.SAFE, "entity-added", place, f"a new entity under {_texts(entity.primary)}")
+            continue
+        if twin.name != name:
+            left.pop(twin.name, None)
+            yield Change(
+                Severity.SAFE, "entity-renamed", place, f"it was called {twin.name}", "its items stay as they are"
+            )
+        pairs.append((twin, entity))
+    for entity in left.values():
+        yield Change(
+            Severity.MIGRATE,
+            "entity-removed",
+            f"{new.name}.{entity.name}",
+            f"the entity under {_texts(entity.primary)} is gone",
+            "its items stay in the table and in its indexes, unread, and cost storage",
+            "delete them with the old design, before the new one is deployed",
+        )
+    for before, after in pairs:
+        place = f"{new.name}.{after.name}"
+        yield from _keys(place, before, after)
+        yield from _claims(place, before, after)
+        yield from field_changes(place, before, after)
+
+
+def _same_key(entity: CompiledEntity, left: Mapping[str, CompiledEntity]) -> CompiledEntity | None:
+    return next((one for one in left.values() if _shape(one.primary) == _shape(entity.primary)), None)
+
+
+def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    if _shape(before.primary) != _shape(after.primary):
+        yield Change(
+            Severity.BREAKS,
+            "primary-key-changed",
+            f"{place}.{after.primary.name}",
+            f"its key was {_texts(before.primary)}, and is {_texts(after.primary)}",
+            "items written before stand under the old key: they aren't found, and writing one again makes a second item",
+            "copy each item to its new key and delete the old one, before the new code reads",
+        )
+    yield from _computed(place, before, after)
+    olds = {one.index.name: one for one in before.index_keys if one.index is not None}
+    news = {one.index.name: one for one in after.index_keys if one.index is not None}
+    for name, key in olds.items():
+        if name not in news:
+            yield Change(
+                Severity.SAFE,
+                "key-removed",
+                f"{place}.{key.name}",
+                f"its key on {name} ({_texts(key)}) is gone",
+                f"items written before stay in {name} until they are put anew; queries of other entities pass over them",
+            )
+        elif _shape(key) != _shape(news[name]):
+            yield Change(
+                Severity.MIGRATE,
+                "key-changed",
+                f"{place}.{news[name].name}",
+                f"its key on {name} was {_texts(key)}, and is {_texts(news[name])}",
+                f"items written before stand in {name} under the old key, where patterns don't look",
+                _anew(after),
+            )
+    for name, key in news.items():
+        if name not in olds:
+            yield _added(f"{place}.{key.name}", key, before, after)
+
+
+def _anew(entity: CompiledEntity) -> str:
+    """How each item gets its keys anew: a put does it, which claims don't allow."""
+    if entity.claims:
+        return f"write every {entity.name} anew: read it, and update a field of the key to the value that it has"
+    return f"write every {entity.name} anew: read it and put it"
+
+
+def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
+    what = f"a key on {key.place}: {_texts(key)}"
+    if (
+        not key.when
+        and key.shards == 1
+        and all(_stands(before, one.name, template) for one, template in key.attributes)
+    ):
+        effect = "items written before have its attributes already: DynamoDB's own backfill brings them in"
+        return Change(Severity.SAFE, "key-added", place, what, effect)
+    return Change(
+        Severity.MIGRATE,
+        "key-added",
+        place,
+        what,
+        f"items written before lack its attributes, so they aren't in {key.place}",
+        _anew(after),
+    )
+
+
+def _stands(entity: CompiledEntity, attribute: str, template: Template) -> bool:
+    """Whether each item of an entity has the attribute already, with what the template gives."""
+    for key in entity.keys:
+        if key.shards == 1 and not key.when:
+            held = next((one for name, one in key.attributes if name.name == attribute), None)
+            if held is not None:
+                return str(held) == str(template)
+    field = next((one for one in entity.fields.values() if one.attribute == attribute), None)
+    return field is not None and not field.computed and str(template) == f"{{{field.name}}}"
+
+
+def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """Computed fields in keys: their code decides where items stand."""
+    for name, field in after.fields.items():
+        other = before.fields.get(name)
+        if not field.computed or other is None or not other.computed:
+            continue
+        if _code(before, name) != _code(after, name):
+            keys = ", ".join(one.name for one in (*after.keys, *after.claims) if name in one.fields)
+            yield Change(
+                Severity.MIGRATE,
+                "computed-field-changed",
+                f"{place}.{name}",
+                f"its code is another, and it stands in {keys}",
+                "where it gives another value, items written before stand under the old one",
+                f"if it does, {_anew(after)}",
+            )
+
+
+def _code(entity: CompiledEntity, name: str) -> object:
+    """A computed field's code without the lines where it stands."""
+    getter = entity.cls.model_computed_fields[name].wrapped_property.fget
+    return _plain_code(getter.__code__) if getter is not None else None
+
+
+def _plain_code(code: CodeType) -> object:
+    constants = [_plain_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, constants
+
+
+def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    olds = {one.name: one for one in before.claims}
+    news = {one.name: one for one in after.claims}
+    shapes = {_shape(one) for one in before.claims}
+    kept = {_shape(one) for one in after.claims}
+    for name, claim in olds.items():
+        if name not in news and _shape(claim) not in kept:
+            yield Change(
+                Severity.SAFE,
+                "claim-removed",
+                f"{place}.{name}",
+                f"{_texts(claim)} is no longer unique",
+                "the claims stay in the table, unread",
+                "delete them when the new code is deployed everywhere",
+            )
+    for name, claim in news.items():
+        other = olds.get(name)
+        if _shape(claim) in shapes:
+            continue
+        what = (
+            f"{_texts(claim)} is unique" if other is None else f"it claimed {_texts(other)}, and claims {_texts(claim)}"
+        )
+        yield Change(
+            Severity.MIGRATE,
+            "claim-added" if other is None else "claim-changed",
+            f"{place}.{name}",
+            what,
+            "items written before have no such claim: another item can take their value, and reads by it don't find them",
+            f"update every {after.name} to another value and back, which makes the claim; where two have one value, "
+            "decide first whose it is",
+        )
+
+
+def _shape(key: CompiledKey) -> tuple[object, ...]:
+    """Everything that decides where an item stands under a key."""
+    when = tuple(sorted((name, tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
+    # What the table's own key attributes are called is told of the table
+    sides = tuple((one.name if key.index else "", one.type, *_template(template)) for one, template in key.attributes)
+    spread = tuple(str(one) for one in key.hash_input) if key.shards > 1 else ()
+    return sides, when, key.shards, spread
+
+
+def _template(template: Template) -> tuple[object, ...]:
+    formats = tuple(
+        (one.field, type(one.format).__name__, one.format.pattern, one.format.descending) for one in template.variables
+    )
+    return str(template), formats
+
+
+def _plain(value: object) -> str:
+    return repr(getattr(value, "value", value))
+
+
+def _texts(key: CompiledKey) -> str:
+    text = " / ".join(str(template) for _, template in key.attributes)
+    if key.when:
+        text += " if " + " and ".join(f"{name} is {' or '.join(map(_plain, one))}" for name, one in key.when.items())
+    return f"{text} in {key.shards} shards" if key.shards > 1 else text

@@ -1,0 +1,274 @@
+"""Changes of an entity's fields: whether items written before can still be read, and mean the same.
+
+Types are compared by their JSON schemas, so that an enum or a nested model of two files is the same type when it takes
+the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+
+from keyplan.design.codec import plain
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.fields import kind_of
+from keyplan.design.questions import type_name
+from keyplan.design.stored import StoredField
+from keyplan.diff.changes import Change, Severity
+
+__all__ = ["field_changes"]
+
+_SETS = (set, frozenset)
+_NARROWING: dict[str, Callable[[Any, Any], bool]] = {
+    "minimum": lambda before, after: after > before,
+    "exclusiveMinimum": lambda before, after: after > before,
+    "maximum": lambda before, after: after < before,
+    "exclusiveMaximum": lambda before, after: after < before,
+    "minLength": lambda before, after: after > before,
+    "maxLength": lambda before, after: after < before,
+    "minItems": lambda before, after: after > before,
+    "maxItems": lambda before, after: after < before,
+}
+"""Constraints of a JSON schema, and whether another value of one takes less."""
+
+
+def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """What is different in the fields that are stored."""
+    olds = {name: one for name, one in before.fields.items() if not one.computed}
+    news = {name: one for name, one in after.fields.items() if not one.computed}
+    by_attribute = {one.attribute: one for name, one in olds.items() if name not in news}
+    for name, field in news.items():
+        where = f"{place}.{name}"
+        old = olds.get(name) or by_attribute.pop(field.attribute, None)
+        if old is None:
+            yield _added(where, field, before, after)
+            continue
+        if old.name != name:
+            what = f"it was called {old.name}; the attribute stays {field.attribute}"
+            yield Change(Severity.CALLERS, "field-renamed", where, what, "items stay as they are; code names it anew")
+        elif old.attribute != field.attribute:
+            yield _moved(where, old, field, _held_in_keys(name, before, after))
+        yield from _type_changes(where, old, field, after)
+        yield from _default_changes(where, old, field, before, after)
+    kept = {one.attribute for one in news.values()}
+    for name, field in olds.items():
+        if name not in news and field.attribute not in kept:
+            yield Change(
+                Severity.SAFE,
+                "field-removed",
+                f"{place}.{name}",
+                f"the field of type {type_name(field.annotation)} is gone",
+                f"items written before keep the attribute {field.attribute}, unread, until they are put anew",
+            )
+
+
+def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
+    what = f"a new field of type {type_name(field.annotation)}"
+    if not after.cls.model_fields[field.name].is_required():
+        return Change(Severity.SAFE, "field-added", place, what, "items written before read as its default")
+    if field.optional or kind_of(field.annotation) in _SETS:
+        empty = "None" if field.optional else "empty"
+        return Change(Severity.SAFE, "field-added", place, what, f"items written before read as {empty}")
+    keys = _held_in_keys(field.name, before, after)
+    if keys:
+        return Change(Severity.SAFE, "field-added", place, what, f"items written before give it by their key {keys[0]}")
+    return Change(
+        Severity.BREAKS,
+        "field-required",
+        place,
+        f"{what}, without a default",
+        "items written before don't have it, and can't be read (ItemNotReadable)",
+        f"give it a default, or write it into every {after.name} before",
+    )
+
+
+def _held_in_keys(name: str, before: CompiledEntity, after: CompiledEntity) -> list[str]:
+    """The keys of items written before from which the field can be read whole."""
+    known = {str(template) for key in before.keys for _, template in key.attributes}
+    return [
+        key.name
+        for key in after.keys
+        if (key is after.primary or not key.when)
+        and all(str(template) in known for _, template in key.attributes)
+        and any(one.field == name and one.format.exact for _, template in key.attributes for one in template.variables)
+    ]
+
+
+def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> Change:
+    what = f"it was stored as {old.attribute}, and is stored as {new.attribute}"
+    if keys:
+        return Change(
+            Severity.SAFE, "attribute-renamed", place, what, f"items written before give it by their key {keys[0]}"
+        )
+    reads = "can't be read" if new.required and not new.optional else "read as the default"
+    return Change(
+        Severity.BREAKS,
+        "attribute-renamed",
+        place,
+        what,
+        f"items written before have the old attribute, which isn't looked at: they {reads}",
+        f"keep the alias {old.attribute}, or write {new.attribute} into the items before",
+    )
+
+
+# Types
+
+
+def _type_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    if old.annotation == new.annotation and old.bounds == new.bounds:
+        return
+    before, now = _schema(old.annotation), _schema(new.annotation)
+    types = f"its type was {type_name(old.annotation)}, and is {type_name(new.annotation)}"
+    if before == now:
+        return
+    narrower = list(_narrower(before, now))
+    if not narrower:
+        yield Change(Severity.SAFE, "type-widened", place, types, "all that was stored is still taken")
+        return
+    has_default = not after.cls.model_fields[new.name].is_required()
+    if narrower == [_NOTHING] and has_default:
+        effect = "items without it read as the default"
+        yield Change(Severity.SAFE, "type-narrowed", place, types, effect)
+        return
+    yield Change(
+        Severity.BREAKS,
+        "type-narrowed",
+        place,
+        types if types.count(type_name(old.annotation)) == 1 else f"it takes less: {'; '.join(narrower)}",
+        f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
+        f"mend those items before: find every {after.name} whose {new.name} doesn't fit",
+    )
+
+
+_NOTHING = "nothing (None)"
+
+
+def _schema(annotation: Any) -> dict[str, Any]:
+    try:
+        found = TypeAdapter(annotation).json_schema()
+    except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, TypeError):
+        return {"type": type_name(annotation)}
+    return _resolved(found, found.get("$defs", {}), 0)
+
+
+def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
+    """The schema with its definitions in their places, and without titles and descriptions."""
+    if isinstance(schema, list):
+        return [_resolved(one, definitions, depth) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and depth < 8:  # a type may contain itself
+        return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
+    left_out = {"title", "description", "$defs", "default"}
+    return {name: _resolved(one, definitions, depth) for name, one in schema.items() if name not in left_out}
+
+
+def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+    """The alternatives of a type, and whether None is one of them."""
+    found = schema.get("anyOf", [schema])
+    return [one for one in found if one.get("type") != "null"], any(one.get("type") == "null" for one in found)
+
+
+def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What the type took and doesn't take any more, in words; nothing for a wider type."""
+    olds, was_optional = _branches(before)
+    news, is_optional = _branches(now)
+    if was_optional and not is_optional:
+        yield _NOTHING
+    for one in olds:
+        if not any(_fits(one, other) for other in news):
+            yield from _lost(one, news)
+
+
+def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether all values of one type are of the other."""
+    return before == now or now == {} or (_same_kind(before, now) and not list(_lost_of(before, now)))
+
+
+def _same_kind(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    one, other = _kind(before), _kind(now)
+    return one == other or (one == "integer" and other == "number")
+
+
+def _kind(schema: dict[str, Any]) -> Any:
+    if schema.get("format") == "binary":
+        return "bytes"
+    if "type" in schema:
+        return schema["type"]
+    values = schema.get("enum", [schema["const"]] if "const" in schema else [])
+    return "string" if values and all(isinstance(one, str) for one in values) else None
+
+
+def _lost(before: dict[str, Any], news: list[dict[str, Any]]) -> Iterator[str]:
+    like = next((one for one in news if _same_kind(before, one)), None)
+    if like is None:
+        yield f"values of type {_kind(before) or before}"
+    else:
+        yield from _lost_of(before, like)
+
+
+def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What one type takes and another of the same kind doesn't."""
+    old_values, new_values = _values(before), _values(now)
+    if new_values is not None:
+        if old_values is None:
+            yield f"other values than {', '.join(map(repr, new_values))}"
+        elif set(map(repr, old_values)) - set(map(repr, new_values)):
+            yield ", ".join(repr(one) for one in old_values if one not in new_values)
+    for name, narrows in _NARROWING.items():
+        limit = now.get(name)
+        if limit is not None and (before.get(name) is None or narrows(before[name], limit)):
+            yield f"values beyond {name} {limit}"
+    handled = {*_NARROWING, "enum", "const", "type"}
+    for name in sorted((before.keys() | now.keys()) - handled):
+        if before.get(name) != now.get(name) and name in now:
+            yield f"values that don't fit the new {name}"
+
+
+def _values(schema: dict[str, Any]) -> list[Any] | None:
+    found: list[Any] | None = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    return found
+
+
+# Defaults
+
+
+def _default_changes(
+    place: str, old: StoredField, new: StoredField, before: CompiledEntity, after: CompiledEntity
+) -> Iterator[Change]:
+    """A default counts where nothing is stored."""
+    was, now = before.cls.model_fields[old.name], after.cls.model_fields[new.name]
+    if was.is_required() and now.is_required():
+        return
+    if now.is_required():
+        if new.optional or kind_of(new.annotation) in _SETS:
+            return
+        if old.optional:
+            return  # told with its type
+        yield Change(
+            Severity.SAFE,
+            "default-removed",
+            place,
+            "it has no default any more",
+            "every item written since the field is there holds it; an older one can't be read",
+        )
+        return
+    if was.is_required() or was.default_factory is not None or now.default_factory is not None:
+        return
+    if plain(was.default) == plain(now.default):
+        return
+    kept_nothing = old.optional and was.default is None
+    yield Change(
+        Severity.MIGRATE if kept_nothing else Severity.SAFE,
+        "default-changed",
+        place,
+        f"its default was {plain(was.default)!r}, and is {plain(now.default)!r}",
+        "items in which it was None hold nothing, and read as the new default"
+        if kept_nothing
+        else "only items older than the field read as the new default; all others hold their value",
+        f"write None into every {after.name} that shall stay so" if kept_nothing else "",
+    )

@@ -1,0 +1,100 @@
+"""Changes of access patterns: what callers see, and which key serves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.questions import Signature, type_name
+from keyplan.diff.changes import Change, Severity
+from keyplan.export.places import uses_of
+
+__all__ = ["pattern_changes"]
+
+Pattern = ReadPattern | WritePattern
+
+
+def pattern_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
+    """What is different in the patterns. One with the same id and another name is renamed."""
+    left = {name: one for name, one in old.patterns.items() if name not in new.patterns}
+    for name, pattern in new.patterns.items():
+        place = f"{new.name}.{name}"
+        before = old.patterns.get(name)
+        if before is None:
+            before = next((one for one in left.values() if one.id == pattern.id and type(one) is type(pattern)), None)
+            if before is None:
+                yield Change(Severity.SAFE, "pattern-added", place, f"{pattern.id}: {pattern.signature}{_by(pattern)}")
+                continue
+            del left[before.name]
+            yield Change(
+                Severity.CALLERS, "pattern-renamed", place, f"it was called {before.name}", "callers name it anew"
+            )
+        yield from _changes(place, before, pattern)
+    for name, pattern in left.items():
+        yield Change(
+            Severity.CALLERS,
+            "pattern-removed",
+            f"{new.name}.{name}",
+            f"{pattern.id}: {pattern.signature} is gone",
+            "callers have no answer any more",
+        )
+
+
+def _changes(place: str, before: Pattern, after: Pattern) -> Iterator[Change]:
+    if type(before) is not type(after):
+        kinds = {ReadPattern: "a read", WritePattern: "a write"}
+        what = f"it was {kinds[type(before)]}, and is {kinds[type(after)]}"
+        yield Change(Severity.CALLERS, "pattern-changed", place, what, "callers must look at it again")
+        return
+    if before.id != after.id:
+        yield Change(Severity.SAFE, "pattern-id-changed", place, f"its id was {before.id}, and is {after.id}")
+    yield from _signature(place, before.signature, after.signature)
+    if isinstance(before, ReadPattern) and isinstance(after, ReadPattern):
+        yield from _served(place, before, after)
+
+
+def _signature(place: str, before: Signature, after: Signature) -> Iterator[Change]:
+    lost = [one for one in before.by_name if one not in after.by_name]
+    needed = [one.name for one in after.parameters if one.name not in before.by_name and one.required]
+    more = [one.name for one in after.parameters if one.name not in before.by_name and not one.required]
+    other = [
+        f"{name}: {type_name(before.by_name[name].annotation)} → {type_name(one.annotation)}"
+        for name, one in after.by_name.items()
+        if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(one.annotation)
+    ]
+    parts = [f"without {', '.join(lost)}"] * bool(lost) + [f"needs {', '.join(needed)}"] * bool(needed) + other
+    returns = [type_name(one.result) for one in (before, after)]
+    if returns[0] != returns[1]:
+        parts.append(f"gives {returns[1]}, not {returns[0]}")
+    if before.is_async is not after.is_async:
+        parts.append("is awaited" if after.is_async else "isn't awaited")
+    if parts:
+        yield Change(Severity.CALLERS, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
+    if more:
+        yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)} too", "callers needn't give it")
+
+
+def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Change]:
+    if uses_of(before) != uses_of(after):
+        yield Change(
+            Severity.SAFE,
+            "pattern-moved",
+            place,
+            f"it was answered{_by(before)}, and is{_by(after)}",
+            "cursors handed out before may be refused",
+        )
+    strong = [bool(getattr(one.plan, "consistent", False)) for one in (before, after)]
+    if strong[0] and not strong[1]:
+        effect = "a caller may not see what was written a moment before"
+        yield Change(Severity.CALLERS, "consistency-changed", place, "it is eventually consistent now", effect)
+    elif strong[1] and not strong[0]:
+        effect = "its read units double"
+        yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
+
+
+def _by(pattern: Pattern) -> str:
+    if not isinstance(pattern, ReadPattern):
+        return ""
+    uses = [f"{one.operation} on {one.index or 'the table'}" for one in uses_of(pattern)]
+    return f" by {', '.join(uses)}"

@@ -1,0 +1,68 @@
+"""The whole difference of two designs, as data, as text in a pull request, and as an exit status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.model import CompiledDesign
+from keyplan.diff.changes import Change, Severity
+from keyplan.diff.entities import entity_changes
+from keyplan.diff.patterns import pattern_changes
+from keyplan.diff.tables import table_changes
+from keyplan.export.markdown import cell, code, markdown_table
+
+__all__ = ["Difference", "difference"]
+
+HEADINGS = {
+    Severity.BREAKS: "breaks deployed data",
+    Severity.MIGRATE: "needs work on deployed data",
+    Severity.CALLERS: "changes what callers see",
+    Severity.SAFE: "safe",
+}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Every change, the gravest first. ``old`` and ``new`` are the designs' names."""
+
+    old: str
+    new: str
+    changes: tuple[Change, ...]
+
+    def of(self, severity: Severity) -> list[Change]:
+        """The changes of one severity."""
+        return [one for one in self.changes if one.severity is severity]
+
+    def reaches(self, severity: Severity) -> bool:
+        """Whether there is a change as grave as this, or graver."""
+        return any(one.severity.rank <= severity.rank for one in self.changes)
+
+    @property
+    def summary(self) -> str:
+        """How many changes of which kind: ``1 breaks deployed data, 2 safe``."""
+        counts = Counter(one.severity for one in self.changes)
+        return ", ".join(f"{counts[one]} {text}" for one, text in HEADINGS.items() if counts[one]) or "no change"
+
+    def as_json(self) -> dict[str, Any]:
+        """The difference as JSON data."""
+        counts = {one.value: len(self.of(one)) for one in Severity}
+        return {"old": self.old, "new": self.new, "counts": counts, "changes": [one.as_json() for one in self.changes]}
+
+    def markdown(self) -> str:
+        """The difference as a comment on a pull request."""
+        lines = [f"### {cell(self.new)}: {self.summary}"]
+        if self.changes:
+            rows = [
+                [one.severity.value, code(one.place), cell(one.what), cell(one.effect) or "–", cell(one.action) or "–"]
+                for one in self.changes
+            ]
+            lines += ["", markdown_table(["", "where", "what", "effect", "to do"], rows)]
+        return "\n".join(lines) + "\n"
+
+
+def difference(old: CompiledDesign, new: CompiledDesign) -> Difference:
+    """What changes from one design to the other."""
+    found = [*table_changes(old, new), *entity_changes(old, new), *pattern_changes(old, new)]
+    return Difference(old.name, new.name, tuple(sorted(found, key=lambda one: one.severity.rank)))

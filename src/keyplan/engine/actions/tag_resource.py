@@ -1,0 +1,17 @@
+"""TagResource."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.tags import change_tags, with_tags
+from keyplan.wire.errors import ValidationException
+
+
+def tag_resource(database: Database, request: Request) -> Answer:
+    """Give a table tags. One whose key it has already replaces that."""
+    tags = request["Tags"]
+    if not tags:
+        raise ValidationException("Atleast one Tag needs to be provided as Input.")
+    change_tags(database, request["ResourceArn"], lambda before: with_tags(before, tags))
+    return {}

@@ -1,0 +1,17 @@
+"""UntagResource."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.tags import change_tags
+from keyplan.wire.errors import ValidationException
+
+
+def untag_resource(database: Database, request: Request) -> Answer:
+    """Remove tags of a table by their keys; one that isn't there is no error."""
+    keys = frozenset(request["TagKeys"])
+    if not keys:
+        raise ValidationException("Atleast one Tag Key needs to be provided as Input.")
+    change_tags(database, request["ResourceArn"], lambda before: [tag for tag in before if tag["Key"] not in keys])
+    return {}

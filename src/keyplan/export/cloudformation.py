@@ -1,0 +1,97 @@
+"""A design's table as a CloudFormation template, in YAML with comments or in JSON.
+
+The resource has the shape that the blog's document gives it: ``DynamoDBTable``, named for its stack and stage.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.design.model import CompiledDesign
+from keyplan.export.deployment import Deployment
+from keyplan.export.places import key_notes, patterns_of_index
+from keyplan.export.trees import Noted, json_tree, yaml_text
+
+__all__ = ["cloudformation_json", "cloudformation_yaml", "template"]
+
+RESOURCE = "DynamoDBTable"
+DESCRIPTION_BYTES_MAX = 1024
+
+
+def template(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
+    """The template as a tree. Without a table name in ``deployment`` the table is called ``<stack>-<stage>``."""
+    properties = _properties(design, deployment)
+    resource: dict[str, Any] = {"Type": "AWS::DynamoDB::Table"}
+    if deployment.deletion_protection:
+        resource |= {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    resource["Properties"] = properties
+    found: dict[str, Any] = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": _description(design),
+    }
+    if deployment.table_name is None:
+        stage = {"Type": "String", "Default": "dev", "AllowedPattern": "[A-Za-z0-9_.-]+"}
+        found["Parameters"] = {"Stage": {**stage, "Description": "The end of the table's name, e.g. dev or prod"}}
+    found["Resources"] = {RESOURCE: resource}
+    found["Outputs"] = {
+        "TableName": {"Value": {"Ref": RESOURCE}},
+        "TableArn": {"Value": {"Fn::GetAtt": f"{RESOURCE}.Arn"}},
+    }
+    if deployment.stream is not None:
+        found["Outputs"]["StreamArn"] = {"Value": {"Fn::GetAtt": f"{RESOURCE}.StreamArn"}}
+    return found
+
+
+def cloudformation_yaml(design: CompiledDesign, deployment: Deployment) -> str:
+    """The template in YAML; comments say what the keys hold, and which patterns an index serves."""
+    return yaml_text(template(design, deployment))
+
+
+def cloudformation_json(design: CompiledDesign, deployment: Deployment) -> str:
+    """The template in JSON, which has no comments and spells the functions out."""
+    found = template(design, deployment)
+    for output in found["Outputs"].values():
+        if "Fn::GetAtt" in output["Value"]:
+            output["Value"] = {"Fn::GetAtt": output["Value"]["Fn::GetAtt"].split(".")}
+    return json_tree(found)
+
+
+def _description(design: CompiledDesign) -> str:
+    text = design.doc.partition("\n\n")[0].replace("\n", " ") or f"The table of {design.name}."
+    return text.encode()[:DESCRIPTION_BYTES_MAX].decode(errors="ignore")
+
+
+def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
+    members = deployment.members(design)
+    if deployment.table_name is None:
+        members["TableName"] = {"Fn::Sub": "${AWS::StackName}-${Stage}"}
+    found: dict[str, Any] = {
+        name: members.pop(name) for name in ("TableName", "BillingMode", "AttributeDefinitions", "KeySchema")
+    }
+    found |= members
+    if deployment.stream is not None:
+        found["StreamSpecification"].pop("StreamEnabled")  # CloudFormation has no such member: a stream is there or not
+    _annotate(found, design)
+    if design.ttl_attribute is not None:
+        found["TimeToLiveSpecification"] = {"AttributeName": design.ttl_attribute, "Enabled": True}
+    if deployment.recovery:
+        found["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": True}
+    return found
+
+
+def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
+    """Comments: what a key attribute holds, and whom an index serves."""
+    notes = key_notes(design)
+    patterns = patterns_of_index(design)
+    indexes = [
+        *properties.get("GlobalSecondaryIndexes", ()),
+        *properties.get("LocalSecondaryIndexes", ()),
+    ]
+    for index in indexes:
+        served = patterns[index["IndexName"]]
+        index["IndexName"] = Noted(index["IndexName"], ", ".join(served) or "no pattern")
+    for schema in (properties["KeySchema"], *(index["KeySchema"] for index in indexes)):
+        for one in schema:
+            note = notes.get(one["AttributeName"])
+            if note is not None:
+                one["AttributeName"] = Noted(one["AttributeName"], note)

@@ -1,0 +1,128 @@
+"""A design as tables in Markdown, for a README: what stands under which key, which index serves whom, the patterns.
+
+What a pattern asks is the client's to say, and is handed in as rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.keys import CompiledKey
+from keyplan.design.model import CompiledDesign
+from keyplan.export.places import patterns_of_index
+
+__all__ = ["Row", "cell", "code", "design_page", "markdown_table", "pattern_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A pattern in the table: its id, its question, its operation, the index that it reads, its key conditions."""
+
+    id: str
+    question: str
+    operation: str
+    index: str | None
+    conditions: tuple[str, ...] = ()
+
+
+def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
+    """The page: a heading, what the design says of itself, and the tables."""
+    parts = [f"# {design.name}"]
+    if design.doc:
+        parts.append(design.doc)
+    parts += ["## Keys", _keys(design)]
+    if design.table.indexes:
+        parts += ["## Indexes", _indexes(design)]
+    parts += ["## Access patterns", pattern_table(rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def pattern_table(rows: Iterable[Row]) -> str:
+    """The patterns: the question, the operation and its place, the key condition."""
+    return markdown_table(
+        ["id", "question", "operation", "on", "key condition"],
+        (
+            [
+                cell(one.id),
+                code(one.question),
+                cell(one.operation),
+                code(one.index) if one.index else "the table",
+                "<br>".join(code(condition) for condition in one.conditions) or "–",
+            ]
+            for one in rows
+        ),
+    )
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table whose cells are Markdown already."""
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def code(text: str) -> str:
+    """A text as code within a table's cell."""
+    line = " ".join(text.split()).replace("|", "\\|")
+    ticks = "``" if "`" in line else "`"
+    return f"{ticks} {line} {ticks}" if len(ticks) > 1 else f"`{line}`"
+
+
+def cell(text: str) -> str:
+    """A text as it is within a table's cell."""
+    line = " ".join(text.split())
+    for character in "\\|*_`<[":
+        line = line.replace(character, f"\\{character}")
+    return line
+
+
+def _keys(design: CompiledDesign) -> str:
+    return markdown_table(
+        ["entity", "key", "on", "partition key", "sort key", "items"],
+        (row for entity in design.entities.values() for row in _entity_rows(entity)),
+    )
+
+
+def _entity_rows(entity: CompiledEntity) -> Iterator[list[str]]:
+    for number, key in enumerate((*entity.keys, *entity.claims)):
+        yield [
+            f"**{cell(entity.name)}**" if not number else "",
+            cell(key.name),
+            code(key.index.name) if key.index else "the table",
+            _templates(key.partition),
+            _templates(key.sort),
+            _members(entity, key),
+        ]
+
+
+def _templates(attributes: Iterable[tuple[object, object]]) -> str:
+    return ", ".join(code(str(template)) for _, template in attributes) or "–"
+
+
+def _members(entity: CompiledEntity, key: CompiledKey) -> str:
+    """Which items stand under the key, in words."""
+    if key.is_claim:
+        return "one claim a value"
+    parts = [f"{code(name)} is {' or '.join(code(str(one)) for one in allowed)}" for name, allowed in key.when.items()]
+    fields = dict.fromkeys(name for _, template in key.attributes for name in template.fields)
+    parts += [f"{code(name)} is there" for name in fields if entity.fields[name].optional and key.index is not None]
+    text = "those where " + " and ".join(parts) if parts else "all"
+    return f"{text}, in {key.shards} shards" if key.shards > 1 else text
+
+
+def _indexes(design: CompiledDesign) -> str:
+    patterns = patterns_of_index(design)
+    rows: list[list[str]] = []
+    for index in design.table.indexes:
+        included = isinstance(index.projection, tuple)
+        rows.append(
+            [
+                f"{code(index.name)}{' (local)' if index.local else ''}",
+                ", ".join(code(one.name) for one in index.partition),
+                ", ".join(code(one.name) for one in index.sort) or "–",
+                ", ".join(code(one) for one in index.projection) if included else str(index.projection),
+                ", ".join(code(one) for one in patterns[index.name]) or "none",
+            ]
+        )
+    return markdown_table(["index", "partition key", "sort key", "projection", "serves"], rows)

@@ -1,0 +1,104 @@
+"""Templates as trees of dicts, lists and scalars with comments, and their text in YAML and in JSON.
+
+YAML is written here, and only as much of it as templates need: PyYAML would add a dependency, and writes no comments.
+CloudFormation's functions (``{"Ref": ...}``, ``{"Fn::Sub": ...}``) get their short form in YAML.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Noted", "json_tree", "note_text", "plain", "yaml_text"]
+
+NOTE_CHARACTERS_MAX = 100
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:::[A-Za-z0-9_./-]+)*")
+_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
+"""What YAML 1.1 reads as something else than a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A scalar with a comment behind it."""
+
+    value: Any
+    note: str
+
+
+def plain(tree: Any) -> Any:
+    """The tree without comments, as JSON data."""
+    if isinstance(tree, Noted):
+        return tree.value
+    if isinstance(tree, Mapping):
+        return {name: plain(one) for name, one in tree.items()}
+    if isinstance(tree, list | tuple):
+        return [plain(one) for one in tree]
+    return tree
+
+
+def json_tree(tree: Any) -> str:
+    """The tree as JSON, indented, without comments."""
+    return json.dumps(plain(tree), indent=2, ensure_ascii=False) + "\n"
+
+
+def yaml_text(tree: Mapping[str, Any]) -> str:
+    """The tree as YAML, with its comments."""
+    return "\n".join(_lines(tree)) + "\n"
+
+
+def _lines(tree: Any) -> Iterator[str]:
+    if isinstance(tree, Mapping):
+        for name, value in tree.items():
+            yield from _entry(f"{_scalar(name)}:", value)
+    else:
+        for value in tree:
+            yield from _element(value)
+
+
+def _entry(head: str, value: Any) -> Iterator[str]:
+    """A member of a mapping: on its line, or below it."""
+    inline = _inline(value)
+    if inline is not None:
+        yield f"{head} {inline}"
+        return
+    yield head
+    yield from (f"  {line}" for line in _lines(value))
+
+
+def _element(value: Any) -> Iterator[str]:
+    """A member of a list: its first line behind the dash."""
+    inline = _inline(value)
+    lines = iter([inline] if inline is not None else _lines(value))
+    yield f"- {next(lines)}"
+    yield from (f"  {line}" for line in lines)
+
+
+def _inline(value: Any) -> str | None:
+    """The value where it fits behind its name: a scalar, a function, an empty container."""
+    if isinstance(value, Noted):
+        return f"{_inline(value.value)} # {note_text(value.note)}"
+    if isinstance(value, Mapping):
+        if not value:
+            return "{}"
+        ((name, argument), *rest) = value.items()
+        if rest or not (name == "Ref" or name.startswith("Fn::")) or not isinstance(argument, str):
+            return None
+        return f"!{name.removeprefix('Fn::')} {_scalar(argument)}"
+    if isinstance(value, list | tuple):
+        return None if value else "[]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
+        return value
+    return json.dumps(value, ensure_ascii=False)  # a JSON scalar is a YAML scalar
+
+
+def note_text(text: str) -> str:
+    """A comment on one line, of bounded length."""
+    line = " ".join(text.split())
+    return line if len(line) <= NOTE_CHARACTERS_MAX else f"{line[: NOTE_CHARACTERS_MAX - 1]}…"

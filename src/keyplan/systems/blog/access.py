@@ -1,0 +1,109 @@
+"""Who may use which pattern when it is open to the network, as an API is.
+
+The patterns themselves ask for no permission. What opens them looks here: a pattern that isn't named is nobody's, and
+whose post, profile or session it is must be asked besides (``OWN``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+__all__ = ["OWN", "WHO", "Audience"]
+
+Audience = Literal["anyone", "reader", "author", "moderator", "nobody"]
+"""The least role that may call a pattern; ``nobody``: only the functions of this system, which know more."""
+
+WHO: Mapping[str, Audience] = {
+    # what everybody may read
+    "latest_posts": "anyone",
+    "published_between": "anyone",
+    "popular_posts": "anyone",
+    "posts_by_tags": "anyone",
+    "trending_tags": "anyone",
+    "tags_starting": "anyone",
+    "tag": "anyone",
+    "tags": "anyone",
+    "user_by_username": "anyone",
+    "front_page": "anyone",
+    "post_by_slug": "anyone",
+    "slug_of": "anyone",
+    "post": "anyone",
+    "whole_post": "anyone",
+    "posts_of_user": "anyone",
+    "user": "anyone",
+    "users": "anyone",
+    # readers, of themselves
+    "post_seen": "reader",
+    "user_viewed": "reader",
+    "edit_profile": "reader",
+    "view_post": "reader",
+    "like_post": "reader",
+    "unlike_post": "reader",
+    "rate_post": "reader",
+    "view_user": "reader",
+    "end_session": "reader",
+    "end_sessions": "reader",
+    # authors, of their own posts
+    "who_saw_post": "author",
+    "create_post": "author",
+    "edit_post": "author",
+    "publish": "author",
+    "unpublish": "author",
+    "archive": "author",
+    "restore": "author",
+    # moderators
+    "posts_by_status": "moderator",
+    "users_by_rating": "moderator",
+    "latest_users": "moderator",
+    "user_by_email": "moderator",
+    "contact_messages": "moderator",
+    "handle_message": "moderator",
+    "delete_message": "moderator",
+    "set_role": "moderator",
+    "set_status": "moderator",
+    # what only the system's own functions call
+    "account": "nobody",
+    "counters": "nobody",
+    "user_by_provider": "nobody",
+    "user_to_sign_in": "nobody",
+    "provider_user": "nobody",
+    "publish_as_of": "nobody",
+    "register": "nobody",
+    "open_session": "nobody",
+    "rotate_session": "nobody",
+    "set_password": "nobody",
+    "link_provider": "nobody",
+    "count_view": "nobody",
+    "count_attempt": "nobody",
+    "send_message": "nobody",
+    "refresh_ranking": "nobody",
+    "refresh_tag": "nobody",
+    "refresh_user": "nobody",
+    "refresh_front_page": "nobody",
+}
+
+OWN: Mapping[str, str] = {
+    "post": "a post that isn't published is its author's and the moderators'",
+    "whole_post": "a post that isn't published is its author's and the moderators'",
+    "post_by_slug": "a post that isn't published is its author's and the moderators'",
+    "posts_of_user": "drafts and archived posts are their author's and the moderators'",
+    "who_saw_post": "only of one's own post, or as a moderator",
+    "create_post": "user_id is the caller",
+    "edit_post": "only one's own post, or as a moderator; edited_by is the caller",
+    "publish": "only one's own post, or as a moderator",
+    "unpublish": "only one's own post, or as a moderator",
+    "archive": "only one's own post, or as a moderator",
+    "restore": "only one's own post, or as a moderator",
+    "post_seen": "user_id is the caller",
+    "user_viewed": "user_id is the caller",
+    "edit_profile": "user_id is the caller",
+    "view_post": "user_id is the caller, and the post is published",
+    "like_post": "user_id is the caller, and the post is published",
+    "unlike_post": "user_id is the caller",
+    "rate_post": "user_id is the caller, and the post is published",
+    "view_user": "user_id is the caller, and the viewed user is there",
+    "end_session": "user_id is the caller",
+    "end_sessions": "user_id is the caller",
+}
+"""What must hold of the arguments besides the role, in words: whoever opens a pattern asks for it."""

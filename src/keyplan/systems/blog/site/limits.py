@@ -1,0 +1,59 @@
+"""Rate limits: so many attempts for a key in a time, kept in this process, in bounded memory.
+
+They slow down who guesses passwords or floods a form. A site on several processes allows each its own count.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["Limit", "RateLimiter"]
+
+KEYS_MAX = 20_000
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``attempts`` at once, and one more each ``seconds / attempts`` seconds."""
+
+    attempts: int
+    seconds: float
+
+
+class RateLimiter:
+    """Token buckets by key. The keys that were used least lately are forgotten first."""
+
+    def __init__(self, limit: Limit, clock: Callable[[], float], keys_max: int = KEYS_MAX) -> None:
+        self.limit = limit
+        self._clock = clock
+        self._keys_max = keys_max
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait_seconds(self, *keys: str) -> float:
+        """Take one attempt of each key: 0, or how long to wait where one has none left (then none is taken)."""
+        with self._lock:
+            now = self._clock()
+            levels = {key: self._level(key, now) for key in keys}
+            lowest = min(levels.values(), default=1.0)
+            if lowest < 1:
+                return (1 - lowest) * self.limit.seconds / self.limit.attempts
+            for key, level in levels.items():
+                self._buckets[key] = (level - 1, now)
+                self._buckets.move_to_end(key)
+            while len(self._buckets) > self._keys_max:
+                self._buckets.popitem(last=False)
+            return 0.0
+
+    def forget(self, key: str) -> None:
+        """Give a key its attempts back, as after a sign-in that succeeded."""
+        with self._lock:
+            self._buckets.pop(key, None)
+
+    def _level(self, key: str, now: float) -> float:
+        level, then = self._buckets.get(key, (float(self.limit.attempts), now))
+        gained = max(0.0, now - then) * self.limit.attempts / self.limit.seconds
+        return min(float(self.limit.attempts), level + gained)

@@ -1,0 +1,54 @@
+"""The site made for a server: its application, its policy for the API beside it, and how one signs in to the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.applications import Starlette
+
+from keyplan.errors import Refused
+from keyplan.systems import SiteOptions
+from keyplan.systems.blog.accounts import sign_in
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.sample import SAMPLE_LOGINS, SAMPLE_PASSWORD
+from keyplan.systems.blog.site.application import site_application
+from keyplan.systems.blog.site.policy import BlogPolicy
+from keyplan.systems.blog.site.providers import OfflineProvider
+from keyplan.systems.blog.site.settings import Settings
+from keyplan.systems.blog.site.site import Site
+
+__all__ = ["BlogSite", "make_site"]
+
+
+class BlogSite(NamedTuple):
+    """An application, what it says of the API, and what it tells whoever started it."""
+
+    application: Starlette
+    policy: BlogPolicy
+    told: Sequence[str]
+
+
+def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
+    """The site on an open design. Without a public address the offline provider signs in whoever says who they are."""
+    settings = Settings(
+        secret=options.secret,
+        hosts=options.hosts,
+        origin=options.origin,
+        secure=options.origin is not None and options.origin.startswith("https:"),
+        providers=() if options.origin is not None else (OfflineProvider(),),
+    )
+    site = Site(blog, settings)
+    return BlogSite(site_application(site), BlogPolicy(blog, site.visitors, site.changed), _logins(blog))
+
+
+def _logins(blog: Blog) -> list[str]:
+    """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
+    lines: list[str] = []
+    for username, what in SAMPLE_LOGINS.items():
+        try:
+            sign_in(blog, username, SAMPLE_PASSWORD)
+        except Refused:
+            continue
+        lines.append(f"  sign in as {username} with the password: {SAMPLE_PASSWORD}  ({what})")
+    return lines

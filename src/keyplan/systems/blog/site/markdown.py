@@ -1,0 +1,173 @@
+"""Markdown made into HTML that is safe to show, whoever wrote it.
+
+markdown-it renders CommonMark with tables and strikethrough; nh3 then lets through what stands in the lists below, and
+nothing else. HTML in the text is allowed as far as those lists go. Headings go one level down, since the page's own
+title is its first. The rendering of a text is kept for a while, since posts are read more often than written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+__all__ = ["render_markdown", "without_title"]
+
+CACHED_BYTES_MAX = 32 * 1024 * 1024
+"""How much rendered text is kept."""
+NESTING_MAX = 20
+
+TAGS = {
+    *("a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "dfn", "div", "dl", "dt"),
+    *("em", "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol"),
+    *("p", "pre", "q", "s", "samp", "small", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th"),
+    *("thead", "tr", "ul", "var"),
+}
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "abbr": {"title"},
+    "code": {"class"},
+    "div": {"class", "tabindex"},
+    "img": {"src", "alt", "title", "width", "height", "loading", "referrerpolicy"},
+    "ol": {"start"},
+    "pre": {"tabindex"},
+    "td": {"class", "colspan", "rowspan"},
+    "th": {"class", "colspan", "rowspan", "scope"},
+}
+SCHEMES = {"http", "https", "mailto"}
+_VALUES = {
+    ("code", "class"): re.compile(r"language-[\w+#.-]{1,40}"),
+    ("div", "class"): re.compile("wide"),
+    ("div", "tabindex"): re.compile("0"),
+    ("img", "src"): re.compile(r"(?:https:)?//.*|/.*|[^:]*", re.DOTALL),
+    ("pre", "tabindex"): re.compile("0"),
+    ("td", "class"): re.compile("center|right"),
+    ("th", "class"): re.compile("center|right"),
+}
+"""Attributes whose values are looked at too, since a class could dress a text as a part of the page."""
+
+
+def _kept(tag: str, attribute: str, value: str) -> str | None:
+    pattern = _VALUES.get((tag, attribute))
+    return value if pattern is None or pattern.fullmatch(value) else None
+
+
+def _heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: Any) -> str:
+    token = tokens[index]
+    token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
+    return self.renderToken(tokens, index, options, _env)
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    token = tokens[index]
+    token.attrs["loading"] = "lazy"
+    token.attrs["referrerpolicy"] = "no-referrer"
+    return self.image(tokens, index, options, env)
+
+
+def _code(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    block = self.fence if tokens[index].type == "fence" else self.code_block
+    return re.sub(r"^<pre", '<pre tabindex="0"', block(tokens, index, options, env))
+
+
+def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    """Alignment as a class: the page's policy allows no style attributes."""
+    token = tokens[index]
+    style = str(token.attrs.pop("style", ""))
+    for side in ("center", "right"):
+        if style.endswith(side):
+            token.attrs["class"] = side
+    return self.renderToken(tokens, index, options, env)
+
+
+def _table_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return '<div class="wide" tabindex="0">' + self.renderToken(tokens, index, options, env)
+
+
+def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return self.renderToken(tokens, index, options, env) + "</div>\n"
+
+
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": True, "maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
+    rules = {
+        "heading_open": _heading,
+        "heading_close": _heading,
+        "image": _image,
+        "fence": _code,
+        "code_block": _code,
+        "th_open": _cell,
+        "td_open": _cell,
+        "table_open": _table_open,
+        "table_close": _table_close,
+    }
+    for name, rule in rules.items():
+        made.add_render_rule(name, rule)
+    return made
+
+
+_PARSER = _parser()
+
+
+class _Cache:
+    """The latest renderings, up to so many bytes."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._found: OrderedDict[bytes, str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> str | None:
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
+
+    def put(self, key: bytes, html: str) -> None:
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = html
+                self._bytes += len(html)
+            while self._bytes > self._bytes_max and self._found:
+                self._bytes -= len(self._found.popitem(last=False)[1])
+
+
+_CACHE = _Cache(CACHED_BYTES_MAX)
+
+
+def render_markdown(text: str) -> str:
+    """The text as safe HTML."""
+    key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+    found = _CACHE.get(key)
+    if found is None:
+        found = nh3.clean(
+            _PARSER.render(text),
+            tags=TAGS,
+            attributes=ATTRIBUTES,
+            attribute_filter=_kept,
+            url_schemes=SCHEMES,
+            link_rel="nofollow ugc noopener noreferrer",
+            strip_comments=True,
+        )
+        _CACHE.put(key, found)
+    return found
+
+
+_FIRST_HEADING = re.compile(r"\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|$)")
+
+
+def without_title(text: str, title: str) -> str:
+    """The text without a first heading that only says the title again, as many files begin."""
+    found = _FIRST_HEADING.match(text)
+    return text[found.end() :] if found is not None and found.group(1).strip() == title.strip() else text

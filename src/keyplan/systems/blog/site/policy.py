@@ -1,0 +1,159 @@
+"""Who may call which pattern of the API, and as whom: what ``keyplan.web`` asks of an application.
+
+A caller is known by the session's cookie, as pages are, or by a bearer token that the account's page made. With the
+cookie a write also needs the form token of that session, in the header ``X-CSRF-Token``: a page of another site can't
+send it. Whose post, profile or impression it is, is filled in or looked up here, and never taken from the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+
+from keyplan.errors import AccessRefused, ItemNotFound
+from keyplan.systems.blog.access import WHO, Audience
+from keyplan.systems.blog.accounts import session_of
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, PostWithContent, User
+from keyplan.systems.blog.site.visitors import SESSION, Visitor, Visitors
+
+__all__ = ["BlogPolicy"]
+
+_RANKS: Mapping[Audience, int] = {"anyone": 0, "reader": 1, "author": 2, "moderator": 3}
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+
+_FILLED: Mapping[str, Collection[str]] = {
+    "post_seen": ("user_id",),
+    "user_viewed": ("user_id",),
+    "edit_profile": ("user_id",),
+    "view_post": ("user_id",),
+    "like_post": ("user_id",),
+    "unlike_post": ("user_id",),
+    "rate_post": ("user_id",),
+    "view_user": ("user_id",),
+    "end_session": ("user_id",),
+    "end_sessions": ("user_id",),
+    "edit_post": ("edited_by",),
+}
+"""Parameters that are the caller's id."""
+_OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
+_PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
+_GIVEN_POST = ("slug", "title", "excerpt", "tags")
+"""What a caller says of a new post; the rest of it is the server's."""
+
+
+class BlogPolicy:
+    """The blog's word on its API (``keyplan.web.policy.Policy``)."""
+
+    patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "nobody")
+    closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
+
+    def __init__(self, blog: Blog, visitors: Visitors, changed: Callable[[Post], None]) -> None:
+        self.blog = blog
+        self.visitors = visitors
+        self.changed = changed
+
+    @property
+    def security(self) -> Mapping[str, Mapping[str, Any]]:
+        """How a caller makes itself known."""
+        return {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "A token of the account's page."},
+            "session": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": self.visitors.cookie_name(SESSION),
+                "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+            },
+        }
+
+    def filled(self, pattern: str) -> Collection[str]:
+        """The parameters that are the caller's id."""
+        return _FILLED.get(pattern, ())
+
+    async def caller(self, request: HTTPConnection) -> User | None:
+        """The user who makes a request. Raises AccessRefused for a token or a session that isn't one."""
+        return await run_in_threadpool(self._caller, request)
+
+    def _caller(self, request: HTTPConnection) -> User | None:
+        claim = request.headers.get("authorization")
+        if claim is not None:
+            scheme, _, signed = claim.partition(" ")
+            token = self.visitors.token(signed.strip()) if scheme.lower() == "bearer" else None
+            found = None if token is None else session_of(self.blog, token)
+            if found is None:
+                raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
+            return found.user
+        visitor = self.visitors.of(request)
+        if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
+            raise AccessRefused(
+                "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
+            )
+        return visitor.user
+
+    def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
+        """The caller's id wherever it is asked for."""
+        return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
+
+    async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
+        """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
+        return await run_in_threadpool(self._admit, pattern, arguments, caller)
+
+    def _admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
+        rank = 0 if caller is None else _RANKS[caller.role]
+        if rank < _RANKS[WHO[pattern]]:
+            raise AccessRefused(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
+        if pattern == "posts_of_user" and arguments["status"] != "published":
+            self._own(caller, str(arguments["user_id"]), pattern)
+        if pattern in _OWN_POST | _PUBLISHED_POST:
+            self._post(pattern, str(arguments["post_id"]), caller)
+        if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
+            raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
+        if pattern == "set_status" and caller is not None and arguments["user_id"] == caller.user_id:
+            raise AccessRefused("nobody suspends themselves", place="Blog.set_status")
+        if pattern == "create_post" and caller is not None:
+            return {**arguments, "post": _new_post(arguments["post"], caller)}
+        return arguments
+
+    def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
+        if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
+            raise AccessRefused("drafts and archived posts are their author's", place=f"Blog.{pattern}")
+
+    def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
+        """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
+        found = self.blog.post(post_id)
+        if found is None or not _visible(found, caller) or (pattern in _PUBLISHED_POST and found.status != "published"):
+            raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
+        if pattern in _OWN_POST and caller is not None and found.user_id != caller.user_id:
+            moderates = caller.role == "moderator" and pattern != "edit_post"
+            if not moderates:
+                raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
+
+    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
+        """The answer, but for posts that aren't there for this caller."""
+        if isinstance(answer, Post | PostWithContent):
+            post = answer if isinstance(answer, Post) else answer.post
+            if pattern in self.closed:  # a write: pages show what it made
+                await run_in_threadpool(self.changed, post)
+            elif not _visible(post, caller):
+                return None
+        return answer
+
+
+def _knows(visitor: Visitor, request: HTTPConnection) -> bool:
+    return visitor.knows(request.headers.get("x-csrf-token", ""))
+
+
+def _visible(post: Post, caller: User | None) -> bool:
+    if post.status == "published":
+        return True
+    return caller is not None and (post.user_id == caller.user_id or caller.role == "moderator")
+
+
+def _new_post(given: Any, caller: User) -> Any:
+    """The caller's new post: what they say of it, and nothing that is the server's to say."""
+    fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
+    return {**{name: fields[name] for name in _GIVEN_POST if name in fields}, "user_id": caller.user_id}

@@ -1,0 +1,156 @@
+// What is nicer with a script, and works without: suggestions of tags, a live preview, the choice of light or dark.
+"use strict";
+
+document.documentElement.classList.add("js");
+
+const later = (milliseconds, action) => {
+  let timer;
+  return (...given) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => action(...given), milliseconds);
+  };
+};
+
+// Light or dark, kept for a year
+
+for (const button of document.querySelectorAll("[data-theme-toggle]")) {
+  button.addEventListener("click", () => {
+    const root = document.documentElement;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+  });
+}
+
+// The menu closes when something else is chosen
+
+for (const menu of document.querySelectorAll("details.menu")) {
+  document.addEventListener("click", (event) => {
+    if (!menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && menu.open) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  });
+}
+
+// What went wrong is read first
+
+document.querySelector("[data-focus]")?.focus();
+
+// Suggestions of tags: of the last word, below the box
+
+let boxes = 0;
+
+for (const box of document.querySelectorAll("[data-suggest]")) {
+  const list = document.createElement("div");
+  list.className = "suggestions";
+  list.id = `suggestions-${(boxes += 1)}`;
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", "Suggested tags");
+  list.hidden = true;
+  box.parentElement.classList.add("suggests");
+  box.after(list);
+  for (const [name, value] of Object.entries({
+    role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id,
+  })) box.setAttribute(name, value);
+
+  let chosen = -1;
+  let asked = 0;
+  const separator = box.dataset.separator ?? " ";
+  const options = () => [...list.children];
+  const lastWord = () => box.value.split(/[\s,]+/).at(-1) ?? "";
+
+  const close = () => {
+    list.hidden = true;
+    chosen = -1;
+    box.setAttribute("aria-expanded", "false");
+    box.removeAttribute("aria-activedescendant");
+  };
+
+  const choose = (number) => {
+    chosen = number;
+    options().forEach((option, place) => option.setAttribute("aria-selected", String(place === number)));
+    if (number < 0) box.removeAttribute("aria-activedescendant");
+    else box.setAttribute("aria-activedescendant", options()[number].id);
+  };
+
+  const take = (tag) => {
+    box.value = box.value.slice(0, box.value.length - lastWord().length) + tag + separator;
+    close();
+    box.focus();
+    box.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+
+  const show = (tags) => {
+    list.replaceChildren(...tags.map((tag, number) => {
+      const option = document.createElement("div");
+      option.id = `${list.id}-${number}`;
+      option.setAttribute("role", "option");
+      option.setAttribute("aria-selected", "false");
+      option.textContent = tag;
+      option.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        take(tag);
+      });
+      return option;
+    }));
+    chosen = -1;
+    list.hidden = tags.length === 0;
+    box.setAttribute("aria-expanded", String(!list.hidden));
+    box.removeAttribute("aria-activedescendant");
+  };
+
+  const ask = later(120, async () => {
+    const word = lastWord();
+    const mine = (asked += 1);
+    if (!word) return close();
+    try {
+      const answer = await fetch(`${box.dataset.suggest}?prefix=${encodeURIComponent(word)}`);
+      const found = answer.ok ? (await answer.json()).tags : [];
+      if (mine === asked && document.activeElement === box) show(found.filter((tag) => tag !== word));
+    } catch {
+      close();
+    }
+  });
+
+  box.addEventListener("input", ask);
+  box.addEventListener("blur", close);
+  box.addEventListener("keydown", (event) => {
+    if (list.hidden) return;
+    const count = options().length;
+    if (event.key === "ArrowDown") choose((chosen + 1) % count);
+    else if (event.key === "ArrowUp") choose(chosen <= 0 ? count - 1 : chosen - 1);
+    else if (event.key === "Escape") close();
+    else if (event.key === "Enter" && chosen >= 0) take(options()[chosen].textContent);
+    else return;
+    event.preventDefault();
+  });
+}
+
+// The preview, as it is typed
+
+const writing = document.querySelector("form[data-preview]");
+
+if (writing) {
+  const shown = document.querySelector("[data-preview-body]");
+  const title = document.querySelector("[data-preview-title]");
+  let asked = 0;
+  const preview = later(250, async () => {
+    const mine = (asked += 1);
+    title.textContent = writing.elements.title.value || "Untitled";
+    const answer = await fetch(writing.dataset.preview, {
+      method: "POST",
+      body: new URLSearchParams({ csrf: writing.elements.csrf.value, content: writing.elements.content.value }),
+      headers: { Accept: "text/html" },
+    }).catch(() => null);
+    if (answer?.ok && mine === asked) shown.innerHTML = await answer.text(); // made safe by the server
+  });
+  writing.addEventListener("input", preview);
+  let changed = false;
+  writing.addEventListener("input", () => { changed = true; });
+  writing.addEventListener("submit", () => { changed = false; });
+  addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
+}

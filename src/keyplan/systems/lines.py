@@ -1,0 +1,83 @@
+"""Text files read line by line in bounded memory, each line with its number.
+
+What a line means is its reader's matter.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["LINE_BYTES_MAX", "Lines", "Tell", "count_lines"]
+
+LINE_BYTES_MAX = 100_000
+"""Longer lines are told and left out. csv's own limit for one field is 131,072 characters."""
+CHUNK_BYTES = 1 << 20
+
+Tell = Callable[[int, str, str | None], None]
+"""Told of what can't be read: the line, what is wrong, and what to do."""
+
+
+def count_lines(path: Path) -> int:
+    """How many lines a file has. Raises OSError."""
+    count, last = 0, b"\n"
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK_BYTES):
+            count += chunk.count(b"\n")
+            last = chunk[-1:]
+    return count + (last != b"\n")
+
+
+class Lines:
+    """The lines of a file with their numbers, their ends included. Those that are too long are told and left out.
+
+    So are those that aren't UTF-8, unless ``fallback`` names an encoding to read them in: then the first one is told.
+    """
+
+    def __init__(self, file: BinaryIO, tell: Tell, *, fallback: str | None = None) -> None:
+        self._file = file
+        self._tell = tell
+        self._fallback = fallback
+        self._number = 0
+        self._told = False
+        self._again: deque[tuple[int, str]] = deque()
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return self
+
+    def __next__(self) -> tuple[int, str]:
+        if self._again:
+            return self._again.popleft()
+        while line := self._file.readline(LINE_BYTES_MAX + 1):
+            self._number += 1
+            if len(line) > LINE_BYTES_MAX:
+                self._to_the_end(line)
+                self._tell(self._number, f"the line is longer than {LINE_BYTES_MAX:,} bytes, and left out", None)
+                continue
+            text = self._decoded(line)
+            if text is not None:
+                return self._number, text
+        raise StopIteration
+
+    def push_back(self, lines: Iterable[tuple[int, str]]) -> None:
+        """Give these lines again."""
+        self._again.extendleft(reversed(list(lines)))
+
+    def _decoded(self, line: bytes) -> str | None:
+        try:
+            return line.decode("utf-8-sig" if self._number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            if self._fallback is None:
+                self._tell(self._number, "the line isn't UTF-8, and left out", "save the file as UTF-8")
+                return None
+        if not self._told:
+            self._told = True
+            text = f"the line isn't UTF-8: it, and others like it, are read as {self._fallback}"
+            self._tell(self._number, text, "save the file as UTF-8")
+        return line.decode(self._fallback, "replace")
+
+    def _to_the_end(self, line: bytes) -> None:
+        while line and not line.endswith(b"\n"):
+            line = self._file.readline(LINE_BYTES_MAX)

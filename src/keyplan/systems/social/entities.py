@@ -1,0 +1,258 @@
+"""The entities of the social network, and their keys. The questions and writes are in ``design.py``.
+
+Times stand in keys to the microsecond, followed by the item's id, so that two posts of one minute have an order.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from urllib.parse import quote
+
+from pydantic import StringConstraints
+
+from keyplan import Entity, Field, Index, Key, Unique, now, ulid
+
+__all__ = [
+    "GSI1",
+    "Comment",
+    "Delivery",
+    "Follower",
+    "Following",
+    "Handle",
+    "Id",
+    "Like",
+    "Membership",
+    "Message",
+    "Name",
+    "Post",
+    "PostTally",
+    "Subscription",
+    "Text",
+    "TimelineEntry",
+    "User",
+    "UserTally",
+    "conversation_of",
+    "preview_of",
+]
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Handle = Annotated[str, StringConstraints(min_length=1, max_length=50, strip_whitespace=True, to_lower=True)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=5000)]
+
+PREVIEW_MAX = 80
+"""Characters of a message that its conversation shows."""
+
+
+class User(Entity):
+    """A user's profile, with counters.
+
+    ``followers`` is exact until the counter is spread (``shards``); then its tallies are, and this is what was gathered
+    last. ``audience`` counts the timelines that posts are delivered to, ``audience_changes`` and ``posts_ever`` only
+    grow: what was read before a write is still so while they stand.
+    """
+
+    user_id: Id = Field(default_factory=ulid)
+    handle: Handle
+    name: Name
+    bio: str = Field(default="", max_length=5000)
+    followers: int = Field(default=0, ge=0)
+    following: int = Field(default=0, ge=0)
+    posts: int = Field(default=0, ge=0)
+    posts_ever: int = Field(default=0, ge=0)
+    audience: int = Field(default=0, ge=0)
+    audience_changes: int = Field(default=0, ge=0)
+    shards: int = Field(default=0, ge=0)
+    joined_at: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}", "info")
+    one_handle = Unique("handle#{handle}")
+
+
+class Post(Entity):
+    """A post, in its author's partition of posts; by its id on GSI1.
+
+    ``likes`` and ``comments`` are exact until they are spread over ``shards`` tallies.
+    """
+
+    post_id: Id = Field(default_factory=ulid)
+    user_id: Id
+    text: Text
+    likes: int = Field(default=0, ge=0)
+    comments: int = Field(default=0, ge=0)
+    shards: int = Field(default=0, ge=0)
+    created_at: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}#post", "date#{created_at:%Y%m%d%H%M%S%f}#post#{post_id}")
+    by_id = Key("post#{post_id}", "info", index=GSI1)
+
+
+class Comment(Entity):
+    """A comment on a post."""
+
+    comment_id: Id = Field(default_factory=ulid)
+    post_id: Id
+    user_id: Id
+    text: Text
+    created_at: datetime = Field(default_factory=now)
+
+    primary = Key("post#{post_id}#comment", "date#{created_at:%Y%m%d%H%M%S%f}#comment#{comment_id}")
+
+
+class Like(Entity):
+    """A user likes a post; once, since it is one item."""
+
+    post_id: Id
+    user_id: Id
+    liked_at: datetime = Field(default_factory=now)
+
+    primary = Key("post#{post_id}#like", "like#{user_id}")
+
+
+class Follower(Entity):
+    """``follower_id`` follows ``user_id``: the user's side."""
+
+    user_id: Id
+    follower_id: Id
+    since: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}#followers", "user#{follower_id}")
+
+
+class Following(Entity):
+    """``user_id`` follows ``followed_id``: the follower's side, the mirror of Follower.
+
+    ``delivery`` says how the posts come into the feed: asked for when it is read, or delivered when they are written.
+    Those on read are in GSI1 besides, so that a feed needn't read all.
+    """
+
+    user_id: Id
+    followed_id: Id
+    since: datetime = Field(default_factory=now)
+    delivery: Literal["read", "write"] = "read"
+
+    primary = Key("user#{user_id}#following", "user#{followed_id}")
+    on_read = Key("user#{user_id}#following", "user#{followed_id}", index=GSI1, when={"delivery": "read"})
+
+
+class Subscription(Entity):
+    """The posts of ``user_id`` are delivered into the timeline of ``reader_id``: the mirror of a Following on write."""
+
+    user_id: Id
+    reader_id: Id
+
+    primary = Key("user#{user_id}#audience", "user#{reader_id}")
+
+
+class TimelineEntry(Entity):
+    """A post in a reader's timeline: a pointer, under the same sort key as the post itself."""
+
+    user_id: Id
+    author_id: Id
+    created_at: datetime
+    post_id: Id
+
+    primary = Key("user#{user_id}#timeline", "date#{created_at:%Y%m%d%H%M%S%f}#post#{post_id}")
+
+    @classmethod
+    def of(cls, post: Post, reader_id: str) -> Self:
+        """A post's entry in a reader's timeline."""
+        return cls(user_id=reader_id, author_id=post.user_id, created_at=post.created_at, post_id=post.post_id)
+
+
+class Delivery(Entity):
+    """Timelines are being written: one post of an author into all (``post_id``), or all posts of an author into or out
+    of one reader's (``reader_id``). It is begun in the transaction that it follows from, and vanishes when it is done.
+
+    On GSI1 all stand in one place, in 8 shards.
+    """
+
+    delivery_id: Id = Field(default_factory=ulid)
+    user_id: Id
+    post_id: Id | None = None
+    created_at: datetime | None = None
+    reader_id: Id | None = None
+    begun_at: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}#delivery", "delivery#{delivery_id}")
+    pending = Key("delivery", "date#{begun_at:%Y%m%d%H%M%S%f}#{delivery_id}", index=GSI1, shards=8)
+
+    @classmethod
+    def of(cls, post: Post) -> Self:
+        """The delivery of a post."""
+        return cls(user_id=post.user_id, post_id=post.post_id, created_at=post.created_at)
+
+    def entries(self, reader_id: str) -> list[TimelineEntry]:
+        """The one post's entry in a reader's timeline."""
+        if self.post_id is None or self.created_at is None:
+            return []
+        entry = TimelineEntry(
+            user_id=reader_id, author_id=self.user_id, created_at=self.created_at, post_id=self.post_id
+        )
+        return [entry]
+
+    def concerns(self, reader_id: str) -> bool:
+        """Whether the reader's timeline may be written by it."""
+        return self.reader_id is None or self.reader_id == reader_id
+
+
+class UserTally(Entity):
+    """One part of a spread counter of followers. A part may be negative; their sum isn't."""
+
+    user_id: Id
+    shard: int = Field(ge=0)
+    followers: int = 0
+
+    primary = Key("user#{user_id}#tally", "shard#{shard:02d}")
+
+
+class PostTally(Entity):
+    """One part of a post's spread counters."""
+
+    post_id: Id
+    shard: int = Field(ge=0)
+    likes: int = 0
+    comments: int = 0
+
+    primary = Key("post#{post_id}#tally", "shard#{shard:02d}")
+
+
+class Membership(Entity):
+    """A user takes part in a conversation; on GSI1 by the time of its last message."""
+
+    user_id: Id
+    conversation_id: Id
+    with_user_id: Id
+    last_message_at: datetime
+    last_text: str = ""
+    unread: int = Field(default=0, ge=0)
+
+    primary = Key("user#{user_id}#conversation", "conversation#{conversation_id}")
+    by_recent = Key(
+        "user#{user_id}#conversation", "date#{last_message_at:%Y%m%d%H%M%S%f}#{conversation_id}", index=GSI1
+    )
+
+
+class Message(Entity):
+    """A message of a conversation."""
+
+    message_id: Id = Field(default_factory=ulid)
+    conversation_id: Id
+    user_id: Id
+    text: Text
+    sent_at: datetime = Field(default_factory=now)
+
+    primary = Key("conversation#{conversation_id}#message", "date#{sent_at:%Y%m%d%H%M%S%f}#message#{message_id}")
+
+
+def conversation_of(one: str, other: str) -> str:
+    """The id of the conversation of two users: the same from both sides, and no other two users' ids make it."""
+    return ":".join(sorted(quote(name, safe="", errors="surrogatepass") for name in (one, other)))
+
+
+def preview_of(text: str) -> str:
+    """The beginning of a message, as its conversation shows it."""
+    return text if len(text) <= PREVIEW_MAX else f"{text[: PREVIEW_MAX - 1].rstrip()}…"

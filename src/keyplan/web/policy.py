@@ -1,0 +1,111 @@
+"""Who may call what: what an application says of it, and what the API makes of that.
+
+Without a policy every pattern is open to every caller, which is right on one's own machine. With one, patterns that it
+doesn't name aren't there; parameters that it fills in (whose post is it?) can't be given by the caller, and stand in no
+description; what a caller may see of an answer is its word too. Who a caller is, only the policy knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from starlette.requests import Request
+
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.questions import Parameter
+from keyplan.errors import ArgumentError, Fault, SignInNeeded
+
+__all__ = ["Offer", "Policy"]
+
+Pattern = ReadPattern | WritePattern
+
+
+class Policy(Protocol):
+    """An application's word on its API."""
+
+    @property
+    def patterns(self) -> Collection[str]:
+        """The patterns that the API has."""
+        ...
+
+    @property
+    def closed(self) -> Collection[str]:
+        """Those that need a caller who is known."""
+        ...
+
+    @property
+    def security(self) -> Mapping[str, Mapping[str, Any]]:
+        """How a caller makes itself known: OpenAPI's security schemes by name."""
+        ...
+
+    def filled(self, pattern: str) -> Collection[str]:
+        """The parameters of a pattern that ``fill`` gives."""
+        ...
+
+    async def caller(self, request: Request) -> Any:
+        """Who makes a request; None for nobody in particular. Raises AccessRefused for a claim that isn't true."""
+        ...
+
+    def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
+        """The values of the filled parameters, by name."""
+        ...
+
+    async def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+        """The arguments that the pattern is called with. Raises AccessRefused, or any error that the caller is told."""
+        ...
+
+    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
+        """What the caller is shown of an answer; None for an answer that isn't there for them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What an API offers of a design, under its policy or without one."""
+
+    design: CompiledDesign
+    policy: Policy | None = None
+
+    @property
+    def patterns(self) -> dict[str, Pattern]:
+        """The patterns that are there, by name."""
+        every = self.design.patterns
+        return {name: one for name, one in every.items() if self.policy is None or name in self.policy.patterns}
+
+    def parameters(self, pattern: Pattern) -> Sequence[Parameter]:
+        """The parameters that a caller gives."""
+        given = pattern.signature.parameters
+        if self.policy is None:
+            return given
+        filled = self.policy.filled(pattern.name)
+        return [one for one in given if one.name not in filled]
+
+    def is_closed(self, pattern: Pattern) -> bool:
+        """Whether the pattern needs a caller who is known."""
+        return self.policy is not None and pattern.name in self.policy.closed
+
+    async def caller(self, pattern: Pattern, request: Request) -> Any:
+        """Who makes a request. Raises AccessRefused, and SignInNeeded where somebody must be known."""
+        if self.policy is None:
+            return None
+        found = await self.policy.caller(request)
+        if found is None and self.is_closed(pattern):
+            raise SignInNeeded(
+                f"{pattern.name} needs to know who asks",
+                place=pattern.place,
+                hint=f"sign in, and send {' or '.join(self.policy.security)} along",
+            )
+        return found
+
+    def filled(self, pattern: Pattern, names: Collection[str], caller: Any) -> Mapping[str, Any]:
+        """The values that the policy fills in. Raises ArgumentError where the caller gave one of them."""
+        if self.policy is None:
+            return {}
+        own = self.policy.filled(pattern.name)
+        faults = [Fault(name, "is filled in by the server", "leave it out") for name in names if name in own]
+        if faults:
+            raise ArgumentError("wrong arguments", place=pattern.place, faults=faults)
+        return self.policy.fill(pattern.name, caller)

@@ -1,0 +1,217 @@
+"""What a design declares and Workbench has no place for: written into a model's description, one declaration a line, and
+read back from there.
+
+They are read as Python's literals, never run. A line that isn't one, since somebody has edited it, is passed over.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.keys import CompiledKey
+from keyplan.design.model import CompiledDesign
+from keyplan.design.table import Index, KeyAttribute
+
+__all__ = [
+    "CLAIM_ATTRIBUTE",
+    "PRIMARY",
+    "Declarations",
+    "IndexDeclaration",
+    "KeyDeclaration",
+    "claim_facet",
+    "declarations_in",
+    "description_of",
+    "is_shown",
+]
+
+CLAIM_ATTRIBUTE = "claim_of"
+"""The attribute that a claim item has besides its key."""
+PRIMARY = "primary"
+"""What a primary key is called where nothing says otherwise."""
+_HEADING = "Declarations, as Keyplan reads them back:"
+_ASSIGNED = re.compile(r"([\w.-]+) = (Key|Unique|Index)\((.*)\)")
+_MARKED = re.compile(r"(\w+)\.(\w+): (Ttl|Version)")
+
+
+def is_shown(index: Index) -> bool:
+    """Whether Workbench can show the index."""
+    return not index.local and len(index.partition) == 1 and len(index.sort) <= 1
+
+
+def claim_facet(entity: str, claim: str) -> str:
+    """The name of the facet with an entity's claims."""
+    return f"{entity}.{claim}"
+
+
+# Writing
+
+
+def description_of(design: CompiledDesign) -> str:
+    """A model's description: what the design says of itself, and the declarations."""
+    lines = [f"{index.name} = {_index_text(index)}" for index in design.table.indexes if not is_shown(index)]
+    for entity in design.entities.values():
+        lines.extend(_entity_lines(entity))
+    return "\n".join(filter(None, [design.doc, _HEADING if lines else "", *lines]))
+
+
+def _entity_lines(entity: CompiledEntity) -> Iterator[str]:
+    """All keys but a plain primary one, which the facet's aliases show; and the marked fields."""
+    for key in (*entity.keys, *entity.claims):
+        if key is not entity.primary or key.shards > 1 or key.name != PRIMARY:
+            yield f"{entity.name}.{key.name} = {_key_text(key)}"
+    for mark, marked in (("Ttl", entity.ttl), ("Version", entity.version)):
+        if marked is not None:
+            yield f"{entity.name}.{marked.name}: {mark}"
+
+
+def _index_text(index: Index) -> str:
+    parts = [repr(index.name), _attributes_text(index.partition)]
+    if index.sort:
+        parts.append(_attributes_text(index.sort))
+    if index.projection != "ALL":
+        parts.append(f"projection={index.projection!r}")
+    if index.local:
+        parts.append("local=True")
+    return f"Index({', '.join(parts)})"
+
+
+def _attributes_text(attributes: tuple[KeyAttribute, ...]) -> str:
+    types = {"S": "{!r}", "N": "Number({!r})", "B": "Binary({!r})"}
+    return _one_or_several(types[one.type].format(one.name) for one in attributes)
+
+
+def _key_text(key: CompiledKey) -> str:
+    sides = [side for side in (key.partition, key.sort) if side]
+    parts = [_one_or_several(repr(str(template)) for _, template in side) for side in sides]
+    if key.is_claim:
+        return f"Unique({', '.join(parts)})"
+    if key.index is not None:
+        parts.append(f"index={key.index.name!r}")
+    if key.when:
+        plain = {name: tuple(_plain(one) for one in allowed) for name, allowed in key.when.items()}
+        parts.append(f"when={plain!r}")
+    if key.shards > 1:
+        parts.append(f"shards={key.shards}")
+    return f"Key({', '.join(parts)})"
+
+
+def _one_or_several(texts: Iterable[str]) -> str:
+    found = list(texts)
+    return found[0] if len(found) == 1 else f"[{', '.join(found)}]"
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, enum.Enum) else value
+
+
+# Reading
+
+
+@dataclass(frozen=True, slots=True)
+class KeyDeclaration:
+    """A key of an entity, or a claim. ``index`` is an index's name, or None for the table."""
+
+    name: str
+    partition: tuple[str, ...]
+    sort: tuple[str, ...]
+    index: str | None = None
+    when: dict[str, tuple[Any, ...]] = field(default_factory=dict[str, tuple[Any, ...]])
+    shards: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDeclaration:
+    """An index that Workbench doesn't show: a local one, or one with several attributes in a key."""
+
+    name: str
+    partition: tuple[tuple[str, str], ...]
+    sort: tuple[tuple[str, str], ...]
+    projection: str | tuple[str, ...] = "ALL"
+    local: bool = False
+
+
+@dataclass
+class Declarations:
+    """All of them: ``keys`` and ``claims`` by entity, ``marks`` by entity and field."""
+
+    text: str = ""
+    """The description without them."""
+    keys: dict[str, list[KeyDeclaration]] = field(default_factory=dict[str, list[KeyDeclaration]])
+    claims: dict[str, list[KeyDeclaration]] = field(default_factory=dict[str, list[KeyDeclaration]])
+    indexes: list[IndexDeclaration] = field(default_factory=list[IndexDeclaration])
+    marks: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+
+
+def declarations_in(description: str) -> Declarations:
+    """The declarations of a model's description."""
+    text, _, rest = description.partition(_HEADING)
+    found = Declarations(text.strip())
+    for line in rest.splitlines():
+        marked = _MARKED.fullmatch(line.strip())
+        if marked is not None:
+            entity, name, mark = marked.groups()
+            found.marks[entity, name] = mark
+            continue
+        assigned = _ASSIGNED.fullmatch(line.strip())
+        if assigned is not None:
+            _declare(found, assigned.group(1), assigned.group(2), assigned.group(3))
+    return found
+
+
+def _declare(found: Declarations, name: str, kind: str, arguments: str) -> None:
+    try:
+        call = ast.parse(f"f({arguments})", mode="eval").body
+        assert isinstance(call, ast.Call)  # noqa: S101 - the text before the parse says so
+        sides = [_side(one) for one in call.args]
+        named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg is not None}
+        if kind == "Index":
+            found.indexes.append(_index(sides, named))
+            return
+        entity, _, key = name.partition(".")
+        declared = _key(key, sides, named)
+    except (SyntaxError, ValueError, TypeError, IndexError, KeyError, RecursionError):
+        return
+    target = found.claims if kind == "Unique" else found.keys
+    target.setdefault(entity, []).append(declared)
+
+
+def _side(node: ast.expr) -> tuple[tuple[str, str], ...]:
+    """An argument as names or templates, each with its type: ``'pk'``, ``Number('at')``, or a list of them."""
+    if isinstance(node, ast.List):
+        return tuple(part for one in node.elts for part in _side(one))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        return ((_text(node.args[0]), {"Number": "N", "Binary": "B"}[node.func.id]),)
+    return ((_text(node), "S"),)
+
+
+def _text(node: ast.expr) -> str:
+    value = ast.literal_eval(node)
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _key(name: str, sides: list[tuple[tuple[str, str], ...]], named: dict[str, Any]) -> KeyDeclaration:
+    partition, sort = (tuple(text for text, _ in side) for side in (sides[0], sides[1] if len(sides) > 1 else ()))
+    if not name.isidentifier():
+        raise ValueError(name)
+    when = {str(field): tuple(allowed) for field, allowed in dict(named.get("when", {})).items()}
+    index = named.get("index")
+    return KeyDeclaration(
+        name, partition, sort, None if index is None else str(index), when, int(named.get("shards", 1))
+    )
+
+
+def _index(sides: list[tuple[tuple[str, str], ...]], named: dict[str, Any]) -> IndexDeclaration:
+    ((name, _),) = sides[0]
+    projection = named.get("projection", "ALL")
+    included = projection if isinstance(projection, str) else tuple(str(one) for one in projection)
+    return IndexDeclaration(
+        name, sides[1], sides[2] if len(sides) > 2 else (), included, local=bool(named.get("local", False))
+    )

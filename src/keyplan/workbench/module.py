@@ -1,0 +1,392 @@
+"""The text of a Python module with the designs of a model: indexes, entities, a design a table, and first questions.
+
+The questions are what each key can answer. They are a beginning: an application has its own.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.entity import Entity
+from keyplan.design.formats import Problem
+from keyplan.design.templates import split_template
+from keyplan.workbench.declarations import IndexDeclaration, KeyDeclaration, declarations_in
+from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table
+from keyplan.workbench.inference import Column, is_day, is_moment, snake
+from keyplan.workbench.reading import Model
+
+__all__ = ["MadeModule", "made_module"]
+
+_IMPORTS = (
+    *("Binary", "Cursor", "Design", "Entity", "Field", "Index", "Key", "Number", "Page", "Table", "Ttl", "Unique"),
+    *("Version", "read"),
+)
+_TYPES = {"S": "str", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "BS": "set[bytes]", "M": "dict[str, Any]"}
+_LINE_MAX = 110
+
+
+@dataclass(frozen=True)
+class MadeModule:
+    """The module's text, the names of its designs, what the model leaves open, and the questions left out."""
+
+    text: str
+    designs: tuple[str, ...]
+    notes: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def made_module(model: Model, *, without: Collection[str] = ()) -> MadeModule:
+    """The module of a model. ``without`` are questions to leave out, as ``Design.name``."""
+    declared = declarations_in(model.metadata.description)
+    drafts = [draft_table(table, declared) for table in model.tables]
+    writer = _Module(without)
+    body: list[str] = []
+    designs: list[str] = []
+    for number, draft in enumerate(drafts):
+        wanted = model.name if len(drafts) == 1 and model.name else draft.name
+        designs.append(writer.names.take(_class_name(wanted)))
+        body.extend(writer.table(draft, designs[-1], declared.text if not number else ""))
+    text = "\n".join([*_head(model, body), *body]).rstrip() + "\n"
+    notes = tuple(note for draft in drafts for note in draft.notes)
+    return MadeModule(text, tuple(designs), notes, tuple(writer.left_out))
+
+
+def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
+    text = "\n".join(body)
+    name = " ".join((model.name or "a model").split())
+    yield '# mypy: disable-error-code="empty-body"'
+    yield _doc(f"{name}, made from a model of NoSQL Workbench. The questions are a beginning: write your own.")
+    yield ""
+    yield "from __future__ import annotations"
+    yield ""
+    standard = [("datetime", "datetime"), ("decimal", "Decimal"), ("typing", "Any")]
+    used = [f"from {module} import {one}" for module, one in standard if re.search(rf"\b{one}\b", text)]
+    used += ["from datetime import date"] if re.search(r"\bdate\b", text) else []
+    yield from _merged(used)
+    if used:
+        yield ""
+    needed = [one for one in _IMPORTS if re.search(rf"\b{one}\b", text)]
+    yield from _wrapped("from keyplan import ", sorted(needed), "()", "")
+    yield ""
+
+
+def _merged(lines: Sequence[str]) -> Iterator[str]:
+    """``from datetime import date, datetime`` of two lines."""
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        _, module, _, name = line.split()
+        found.setdefault(module, []).append(name)
+    for module, names in sorted(found.items()):
+        yield f"from {module} import {', '.join(sorted(names))}"
+
+
+class _Names:
+    """Names of a module, each given once."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self.taken = set(taken)
+
+    def take(self, wanted: str) -> str:
+        found, number = wanted, 2
+        while found in self.taken or keyword.iskeyword(found):
+            found, number = f"{wanted}{number}", number + 1
+        self.taken.add(found)
+        return found
+
+
+class _Module:
+    def __init__(self, without: Collection[str]) -> None:
+        self.without = without
+        self.left_out: list[str] = []
+        self.names = _Names([*_IMPORTS, "Any", "Decimal", "date", "datetime", "annotations"])
+
+    def table(self, draft: TableDraft, design: str, doc: str) -> Iterator[str]:
+        """The text for one table."""
+        indexes = {index.name: self.names.take(_constant(index.name)) for index in draft.indexes}
+        yield ""
+        for index in draft.indexes:
+            yield f"{indexes[index.name]} = {_index(index)}"
+        classes = [self.names.take(_class_name(entity.facet)) for entity in draft.entities]
+        fields = [_Fields(entity) for entity in draft.entities]
+        for entity, name, own in zip(draft.entities, classes, fields, strict=True):
+            yield from self._entity(entity, name, own, indexes)
+        yield ""
+        yield ""
+        yield f"class {design}(Design):"
+        yield f"    {_doc(doc.partition(chr(10))[0] or f'The table {draft.name}.')}"
+        yield ""
+        yield from _table(draft, list(indexes.values()), classes)
+        number = 0
+        for entity, name, own in zip(draft.entities, classes, fields, strict=True):
+            for question in _questions(entity, name, own):
+                free = [one for one in question.names if f"{design}.{one}" not in self.without]
+                if not free:
+                    self.left_out.append(f"{design}.{question.names[-1]}")
+                else:
+                    number += 1
+                    yield ""
+                    yield from question.lines(free[0], number)
+
+    @staticmethod
+    def _entity(entity: EntityDraft, name: str, own: _Fields, indexes: dict[str, str]) -> Iterator[str]:
+        yield ""
+        yield ""
+        yield f"class {name}(Entity):"
+        yield f"    {_doc(f'The facet {entity.facet}.')}"
+        yield ""
+        for column in own.order:
+            yield f"    {own.line(column)}"
+        if own.order:
+            yield ""
+        for key in (entity.primary, *entity.keys):
+            yield f"    {own.key_name(key.name)} = {_key(key, own, indexes)}"
+        for claim in entity.claims:
+            yield f"    {own.key_name(claim.name)} = Unique({_sides(claim, own)})"
+
+
+class _Fields:
+    """The fields of one entity: their names, types and defaults."""
+
+    def __init__(self, entity: EntityDraft) -> None:
+        self.entity = entity
+        self.in_primary = {name for one in (*entity.primary.partition, *entity.primary.sort) for name in _fields(one)}
+        self.order = sorted(entity.columns, key=lambda one: one.name not in self.in_primary)
+        self._taken = _Names(name for name in dir(Entity) if not name.startswith("_"))
+        self.names = {one.name: self._taken.take(self._free(one.name)) for one in self.order}
+        self._keys: dict[str, str] = {}
+
+    def _free(self, name: str) -> str:
+        """The name, with a line behind it where it is a word of Python's or of an entity's own."""
+        return f"{name}_" if keyword.iskeyword(name) or name in self._taken.taken else name
+
+    def key_name(self, wanted: str) -> str:
+        """The name of a key, which no field has."""
+        if wanted not in self._keys:
+            self._keys[wanted] = self._taken.take(wanted)
+        return self._keys[wanted]
+
+    def optional(self, column: Column) -> bool:
+        """Whether an item may be without it."""
+        return column.name not in self.in_primary and (not column.values or not column.whole)
+
+    def annotation(self, column: Column) -> str:
+        """The field's type, without None."""
+        mark = self.entity.marks.get(column.name)
+        if mark is not None:
+            return mark
+        specs = self.entity.specs.get(column.name, set[str]())
+        values = [one for one in column.values if one is not None]
+        if any(re.fullmatch(r"0?\d+d(:desc)?", one) for one in specs):
+            return "int"
+        if specs & {"ms", "s"} or any("%" in one for one in specs):
+            return "datetime"
+        if "desc" in specs:
+            return "date" if values and all(is_day(one) for one in values) else "datetime"
+        if column.tag == "N":
+            return self._number(column, values, used=bool(specs))
+        if column.tag == "S" and values and all(is_moment(one) for one in values):
+            return "datetime"
+        if column.tag == "L":
+            texts = all(isinstance(one, list) and all(isinstance(part, str) for part in one) for one in values)
+            return "tuple[str, ...]" if specs else "list[str]" if values and texts else "list[Any]"
+        if column.tag == "NS":
+            return "set[Decimal]"
+        return _TYPES.get(column.tag, "str" if specs else "Any")
+
+    def _number(self, column: Column, values: list[Any], *, used: bool) -> str:
+        if (values or used) and all(re.fullmatch(r"-?\d+", one) for one in values):
+            return "int"
+        return "float" if used and column.attribute != column.name else "Decimal"
+
+    def line(self, column: Column) -> str:
+        """The field's declaration."""
+        kind = self.annotation(column)
+        name = self.names[column.name]
+        alias = f"alias={_text(column.attribute)}" if column.attribute != name else ""
+        if kind == "Version":
+            default = "default=0" if alias else "0"
+        elif not self.optional(column):
+            default = ""
+        elif kind.startswith("set["):
+            default = "default_factory=set"
+        else:
+            kind = kind if kind == "Any" else f"{kind} | None"
+            default = "default=None" if alias else "None"
+        if alias or default.startswith("default_factory"):
+            return f"{name}: {kind} = Field({', '.join(filter(None, [default, alias]))})"
+        return f"{name}: {kind} = {default}" if default else f"{name}: {kind}"
+
+    def template(self, template: str) -> str:
+        """A template with the fields' names in this module."""
+        pieces = [
+            one if isinstance(one, str) else f"{{{self.names.get(one[0], one[0])}{':' if one[1] else ''}{one[1]}}}"
+            for one in split_template(template)
+        ]
+        return "".join(pieces)
+
+
+def _fields(template: str) -> list[str]:
+    try:
+        return [one[0] for one in split_template(template) if isinstance(one, tuple)]
+    except Problem:
+        return []
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question, and the names that it can have: the first that is free is taken."""
+
+    names: tuple[str, ...]
+    options: str
+    parameters: tuple[str, ...]
+    returns: str
+    doc: str
+
+    def lines(self, name: str, number: int) -> Iterator[str]:
+        """The method."""
+        yield f'    @read("R{number}"{self.options})'
+        line = f"    def {name}(self, {', '.join(self.parameters)}) -> {self.returns}:"
+        if len(line) <= _LINE_MAX:
+            yield line
+        else:
+            yield f"    def {name}("
+            yield f"        self, {', '.join(self.parameters)}"
+            yield f"    ) -> {self.returns}:"
+        yield f"        {_doc(self.doc)}"
+        yield "        ..."
+
+
+def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Question]:
+    """What each key answers: one item by the primary key, a page by the partition key of an index."""
+    name = snake(cls)
+    keyed = [one for one in own.order if one.name in own.in_primary]
+    parameters = tuple(f"{own.names[one.name]}: {own.annotation(one)}" for one in keyed)
+    if parameters:
+        yield _Question((name, f"{name}_by_key"), "", parameters, f"{cls} | None", f"One {cls}, by its key.")
+    for key in entity.keys:
+        fields = dict.fromkeys(field for template in key.partition for field in _fields(template))
+        columns = [column for column in (entity.column(field) for field in fields) if column is not None]
+        fixed = {field: allowed[0] for field, allowed in key.when.items() if len(allowed) == 1}
+        known = tuple(f"{own.names[one.name]}: {own.annotation(one)}" for one in columns if one.name not in fixed)
+        opened = [field for template in key.sort for field in _fields(template) if field not in fields]
+        options = f", order_by={_text(own.names.get(opened[0], opened[0]))}" if opened else ""
+        if fixed:
+            where = ", ".join(f"{_text(own.names.get(field, field))}: {_literal(one)}" for field, one in fixed.items())
+            options += f", where={{{where}}}"
+        paged = ("limit: int = 20", "cursor: Cursor | None = None")
+        doc = f"Of each {cls} a page, by its key on {key.index}."
+        yield _Question((f"{name}_{own.key_name(key.name)}",), options, (*known, *paged), f"Page[{cls}]", doc)
+
+
+# Parts of the text
+
+
+def _table(draft: TableDraft, indexes: Sequence[str], classes: Sequence[str]) -> Iterator[str]:
+    ((partition, kind),) = draft.key.partition
+    yield "    table = Table("
+    yield f"        {_text(draft.name)},"
+    if indexes:
+        yield from _wrapped("        indexes=", indexes, "[]", ",", always=True)
+    yield from _wrapped("        entities=", classes, "[]", ",", always=True)
+    yield f"        partition={_attribute(partition, kind)},"
+    sort = _attribute(*draft.key.sort[0]) if draft.key.sort else "None"
+    yield f"        sort={sort},"
+    yield "    )"
+
+
+def _wrapped(head: str, names: Sequence[str], brackets: str, tail: str, *, always: bool = False) -> Iterator[str]:
+    """Names on one line, or each on its own where they are many. ``always``: in brackets on one line too."""
+    opening, closing = brackets
+    line = f"{head}{opening if always else ''}{', '.join(names)}{closing if always else ''}{tail}"
+    if len(line) <= _LINE_MAX:
+        yield line
+        return
+    margin = " " * (len(head) - len(head.lstrip()))
+    yield f"{head}{opening}"
+    yield from (f"{margin}    {name}," for name in names)
+    yield f"{margin}{closing}{tail}"
+
+
+def _index(index: IndexDeclaration) -> str:
+    parts = [_text(index.name), _attribute_list(index.partition)]
+    if index.sort:
+        parts.append(_attribute_list(index.sort))
+    if index.projection != "ALL":
+        one = index.projection
+        parts.append(f"projection={_text(one) if isinstance(one, str) else _texts(one)}")
+    if index.local:
+        parts.append("local=True")
+    return f"Index({', '.join(parts)})"
+
+
+def _attribute(name: str, kind: str) -> str:
+    wrapped = {"S": "{}", "N": "Number({})", "B": "Binary({})"}
+    return wrapped[kind].format(_text(name))
+
+
+def _attribute_list(attributes: Sequence[tuple[str, str]]) -> str:
+    texts = [_attribute(name, kind) for name, kind in attributes]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _key(key: KeyDeclaration, own: _Fields, indexes: dict[str, str]) -> str:
+    parts = [_sides(key, own)]
+    if key.index is not None:
+        parts.append(f"index={indexes[key.index]}")
+    if key.when:
+        pairs = ", ".join(
+            f"{_text(own.names.get(name, name))}: "
+            f"{_literal(allowed[0]) if len(allowed) == 1 else f'({_literals(allowed)})'}"
+            for name, allowed in key.when.items()
+        )
+        parts.append(f"when={{{pairs}}}")
+    if key.shards > 1:
+        parts.append(f"shards={key.shards}")
+    return f"Key({', '.join(parts)})"
+
+
+def _sides(key: KeyDeclaration, own: _Fields) -> str:
+    sides = [side for side in (key.partition, key.sort) if side]
+    texts = [[_text(own.template(one)) for one in side] for side in sides]
+    return ", ".join(one[0] if len(one) == 1 else f"[{', '.join(one)}]" for one in texts)
+
+
+def _text(text: str) -> str:
+    """A text as Python's literal, in double quotes where that is as well."""
+    shown = repr(text)
+    return f'"{shown[1:-1]}"' if shown.startswith("'") and '"' not in shown else shown
+
+
+def _texts(texts: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
+
+
+def _literal(value: Any) -> str:
+    return _text(value) if isinstance(value, str) else repr(value)
+
+
+def _literals(values: Sequence[Any]) -> str:
+    return ", ".join(map(_literal, values))
+
+
+def _doc(text: str) -> str:
+    """A docstring; nothing in the text can end it."""
+    line = " ".join(text.split()).replace("\\", "\\\\").replace('"', "'")
+    return f'"""{line}"""'
+
+
+def _class_name(text: str) -> str:
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z0-9]*|[a-z0-9]+", re.sub(r"[^0-9A-Za-z]+", " ", text))
+    name = "".join(
+        word[0].upper() + (word[1:].lower() if word.isupper() and len(words) > 0 else word[1:]) for word in words
+    )
+    return name if re.match(r"[A-Za-z]", name) else f"Item{name}"
+
+
+def _constant(text: str) -> str:
+    name = re.sub(r"[^0-9A-Za-z]+", "_", text).strip("_").upper()
+    return name if re.match(r"[A-Z]", name) else f"INDEX_{name}".rstrip("_")

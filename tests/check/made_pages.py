@@ -1,0 +1,136 @@
+"""The parts of docs/rules/ that are made from the code: each rule's manual, what its wrong example is told, the list.
+
+``python -m tests.check.made_pages`` writes them; a test compares. A page's own words and examples stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from keyplan.check.findings import Finding, Report, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.rules import RULES
+from keyplan.check.running import check, refused
+from keyplan.cli.designs import find
+from keyplan.design.traffic import read_traffic
+from keyplan.errors import DesignError
+from tests.repository.examples import Block, blocks_of
+from tests.repository.files import ROOT
+
+FOLDER = ROOT / "docs" / "rules"
+INDEX = FOLDER / "README.md"
+GROUPS = {
+    "KP1": "Validity: what DynamoDB or the compiler refuses",
+    "KP2": "Keys",
+    "KP3": "Patterns and writes",
+    "KP4": "Indexes",
+    "KP5": "Cost and throughput",
+    "KP6": "Operations",
+    "KP9": "The check itself",
+}
+_WORDS = {Severity.ERROR: "Error", Severity.WARNING: "Warning", Severity.INFO: "Info"}
+
+
+@dataclass(frozen=True)
+class Example:
+    """A design of a page, and the traffic that it is checked with."""
+
+    code: str
+    traffic: str | None
+
+    def report(self, folder: Path) -> Report:
+        """What the check says of it, in an empty folder."""
+        path = folder / "example.py"
+        path.write_text(self.code, encoding="utf-8")
+        try:
+            design = find(str(path)).design
+        except DesignError as error:
+            return refused(error)
+        if self.traffic is None:
+            return check(design)
+        rates = folder / "traffic.toml"
+        rates.write_text(self.traffic, encoding="utf-8")
+        return check(design, read_traffic(rates, design.compiled))
+
+
+def page_of(rule: Rule) -> Path:
+    """The page of a rule."""
+    return FOLDER / rule.page
+
+
+def examples(rule: Rule) -> dict[str, Example]:
+    """The wrong and the right example of a rule's page."""
+    blocks = blocks_of(page_of(rule))
+    found: dict[str, Example] = {}
+    for position, block in enumerate(blocks):
+        kind = next((word for word in ("wrong", "right") if word in block.words), None)
+        if kind is not None and block.language in {"python", "py"}:
+            found[kind] = Example(block.text, _traffic(blocks, position))
+    return found
+
+
+def _traffic(blocks: list[Block], position: int) -> str | None:
+    following = blocks[position + 1] if position + 1 < len(blocks) else None
+    return following.text if following is not None and following.language == "toml" and following.follows else None
+
+
+def told(finding: Finding) -> str:
+    """A finding as a page shows it."""
+    lines = [str(finding), *(f"  {line}" for line in finding.arithmetic), f"  → {finding.hint}"]
+    return "\n".join(lines)
+
+
+def manual(rule: Rule) -> str:
+    """A rule's manual as its page has it."""
+    text = rule.manual.replace("``", "`")
+    silence = f'class Shop(Design, silence={{"{rule.code} Place.member": "why it is right so"}})'
+    how = f"Silence it where the design's class is made, with a reason: `{silence}`."
+    if rule.code in {"KP100", "KP901", "KP902"}:
+        how = "It can't be silenced."
+    return f"*{_WORDS[rule.severity]}.* {rule.title}.\n\n{text}\n\n{how}"
+
+
+def rule_table() -> str:
+    """All rules, group by group."""
+    parts: list[str] = []
+    for start, title in GROUPS.items():
+        lines = [f"### {title}", "", "| code | name | severity | what it says |", "|---|---|---|---|"]
+        for rule in RULES:
+            if rule.code.startswith(start):
+                link = f"[{rule.code}]({rule.page})"
+                lines.append(f"| {link} | {rule.name} | {rule.severity} | {rule.title} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def made_page(rule: Rule) -> str:
+    """A rule's page as it is to be."""
+    text = page_of(rule).read_text(encoding="utf-8")
+    text = re.sub(r"\A# [^\n]*", lambda _: f"# {rule.code} {rule.name}", text)
+    text = _between(text, "rule", manual(rule))
+    with tempfile.TemporaryDirectory() as folder:
+        report = examples(rule)["wrong"].report(Path(folder))
+    shown = "\n".join(told(one) for one in report.findings if one.code == rule.code)
+    return _between(text, "finding", f"```text\n{shown}\n```")
+
+
+def made_index() -> str:
+    """The list of rules as it is to be."""
+    return _between(INDEX.read_text(encoding="utf-8"), "rules", rule_table())
+
+
+def _between(text: str, name: str, made: str) -> str:
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    head, _, rest = text.partition(begin)
+    return f"{head}{begin}\n\n{made}\n\n{end}{rest.partition(end)[2]}"
+
+
+if __name__ == "__main__":
+    for one in RULES:
+        page_of(one).write_text(made_page(one), encoding="utf-8")
+    INDEX.write_text(made_index(), encoding="utf-8")
+    sys.exit(0)

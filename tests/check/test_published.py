@@ -1,0 +1,96 @@
+"""The five documents' designs: what SYSTEMS and the documents are known to get wrong, and the finding that tells it.
+
+What a design can't show isn't here: that the two tables of the blog's document differ (one design has one spelling, but
+its copy under two names is found), and that messages between users are modelled nowhere.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from keyplan.check import Report, check
+from keyplan.check.running import refused
+from keyplan.cli.designs import find
+from keyplan.design.traffic import traffic_from
+from keyplan.errors import DesignError
+from tests.repository.files import ROOT
+
+TRAFFIC: dict[str, dict[str, Any]] = {
+    "blog": {"patterns": {"view": {"per_second": 1000, "peak_per_second": 10_000, "hottest": 1}}},
+    "social": {"patterns": {"feed": {"items": 5000}, "followers": {"items": 1_000_000}}},
+}
+
+KNOWN = [
+    ("B8 wants strong consistency of an index", "blog_sign_in", "KP100", "BlogSignIn.user_by_email"),
+    ("B8: an index doesn't keep emails unique either", "blog", "KP305", "Blog.user_by_email"),
+    ("two plain puts aren't atomic", "blog", "KP307", "Blog.create_post"),
+    ("two posts can take one slug", "blog", "KP306", "Blog.create_post"),
+    ("created_at and created_at_sk", "blog", "KP206", "Post.by_status_created"),
+    ("status values are spelt in several ways", "blog", "KP205", "Post.status"),
+    ("all published posts in one partition: latest", "blog", "KP202", "Post.by_status_created"),
+    ("all published posts in one partition: popular", "blog", "KP202", "Post.by_status_rating"),
+    ("each view rewrites the rating: two write units", "blog", "KP209", "Blog.view"),
+    ("10,000 views a second on one hot key", "blog", "KP501", "Post.by_status_rating"),
+    ("10,000 views a second on one post", "blog", "KP501", "Post.primary"),
+    ("2^n - 1 combinations of tags", "blog", "KP102", "PostTagCombo.tags"),
+    ("one partition of contact messages grows for ever", "blog", "KP201", "ContactMessage.primary"),
+    ("two messages of one moment", "blog", "KP204", "ContactMessage.primary"),
+    ("bodies are copied into every index", "blog", "KP503", "Post"),
+    ("an index that its slug items replace", "blog", "KP401", "POSTS_BY_SLUG"),
+    ("a new index for every new query", "blog", "KP405", "Blog.table"),
+    ("VERSION#10 sorts before VERSION#2", "cms_numbers", "KP100", "ArticleVersion.primary"),
+    ("metadata and newest version in one query", "cms_latest", "KP100", "CmsLatest.article_with_latest"),
+    ("publish reads, then writes without a condition", "cms", "KP308", "Cms.publish_version"),
+    ("two publishers write the same version", "cms", "KP306", "Cms.publish_version"),
+    ("a body over 400 KB", "cms", "KP103", "ArticleVersion.body"),
+    ("timestamps have minutes", "social_minutes", "KP100", "Post.primary"),
+    ("followers are asked for, following is written", "social", "KP309", "Follower"),
+    ("a reader who follows 5,000", "social", "KP304", "Social.feed"),
+    ("a user with a million followers", "social", "KP303", "Social.followers"),
+    ("the header stands with the user, its lines with the order", "shop_details", "KP100", "ShopDetails.order_details"),
+    ("scan and filter in the app", "red_flags", "KP301", "RedFlags.scanned"),
+    ("a GSI for every new query", "red_flags", "KP401", "LATER"),
+    ("one partition key for the whole system", "red_flags", "KP201", "Order.primary"),
+    ("status as partition key", "red_flags", "KP202", "Order.by_status"),
+    ("country as partition key", "red_flags", "KP202", "Order.by_country"),
+    ("the current hour as partition key", "red_flags", "KP203", "Order.by_hour"),
+]  # fmt: skip
+
+
+@cache
+def report(name: str) -> Report:
+    """What the check says of a module of tests/designs_as_published."""
+    try:
+        design = find(str(ROOT / "tests" / "designs_as_published" / f"{name}.py")).design
+    except DesignError as error:
+        return refused(error)
+    return check(design, traffic_from(TRAFFIC.get(name, {}), design.compiled))
+
+
+@pytest.mark.parametrize(("known", "name", "code", "place"), KNOWN, ids=[one[0] for one in KNOWN])
+def test_each_known_fault_is_found(known: str, name: str, code: str, place: str) -> None:
+    assert (code, place) in {(one.code, one.place) for one in report(name).findings}, known
+
+
+@pytest.mark.parametrize("name", sorted({one[1] for one in KNOWN} | {"papers", "shop"}))
+def test_findings_stand_in_the_file(name: str) -> None:
+    for one in report(name).findings:
+        assert one.source is not None, one
+        assert one.source.file.endswith(f"{name}.py")
+
+
+def test_what_the_viral_post_takes_is_reckoned_out() -> None:
+    """Two write units an entry, of 5,000 bytes each, 10,000 times a second, against 1,000 that one partition takes."""
+    (found,) = [one for one in report("blog").findings if (one.code, one.place) == ("KP501", "Post.by_status_rating")]
+    line, *_ = found.arithmetic
+    assert line.startswith("view: 10,000 calls/s × 10 write units (Update Post")
+    assert "the old entry removed and the new one written" in line
+    assert line.endswith("= 100,000 units/s")
+
+
+def test_the_readers_who_follow_many_are_counted() -> None:
+    (found,) = [one for one in report("social").findings if one.code == "KP304"]
+    assert found.arithmetic == ("1 Query of Following + 5,000 partitions of Post = 5,001 requests a page",)

@@ -1,0 +1,140 @@
+"""The five systems: nothing is found, but what is silenced with a reason. And the check fails on no design of this
+repository, whatever traffic is said of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keyplan import Design
+from keyplan.check import check
+from keyplan.check.running import refused
+from keyplan.design.traffic import Load, Stored, TableSettings, Traffic
+from keyplan.errors import DesignError
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.papers.design import Papers
+from keyplan.systems.shop.design import Shop
+from keyplan.systems.social.design import Social
+from tests.repository.examples import Program, programs_of
+from tests.repository.files import ROOT, written_files
+
+SYSTEMS = [Blog, Cms, Papers, Shop, Social]
+
+
+@pytest.mark.parametrize("design", SYSTEMS)
+def test_nothing_is_found_that_has_no_reason(design: type[Design]) -> None:
+    assert [str(one) for one in check(design).counted()] == []
+
+
+@pytest.mark.parametrize("design", SYSTEMS)
+def test_reasons_are_sentences(design: type[Design]) -> None:
+    assert [reason for reason in design.compiled.silence.values() if len(reason.split()) < 4] == []
+
+
+@cache
+def designs() -> list[type[Design]]:
+    """Every design of the systems, of the tests and of the documentation's examples."""
+    found: dict[str, type[Design]] = {one.__name__: one for one in SYSTEMS}
+    for path in written_files(".py", ROOT / "tests"):
+        if re.search(r"^class \w+\(\w*Design\b", path.read_text(encoding="utf-8"), re.MULTILINE):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            try:
+                module = importlib.import_module(name)
+            except DesignError:
+                continue  # wrong on purpose
+            found |= {f"{name}.{key}": value for key, value in vars(module).items() if _is_design(value)}
+    for path in written_files(".md", ROOT / "docs"):
+        for number, program in enumerate(programs_of(path)):
+            found |= {f"{path.name}:{number}.{one.__name__}": one for one in _designs_of(program, path)}
+    return list(dict.fromkeys(found.values()))
+
+
+def _is_design(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Design) and value is not Design
+
+
+def _designs_of(program: Program, path: Path) -> list[type[Design]]:
+    """The designs of an example; a page of its own is run by the tests of the repository."""
+    if "class " not in (code := program.steps[0][1]):
+        return []
+    name = f"checked_{path.stem.replace('-', '_')}_{program.line}"
+    module = type(sys)(name)
+    sys.modules[name] = module
+    try:
+        exec(compile(re.split(r"^(?=\w+ = \w+\.open\()", code, flags=re.MULTILINE)[0], name, "exec"), vars(module))
+        return [value for value in vars(module).values() if _is_design(value)]
+    except DesignError:
+        return []  # wrong on purpose
+    finally:
+        del sys.modules[name]
+
+
+def test_there_are_many_designs() -> None:
+    assert len(designs()) > 60
+
+
+def test_no_design_breaks_a_rule_itself() -> None:
+    for design in designs():
+        for report in (check(design), check(design.compiled)):
+            assert report.rules > 40
+            for one in report.findings:
+                assert one.message
+                assert one.hint
+                assert one.place
+
+
+def test_a_refused_design_without_a_place_is_told() -> None:
+    (found,) = refused(DesignError("no table")).findings
+    assert (found.code, found.message) == ("KP100", "no table")
+
+
+rates = st.none() | st.floats(min_value=0, max_value=2e8) | st.integers(0, 10**8).map(float)
+counts = st.none() | st.floats(min_value=0, max_value=1e15)
+loads = st.builds(
+    Load,
+    per_second=rates,
+    peak_per_second=rates,
+    items=counts,
+    item_bytes=st.none() | st.integers(1, 400 * 1024),
+    kept=st.none() | st.floats(0.001, 1),
+    hottest=st.none() | st.floats(0.001, 1),
+)
+entities = st.builds(
+    Stored,
+    count=counts,
+    item_bytes=st.none() | st.integers(1, 400 * 1024),
+    per_partition=counts,
+    per_partition_max=counts,
+)
+tables = st.builds(
+    TableSettings,
+    billing=st.sampled_from(["on-demand", "provisioned"]),
+    point_in_time_recovery=st.none() | st.booleans(),
+    stream=st.none() | st.just("KEYS_ONLY"),
+    stream_readers=st.none() | st.integers(0, 9),
+    replicas=st.lists(st.sampled_from(["us-east-1", "eu-west-3"]), max_size=2).map(tuple),
+    strong_across_regions=st.booleans(),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_traffic_breaks_a_rule(data: st.DataObject) -> None:
+    design = data.draw(st.sampled_from(SYSTEMS)).compiled
+    traffic = Traffic(
+        data.draw(tables),
+        {name: data.draw(loads) for name in design.patterns},
+        {entity.name: data.draw(entities) for entity in design.entities.values()},
+    )
+    for one in check(design, traffic).findings:
+        assert "nan" not in one.message
+        assert "inf" not in one.message

@@ -1,0 +1,171 @@
+"""What is read from the code of writes: actions, what they change, what they decide by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan import (
+    Add,
+    Batch,
+    Check,
+    Create,
+    Delete,
+    Design,
+    Entity,
+    Key,
+    Put,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.check.sources import Sources
+from keyplan.check.writing import Action, WrittenCode
+
+
+class Item(Entity):
+    name: str
+    number: int = 0
+    other: int = 0
+
+    primary = Key("ITEM#{name}", "HEAD")
+
+
+class Note(Entity):
+    name: str
+    text: str
+
+    primary = Key("NOTE#{name}", "{text}")
+
+
+def _both(item: Item) -> Writes:
+    yield Create(Note(name=item.name, text="made"))
+    yield Update(item, number=item.number + 1)
+
+
+class Things(Design):
+    table = Table("things")
+
+    @read("R1")
+    def item(self, name: str) -> Item | None: ...
+
+    @read("R2")
+    def note(self, name: str, text: str) -> Note | None: ...
+
+    @write("W1")
+    def put_one(self, item: Item) -> Writes:
+        yield Put(item)
+
+    @write("W2")
+    def reckoned(self, name: str) -> Writes:
+        item = yield from self.item.ask(name)
+        assert item is not None
+        number = item.number + 1
+        yield Update(item, number=number, other=item.other)
+
+    @write("W3")
+    def conditional(self, item: Item) -> Writes:
+        yield Update(item, number=item.number * 2).only_if(number=item.number)
+
+    @write("W4")
+    def by_class(self, name: str) -> Writes:
+        yield Update(Item, name=name).set(number=Add(1)).only_if("number < :most", most=9)
+
+    @write("W5")
+    def looped(self, names: list[str]) -> Writes:
+        for name in names:
+            yield Delete(Item, name=name)
+        yield Batch(Put(Note(name=name, text="gone")) for name in names)
+
+    @write("W6")
+    def helped(self, item: Item) -> Writes:
+        yield Check(item)
+        yield from _both(item)
+        yield from self._own(item.name)
+
+    @write("W7")
+    def handed_on(self, item: Item, changes: dict[str, Any]) -> Writes:
+        yield Update(item, **changes)
+
+    @write("W8")
+    def copied(self, item: Item, name: str) -> Writes:
+        other = Item(name=name, number=item.number)
+        yield Create(other)
+        if item.number:
+            note = Note(name=name, text="x" + item.name)
+            yield Put(note)
+
+    def _own(self, name: str) -> Writes:
+        yield Put(Item(name=name))
+
+
+def code(name: str) -> WrittenCode:
+    return WrittenCode.of(Things.compiled.writes[name], Things.compiled, Things, Sources())
+
+
+def actions(name: str) -> list[tuple[str, str]]:
+    return [(one.kind, one.entity.name if one.entity else "?") for one in code(name).actions]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("put_one", [("Put", "Item")]),
+        ("reckoned", [("Update", "Item")]),
+        ("by_class", [("Update", "Item")]),
+        ("looped", [("Delete", "Item"), ("Put", "Note")]),
+        ("helped", [("Check", "Item"), ("Create", "Note"), ("Update", "Item"), ("Put", "Item")]),
+        ("copied", [("Create", "Item"), ("Put", "Note")]),
+    ],
+)
+def test_actions_and_their_entities(name: str, found: list[tuple[str, str]]) -> None:
+    assert actions(name) == found
+
+
+def only(name: str) -> Action:
+    (found,) = code(name).actions
+    return found
+
+
+def test_what_is_reckoned_from_what_was_read() -> None:
+    found = only("reckoned")
+    assert dict(found.changes) == {"number": "set", "other": "set"}
+    assert found.from_read == {"number"}
+    assert not found.conditional
+    assert [one.name for one in code("reckoned").asks] == ["item"]
+
+
+def test_conditions_and_relative_changes() -> None:
+    assert only("conditional").conditional
+    found = only("by_class")
+    assert (dict(found.changes), found.conditional, found.by_instance) == ({"number": "Add"}, True, False)
+
+
+def test_loops_and_batches() -> None:
+    deleted, put = code("looped").actions
+    assert (deleted.looped, deleted.batched) == (True, False)
+    assert (put.looped, put.batched, put.built) == (True, True, {"name", "text"})
+
+
+def test_changes_that_are_handed_on_are_open() -> None:
+    found = only("handed_on")
+    assert found.open
+    assert not found.changes
+
+
+def test_a_write_without_source_is_not_known() -> None:
+    namespace: dict[str, Any] = {**globals()}
+    exec(
+        "class Bare(Design):\n"
+        "    table = Table('bare')\n"
+        "    @write('W1')\n"
+        "    def go(self, item: Item) -> Writes:\n"
+        "        yield Put(item)\n",
+        namespace,
+    )
+    bare = namespace["Bare"]
+    found = WrittenCode.of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
+    assert (found.known, found.actions) == (False, [])

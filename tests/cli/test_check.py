@@ -1,0 +1,153 @@
+"""``keyplan check``: what is shown, exit statuses, files. What it finds is tested in ``tests/check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.support import json_of, run
+
+INBOX = """
+from datetime import datetime
+
+from keyplan import Cursor, Design, Entity, Key, Page, Table, read
+
+
+class Message(Entity):
+    message_id: str
+    at: datetime
+
+    primary = Key("MESSAGES", "{at}#{message_id}")
+
+
+class Inbox(Design):
+    table = Table("inbox")
+
+    @read("M1", newest_first=True)
+    def messages(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Message]: ...
+"""
+
+
+@pytest.fixture
+def inbox(folder: Path) -> Path:
+    path = folder / "inbox.py"
+    path.write_text(INBOX)
+    return path
+
+
+@pytest.mark.usefixtures("inbox")
+def test_a_finding_is_shown_with_its_place_its_numbers_and_what_to_do() -> None:
+    found = run("check", "inbox.py")
+    assert found.exit_code == 1
+    flat = " ".join(found.output.split())
+    assert "WARNING KP201 fixed-partition Message.primary inbox.py:11" in flat
+    assert "1 partition × 1,000 write units/s and 3,000 read units/s" in flat
+    assert "→ put a field that spreads into the partition key" in flat
+    assert "1 warning." in flat
+    assert "no rates are known" in flat
+
+
+@pytest.mark.usefixtures("inbox")
+@pytest.mark.parametrize(("least", "status"), [("error", 0), ("warning", 1), ("info", 1), ("never", 0)])
+def test_the_exit_status_is_by_the_worst_finding(least: str, status: int) -> None:
+    assert run("check", "inbox.py", "--fail-on", least).exit_code == status
+
+
+def test_a_silenced_finding_is_shown_with_its_reason_if_asked_for(inbox: Path) -> None:
+    inbox.write_text(INBOX.replace("(Design)", '(Design, silence={"KP201 Message.primary": "some twenty a day"})'))
+    found = run("check", "inbox.py")
+    assert (found.exit_code, "Nothing found (1 silenced: --all shows them)." in found.output) == (0, True)
+    assert "silenced: some twenty a day" in run("check", "inbox.py", "--all").output
+
+
+@pytest.mark.usefixtures("inbox")
+def test_json_sarif_and_annotations() -> None:
+    data = json.loads(run("check", "inbox.py", "--json").stdout)
+    (report,) = data["reports"]
+    assert (report["design"], report["findings"][0]["code"], report["findings"][0]["line"]) == ("Inbox", "KP201", 11)
+    assert json.loads(run("check", "inbox.py", "--format", "json").stdout) == data
+    sarif = json.loads(run("check", "inbox.py", "--format", "sarif").stdout)
+    assert sarif["runs"][0]["results"][0]["ruleId"] == "KP201"
+    assert run("check", "inbox.py", "--format", "github").stdout.startswith(
+        "::warning file=inbox.py,line=11,title=KP201"
+    )
+
+
+@pytest.mark.usefixtures("inbox")
+def test_a_baseline() -> None:
+    written = run("check", "inbox.py", "--write-baseline", "known.json")
+    assert (written.exit_code, written.stdout, written.stderr) == (0, "", "known.json: 1 finding.\n")
+    found = run("check", "inbox.py", "--baseline", "known.json")
+    assert (found.exit_code, "1 known by the baseline" in found.output) == (0, True)
+    Path("inbox.py").write_text(INBOX.replace('"MESSAGES"', '"INBOX#{message_id}"'))
+    found = run("check", "inbox.py", "--baseline", "known.json")
+    assert (found.exit_code, "The baseline has 1 that are no longer found." in found.output) == (0, True)
+    assert run("check", "inbox.py", "--baseline", "none.json").exit_code == 2
+
+
+def test_every_design_of_a_file_is_checked(inbox: Path) -> None:
+    inbox.write_text(INBOX + INBOX[INBOX.index("class Inbox") :].replace("class Inbox", "class Second"))
+
+    def names(*given: str) -> list[str]:
+        return [one["design"] for one in json.loads(run("check", *given, "--json").stdout)["reports"]]
+
+    assert names("inbox.py") == ["Inbox", "Second"]
+    assert names("inbox.py:Inbox") == ["Inbox"]
+    assert names("inbox.py:Second", "cms") == ["Second", "Cms"]
+
+
+def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
+    inbox.write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
+    found = run("check", "inbox.py")
+    assert found.exit_code == 1
+    assert "ERROR" in found.output
+    assert "KP100 does-not-compile  Inbox.messages  inbox.py:17" in found.output
+    assert "Message has no field 'sender'" in found.output
+    annotation = run("check", "inbox.py", "--format", "github").stdout
+    assert annotation.startswith("::error file=inbox.py,line=17,title=KP100 does-not-compile::")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = (", "SyntaxError"),
+        ("import no_such_thing", "No module named 'no_such_thing'"),
+        ("1 / 0", "bad.py:1"),
+        ("", "it has none"),
+    ],
+)  # fmt: skip
+def test_a_file_that_fails_is_told(folder: Path, text: str, told: str) -> None:
+    (folder / "bad.py").write_text(text)
+    found = run("check", "bad.py")
+    assert (found.exit_code, told in found.stderr) == (2, True)
+    assert "Traceback" not in found.output
+
+
+def test_traffic_brings_load_into_it(inbox: Path) -> None:
+    Path("traffic.toml").write_text("[patterns.M1]\nper_second = 100\npeak_per_second = 90_000\nitems = 500\n")
+    found: Any = json.loads(run("check", str(inbox), "--traffic", "traffic.toml", "--json").stdout)["reports"][0]
+    assert "KP501" in {one["code"] for one in found["findings"]}
+    assert found["traffic"] is True
+
+
+@pytest.mark.usefixtures("inbox")
+def test_traffic_that_doesnt_fit_is_told_whole() -> None:
+    Path("traffic.toml").write_text('[patterns.M2]\nper_second = -1\n[table]\nregion = "x"\n')
+    found = run("check", "inbox.py", "--traffic", "traffic.toml")
+    assert found.exit_code == 2
+    assert "patterns.M2: the design has no such pattern (did you mean M1?)" in found.stderr
+    assert "patterns.M2.per_second" in found.stderr
+    assert "table.region" in found.stderr
+    assert json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["code"] == "TrafficError"
+
+
+def test_a_system_by_its_name() -> None:
+    assert json_of("check", "cms")["reports"][0]["patterns"] > 10
+
+
+def test_what_is_shown_cant_steer_a_terminal(inbox: Path) -> None:
+    inbox.write_text(INBOX.replace('"MESSAGES"', '"MESS\\x1b[31mAGES"'))
+    assert "\x1b[31m" not in run("check", "inbox.py").output

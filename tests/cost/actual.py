@@ -1,0 +1,277 @@
+"""What really lies in a store, as the cost model is told it: by brute force over all items; and meters for requests.
+
+The model must then say exactly what the engine meters. Which items a query meets is found by evaluating its key
+condition over every stored item; how many requests that takes, and their units, is the model's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import total_ordering
+from typing import Any
+
+from keyplan import expressions
+from keyplan.client.answers import _last_member
+from keyplan.client.bounds import key_condition, order_of, partition_texts
+from keyplan.client.junctions import end_values
+from keyplan.client.reads import QueryReader, Target, filter_members
+from keyplan.client.sieve import sieve_of
+from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
+from keyplan.cost.units import Request
+from keyplan.cost.writing import Stored
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.keys import CompiledKey
+from keyplan.design.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.sizes import entry_of
+from keyplan.opening import Design
+from keyplan.testing.world import items_of
+from keyplan.values import Item, item_size
+
+Units = tuple[str, tuple[tuple[str, float], ...]]
+
+
+# Metering
+
+
+@dataclass
+class Meter:
+    """A transport that asks for the consumed capacity of each request, and keeps it."""
+
+    inner: Any
+    metered: list[Units] = field(default_factory=list[Units])
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        response: dict[str, Any] = self.inner.call(operation, {**parameters, "ReturnConsumedCapacity": "INDEXES"})
+        self.metered.append(_units(operation, response["ConsumedCapacity"]))
+        return response
+
+    def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
+        return [self.call(one.operation, one.parameters) for one in requests]
+
+
+@contextmanager
+def metering(design: Design) -> Iterator[Meter]:
+    """Meter what is asked of the design's store meanwhile."""
+    plain = design.store.transport
+    meter = Meter(plain)
+    design.store.transport = meter
+    try:
+        yield meter
+    finally:
+        design.store.transport = plain
+
+
+def _units(operation: str, consumed: Any) -> Units:
+    found: dict[str, float] = {}
+    for one in consumed if isinstance(consumed, list) else [consumed]:
+        found[""] = found.get("", 0.0) + one["Table"]["CapacityUnits"]
+        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+            for name, units in one.get(member, {}).items():
+                found[name] = found.get(name, 0.0) + units["CapacityUnits"]
+    return operation, tuple(sorted((name, units) for name, units in found.items() if units))
+
+
+def predicted(requests: list[Request]) -> list[Units]:
+    """The model's requests in the meter's form."""
+    found: list[Units] = []
+    for request in requests:
+        units: dict[str, float] = {}
+        for line in request.lines:
+            units[line.target] = units.get(line.target, 0.0) + line.units
+        found.append((request.operation, tuple(sorted(units.items()))))
+    return found
+
+
+# What is there
+
+
+class Actual:
+    """Everything that a store holds, for the model to be told of."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.compiled = design.compiled
+        self.target = Target(design.store.table_name, design.compiled.table)
+        self.items = list(items_of(design.store))
+        names = design.compiled.table.key_names
+        self.by_key = {_identity(item, names): item for item in self.items}
+        self._names = names
+
+    def at(self, key: Mapping[str, Any]) -> Item | None:
+        """The item of a primary key."""
+        return self.by_key.get(_identity(key, self._names))
+
+    # The model's world for writes
+
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> tuple[Any, list[Request]]:
+        limit = None if pattern.limit is None else arguments[pattern.limit.name]
+        return None, requests_of(pattern, self.found(pattern, arguments), limit, strongly=True)
+
+    def item(self, instance: Entity) -> Item:
+        return self.compiled.entities[type(instance)].to_item(instance)
+
+    def before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Any) -> Stored | None:
+        item = self.at(entity.item_key(entity.primary, known))
+        return None if item is None else (entity.from_item(item), item)
+
+    def claim(self, entity: CompiledEntity, claim: CompiledKey, known: Mapping[str, Any]) -> Item | None:
+        return self.at(entity.item_key(claim, known))
+
+    # The model's finds for reads
+
+    def found(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Found:
+        values = {**arguments, **pattern.constants}
+        plan = pattern.plan
+        match plan:
+            case GetPlan():
+                return Found((self._size(plan.entity.item_key(plan.entity.primary, values)),))
+            case ClaimPlan():
+                return Found(self._claimed(plan, values))
+            case BatchGetPlan():
+                entity = plan.entity
+                keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
+                distinct = {_identity(key, self._names): key for key in keys}
+                return Found(tuple(self._size(key) for key in distinct.values()))
+            case QueryPlan():
+                return Found(stretches=self._stretches(plan, values))
+            case ScanPlan():
+                return Found(stretches=(self._scanned(plan, values),))
+            case ThroughPlan():
+                return self._through(plan, values)
+
+    def _size(self, key: Mapping[str, Any]) -> int | None:
+        item = self.at(key)
+        return None if item is None else item_size(item)
+
+    def _claimed(self, plan: ClaimPlan, values: Mapping[str, Any]) -> tuple[int | None, ...]:
+        claim = self.at(plan.entity.item_key(plan.claim, values))
+        if claim is None:
+            return (None,)
+        return item_size(claim), self._size(claim["claim_of"]["M"])
+
+    def _stretches(
+        self, plan: QueryPlan, values: Mapping[str, Any], through: ThroughPlan | None = None
+    ) -> tuple[Stretch, ...]:
+        """What lies in every partition that a query reads."""
+        sets = [values]
+        if plan.each is not None:
+            sets = [{**values, plan.each: one} for one in dict.fromkeys(values[plan.each])]
+        reader = QueryReader(plan, self.target)
+        found: dict[tuple[str, ...], Stretch] = {}
+        for one in sets:
+            for shard in range(plan.shards):
+                partition = partition_texts(plan.matches[0], one, plan.key.suffix(shard))
+                if reader.request(one, partition) is not None:
+                    met = [
+                        self._met(plan, reader, one, item, size, place, through)
+                        for item, size, place in self._selected(plan, one, partition)
+                    ]
+                    last = _last_member(plan, one)
+                    found[tuple(partition)] = Stretch(
+                        sorted(met, key=lambda met: met.place), None if last is None else last.__name__
+                    )
+        return tuple(found.values())
+
+    def _selected(
+        self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]
+    ) -> Iterator[tuple[Item, int, tuple[_Order, _Order]]]:
+        """The items that the key condition names: each with its bytes in the index, and its place there."""
+        condition = key_condition(plan, values, partition)
+        assert condition is not None
+        given = expressions.Placeholders(dict(condition.names), dict(condition.values))
+        matches = expressions.bind_condition(condition.text, given, "FilterExpression").matches
+        table = self.compiled.table
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        sort = base[1:] if plan.index is None else plan.index.sort
+        order = (*sort, *(attribute for attribute, _ in plan.key.partition), *base)
+        for item in self.items:
+            entry = None if plan.index is None else entry_of(table, plan.index, item)
+            if (plan.index is not None and entry is None) or not matches(item):
+                continue
+            place = tuple(order_of(item[one.name][one.type], one.type) for one in order)
+            size = item_size(item) if entry is None else entry.size_bytes
+            yield item, size, (_Order(place[: len(sort)], plan.forward), _Order(place, plan.forward))
+
+    def _met(
+        self,
+        plan: QueryPlan,
+        reader: QueryReader,
+        values: Mapping[str, Any],
+        item: Item,
+        size: int,
+        place: tuple[_Order, _Order],
+        through: ThroughPlan | None,
+    ) -> Met:
+        instance = reader.instance(item) if _passes(plan, values, item) else None
+        sieve = sieve_of(plan, values)
+        if instance is None or (sieve is not None and not sieve.passes(instance, item)):
+            return Met(size, None, place)
+        return Met(
+            size, type(instance).__name__, place, None if through is None else self._end(through, instance, values)
+        )
+
+    def _end(self, plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> End:
+        known = end_values(plan, link, values)
+        if isinstance(plan.end, GetPlan):
+            key = plan.end.entity.item_key(plan.end.entity.primary, known)
+            return End(_identity(key, self._names), self._size(key))
+        return End(repr(sorted(known.items(), key=lambda one: one[0])), None, self._stretches(plan.end, known))
+
+    def _through(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Found:
+        junction = plan.junction
+        if isinstance(junction, QueryPlan):
+            ways = [
+                self._stretches(way.junction, values, way) for way in plan.ways if isinstance(way.junction, QueryPlan)
+            ]
+            return Found(stretches=ways[0], also=tuple(ways[1:]))
+        entity = junction.entity
+        key: Any = entity.item_key(entity.primary if isinstance(junction, GetPlan) else junction.claim, values)
+        sizes = (self._size(key),) if isinstance(junction, GetPlan) else self._claimed(junction, values)
+        if isinstance(junction, ClaimPlan) and sizes[0] is not None:
+            key = (self.at(key) or {})["claim_of"]["M"]
+        link = self.at(key)
+        return Found(sizes, link=None if link is None else self._end(plan, entity.from_item(link), values))
+
+    def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
+        """All items, in an order of their own: a scan's order is the store's affair, and every item is met."""
+        met = []
+        for number, item in enumerate(self.items):
+            entity = next((one for one in plan.entities if one.matches(item)), None)
+            kind = entity.name if entity is not None and _passes(plan, values, item) else None
+            met.append(Met(item_size(item), kind, (number,)))
+        return Stretch(met)
+
+
+@total_ordering
+@dataclass(frozen=True)
+class _Order:
+    """A place that ascends in the direction of a read."""
+
+    place: tuple[Any, ...]
+    forward: bool
+
+    def __lt__(self, other: _Order) -> bool:
+        return self.place < other.place if self.forward else self.place > other.place
+
+
+def _passes(plan: QueryPlan | ScanPlan, values: Mapping[str, Any], item: Item) -> bool:
+    """Whether the plan's filter lets an item through."""
+    members = filter_members(plan.filter, values)
+    if not members:
+        return True
+    given = expressions.Placeholders(dict(members["names"]), dict(members["values"]) or None)
+    return expressions.bind_condition(members["text"], given, "FilterExpression").matches(item)
+
+
+def _identity(item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(next(iter(item[name].values())) for name in names)

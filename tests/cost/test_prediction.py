@@ -1,0 +1,275 @@
+"""What the model predicts is what the engine meters: for every read and write of every system, on generated stores."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import hypothesis
+import pytest
+from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.client.conversations import converse
+from keyplan.cost.facts import Facts
+from keyplan.cost.reading import requests_of
+from keyplan.cost.trials import try_write
+from keyplan.cost.writing import rehearse
+from keyplan.design.actions import Action, Create, Delete, Put, Update
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.fields import kind_of
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.shapes import ShapeKind
+from keyplan.design.traffic import traffic_of
+from keyplan.design.typical import Typical
+from keyplan.errors import KeyplanError
+from keyplan.opening import Design
+from keyplan.systems import SYSTEM_NAMES, system
+from keyplan.testing.model import Model, _impatient
+from keyplan.testing.questions import Asker
+from keyplan.testing.report import Tally
+from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
+from keyplan.testing.world import identity_of, scan
+from tests.contract.design import Everything
+from tests.cost.actual import Actual, metering, predicted
+
+STORES = 25
+LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
+
+
+@dataclass
+class Recording:
+    """A write pattern's steps in its last attempt, for the model to be told of them."""
+
+    steps: list[Any] = field(default_factory=list[Any])
+
+    def replayed(self) -> Generator[Any, Any, None]:
+        for step in self.steps:  # noqa: UP028 - it takes answers, which a list would not
+            yield step
+
+
+@contextmanager
+def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Iterator[Recording]:
+    """Note what the pattern yields while it is called."""
+    found = Recording()
+
+    def recorded(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        found.steps = []
+        actions = pattern.function(*args, **kwargs)
+        answer: Any = None
+        while True:
+            try:
+                step = actions.send(answer)
+            except StopIteration as end:
+                return end.value
+            found.steps.append(step)
+            answer = yield step
+
+    patterns[pattern.name] = replace(pattern, function=recorded)
+    try:
+        yield found
+    finally:
+        patterns[pattern.name] = pattern
+
+
+@dataclass
+class Compared:
+    """How often each pattern was compared."""
+
+    reads: dict[str, int] = field(default_factory=dict[str, int])
+    writes: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def check_reads(design: Design, number: int, compared: Compared) -> None:
+    """Each read, called with arguments of stored and of absent items, costs what the model says."""
+    world, actual = scan(design), Actual(design)
+    for name, pattern in design.compiled.reads.items():
+        for arguments in Asker(pattern).questions(world, number):
+            choice = Random(f"{number}/{name}")
+            if pattern.limit is not None:
+                arguments[pattern.limit.name] = choice.randint(1, 5)
+            try:
+                bound = pattern.signature.bind((), arguments)
+                found = actual.found(pattern, bound)
+            except KeyplanError:
+                continue  # the call is refused
+            with metering(design) as meter, suppress(KeyplanError):
+                if pattern.shape.kind is ShapeKind.ITERATOR:
+                    list(design.stream(name, (), arguments))
+                else:
+                    design.run_read(name, (), arguments)
+            limit = None if pattern.limit is None else bound[pattern.limit.name]
+            expected = predicted(requests_of(pattern, found, limit))
+            assert sorted(meter.metered) == sorted(expected), f"{pattern.place}({arguments})"
+            compared.reads[name] = compared.reads.get(name, 0) + any(
+                one is not None for one in (*found.items, *(stretch.met or None for stretch in found.stretches))
+            )
+
+
+def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> None:
+    """Carry out a step, and compare what it cost, where it is one write."""
+    match step:
+        case Call():
+            called(design, step.pattern.name, model._arguments(step), compared)
+        case Write():
+            acted(design, Create(step.instance) if step.create else Put(step.instance))
+        case Change() | Erase():
+            target = model._pick(step.entity, step.pick, stale=False)
+            if target is not None:
+                acted(design, Update(target, **step.changes) if isinstance(step, Change) else Delete(target))
+        case _:
+            model.carry_out(step)
+            return
+    model.items = {identity_of(row.entity, row.values): row.instance for row in scan(design).rows}
+
+
+def acted(design: Design, action: Action) -> None:
+    """Carry out one action, and compare what it cost."""
+    actual = Actual(design)
+    with metering(design) as meter:
+        try:
+            design.transact([action])
+        except (KeyplanError, TypeError, ArithmeticError):
+            return
+    expected = rehearse(design.compiled, actual, Recording([action]).replayed)
+    assert sorted(meter.metered) == sorted(predicted(expected.requests)), repr(action)
+
+
+def called(design: Design, name: str, arguments: dict[str, Any], compared: Compared) -> None:
+    """Call a write, and compare what it cost with what the model says of what it yielded."""
+    pattern = design.compiled.writes[name]
+    actual = Actual(design)
+    with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
+        try:
+            converse(_impatient(design.conversation(pattern.name, arguments)), design.store.transport)
+        except (KeyplanError, TypeError, ValueError, ArithmeticError):
+            recorded.steps = []
+    if not recorded.steps:
+        return
+    expected = rehearse(design.compiled, actual, recorded.replayed)
+    assert sorted(meter.metered) == sorted(predicted(expected.requests)), f"{pattern.place}({arguments})"
+    compared.writes[pattern.name] = compared.writes.get(pattern.name, 0) + bool(expected.mutations or expected.batched)
+
+
+def large(design: CompiledDesign) -> dict[Any, Any]:
+    """Texts of many sizes for the fields that take them, so that one item more or less tells in the units."""
+    names = {
+        field.name
+        for entity in design.entities.values()
+        for field in entity.fields.values()
+        if kind_of(field.annotation) is str and field.name not in keyed(entity) and takes(field.annotation, LENGTHS[-1])
+    }
+    keys = {name for entity in design.entities.values() for name in keyed(entity)}
+    return {name: st.sampled_from(["x" * length for length in LENGTHS]) for name in names - keys}
+
+
+def keyed(entity: CompiledEntity) -> set[str]:
+    """The fields that stand in a key."""
+    found = {name for key in (*entity.keys, *entity.claims) for name in entity.inputs_of(key)}
+    return found | {name for name in entity.fields if entity.fields[name].computed}
+
+
+def takes(annotation: Any, length: int) -> bool:
+    """Whether a type takes a text of that length."""
+    try:
+        TypeAdapter(annotation).validate_python("x" * length)
+    except ValidationError:
+        return False
+    return True
+
+
+def check(cls: type[Design], stores: int = STORES) -> Compared:
+    """Compare on generated stores."""
+    compared = Compared()
+    steps = Steps(cls.compiled, large(cls.compiled))
+
+    @hypothesis.seed(7)
+    @hypothesis.settings(
+        max_examples=stores,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate,),
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
+    )
+    @hypothesis.given(steps.strategy(), st.integers(0, 1 << 16))
+    def one_store(found: list[Any], number: int) -> None:
+        if failures:
+            return
+        with cls.open(":memory:") as design:
+            model = Model(design, Tally())
+            try:
+                for step in found:
+                    carry_out(design, model, step, compared)
+                check_reads(design, number, compared)
+            except AssertionError as failure:  # raised outside, since hypothesis would print the whole store
+                failures.append(failure)
+
+    failures: list[AssertionError] = []
+    one_store()
+    for failure in failures:
+        raise failure
+    return compared
+
+
+def check_typical_writes(cls: type[Design], compared: Compared) -> None:
+    """Each write's typical call, on a store that holds what it was supposed to find."""
+    typical = Typical(cls.compiled)
+    facts = Facts(typical, traffic_of(cls.compiled))
+    for name, pattern in cls.compiled.writes.items():
+        cost = try_write(cls.compiled, cls, pattern, typical, facts)
+        assert cost.failure is None, f"{pattern.place}: {cost.failure}"
+        with cls.open(":memory:") as design:
+            for item in stored(cls.compiled, cost.there):
+                design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
+            called(design, name, dict(cost.arguments), compared)
+
+
+def check_payment(cls: type[Design], compared: Compared) -> None:
+    """Paying asks for an order through its parts, which no typical items can be: here it is an order of the sample."""
+    with cls.open(":memory:") as design:
+        system("shop").sample(design, 10, lambda _done, _all: None)
+        orders = [
+            row.instance
+            for row in scan(design).rows
+            if row.entity.name == "Order" and row.values["status"] == "pending"
+        ]
+        for order in orders[:2]:
+            called(
+                design,
+                "pay",
+                {"order_id": order.order_id, "external_id": order.order_id, "amount_cents": order.total_cents},
+                compared,
+            )
+
+
+def stored(design: CompiledDesign, instances: tuple[Entity, ...]) -> Iterator[Any]:
+    """The items of instances, and their claims."""
+    for instance in instances:
+        entity = design.entities[type(instance)]
+        yield entity.to_item(instance)
+        values = entity.field_values(instance)
+        yield from (entity.claim_item(claim, values) for claim in entity.claims if claim.member(values))
+
+
+@pytest.mark.parametrize("name", SYSTEM_NAMES)
+def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
+    """The model's requests and units, on the table and on each index, are the metered ones."""
+    cls = system(name).design
+    compared = check(cls)
+    check_typical_writes(cls, compared)
+    if name == "shop":
+        check_payment(cls, compared)
+    assert [one for one in cls.compiled.reads if not compared.reads.get(one)] == []
+    assert [one for one in cls.compiled.writes if not compared.writes.get(one)] == []
+
+
+def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:
+    """The same of a design with one of each: filters, ranges, local indexes, projections, unions, iterators, a scan."""
+    compared = check(Everything, 40)
+    assert [one for one in Everything.compiled.reads if not compared.reads.get(one)] == []

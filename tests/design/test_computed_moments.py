@@ -1,0 +1,59 @@
+# mypy: disable-error-code="empty-body"
+"""A key may be made of a moment that is computed from others."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from pydantic import computed_field
+
+from keyplan import Design, Entity, Index, Key, Number, Page, Range, Table, read
+from keyplan.testing import verify
+
+BY_TIME = Index("BY_TIME", "group", Number("at_ms"))
+
+
+class Note(Entity):
+    """Listed when it was shown first, or else made."""
+
+    note_id: str
+    group: str
+    made_at: datetime
+    shown_at: datetime | None = None
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def listed_at(self) -> datetime:
+        """When it was shown first, or else made."""
+        return self.shown_at or self.made_at
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+    by_time = Key("{group}", "{listed_at:ms}", index=BY_TIME)
+
+
+class Notes(Design):
+    """Notes in the order of a computed moment."""
+
+    table = Table("notes", indexes=[BY_TIME])
+
+    @read("N1", newest_first=True)
+    def latest(self, group: str, limit: int = 10) -> Page[Note]: ...
+
+    @read("N2")
+    def between(self, group: str, listed_at: Range[datetime]) -> list[Note]: ...
+
+
+def test_items_stand_at_the_moment_that_is_computed_of_them_in_every_zone() -> None:
+    day = datetime(2026, 11, 21, 23, tzinfo=timezone(timedelta(hours=-5)))
+    with Notes.open(":memory:") as notes:
+        first = notes.put(Note(note_id="1", group="g", made_at=day))
+        notes.put(Note(note_id="2", group="g", made_at=day + timedelta(hours=1)))
+        assert [one.note_id for one in notes.latest("g")] == ["2", "1"]
+        notes.update(first, shown_at=day + timedelta(hours=2))
+        assert [one.note_id for one in notes.latest("g")] == ["1", "2"]
+        later = Range(gt=datetime(2026, 11, 22, 5, tzinfo=UTC))
+        assert [one.note_id for one in notes.between("g", later)] == ["1"]
+
+
+def test_answers_equal_a_brute_force_filter() -> None:
+    verify(Notes, stores=30, seed=5)

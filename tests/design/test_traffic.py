@@ -1,0 +1,168 @@
+"""Traffic files and what decorators say: read, merged, and refused with every fault and its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Key, Table, Writes, read, write
+from keyplan.design.traffic import Load, Stored, read_traffic, traffic_from, traffic_of
+from keyplan.errors import DesignError, TrafficError
+
+
+class Thing(Entity):
+    name: str
+    text: str = ""
+
+    primary = Key("THING#{name}", "HEAD")
+
+
+class Things(Design):
+    table = Table("things")
+
+    @read("T1", per_second=4, items=10, item_bytes=200)
+    def thing(self, name: str) -> Thing | None: ...
+
+    @write("T2", per_second=1)
+    def make(self, thing: Thing) -> Writes:
+        yield from ()
+
+
+class Renamed(Design):
+    table = Table("things")
+
+    @read("T1")
+    def one_thing(self, name: str) -> Thing | None: ...
+
+
+def faults(data: Any, *others: type[Design]) -> dict[str, str]:
+    with pytest.raises(TrafficError) as caught:
+        traffic_from(data, Things.compiled, *(one.compiled for one in others))
+    return {one.place: str(one) for one in caught.value.faults}
+
+
+def test_decorators_alone() -> None:
+    found = traffic_of(Things.compiled)
+    assert found.patterns == {"thing": Load(per_second=4, items=10, item_bytes=200), "make": Load(per_second=1)}
+    assert found.entities == {"Thing": Stored()}
+    assert found.known
+    assert not traffic_of(Renamed.compiled).known
+
+
+def test_the_file_goes_before_the_decorators_member_by_member() -> None:
+    found = traffic_from({"patterns": {"T1": {"per_second": 9, "hottest": 0.5}}}, Things.compiled)
+    assert found.patterns["thing"] == Load(per_second=9, items=10, item_bytes=200, hottest=0.5)
+    assert found.patterns["thing"].peak == 9
+    assert found.patterns["make"].peak == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("traffic.toml", '[patterns.thing]\nper_second = 7\n[table]\nregion = "eu-west-1"\n'),
+        ("traffic.json", json.dumps({"patterns": {"thing": {"per_second": 7}}, "table": {"region": "eu-west-1"}})),
+    ],
+)
+def test_toml_and_json(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    found = read_traffic(path, Things.compiled)
+    assert (found.patterns["thing"].per_second, found.table.region, found.source) == (7, "eu-west-1", str(path))
+
+
+def test_all_faults_at_once_with_their_places() -> None:
+    found = faults(
+        {
+            "tabel": {},
+            "table": {"region": "eu-wst-1", "replicas": ["mars-1"], "billing": "free", "x": 1},
+            "patterns": {
+                "thin": {},
+                "thing": {"per_second": -1, "kept": 2, "hottest": 0, "items": float("nan"), "rate": 3},
+                "T1": {},
+                "make": {"per_second": 1e12, "item_bytes": 1.5},
+            },
+            "entities": {"Thin": {}, "Thing": {"count": "many", "fields": {"txt": 3}}},
+        }
+    )
+    assert set(found) == {
+        "tabel", "table.region", "table.replicas.0", "table.billing", "table.x", "patterns.thin", "patterns.T1",
+        "patterns.thing.per_second", "patterns.thing.kept", "patterns.thing.hottest", "patterns.thing.items",
+        "patterns.thing.rate", "patterns.make.per_second", "patterns.make.item_bytes", "entities.Thin",
+        "entities.Thing.count", "entities.Thing.fields.txt",
+    }  # fmt: skip
+    assert "did you mean thing?" in found["patterns.thin"]
+    assert "did you mean eu-west-1?" in found["table.region"]
+    assert "did you mean text?" in found["entities.Thing.fields.txt"]
+    assert "given: -1" in found["patterns.thing.per_second"]
+
+
+@pytest.mark.parametrize("wrong", [True, "4", None, float("inf"), [], {}])
+def test_rates_are_numbers(wrong: Any) -> None:
+    if wrong is None:
+        assert traffic_from({"patterns": {"thing": {"per_second": None}}}, Things.compiled).patterns["thing"]
+        return
+    assert "patterns.thing.per_second" in faults({"patterns": {"thing": {"per_second": wrong}}})
+
+
+OTHER_FORMS: list[Any] = [[], 3, "x", None, {"patterns": []}, {"patterns": {"thing": 3}}, {"entities": {"Thing": 1}}]
+
+
+@pytest.mark.parametrize("wrong", OTHER_FORMS)
+def test_what_has_another_form_is_told(wrong: Any) -> None:
+    assert "it must hold members by name" in next(iter(faults(wrong).values()))
+
+
+def test_contradictions_are_told() -> None:
+    found = faults(
+        {
+            "patterns": {"thing": {"per_second": 9, "peak_per_second": 3}},
+            "entities": {"Thing": {"per_partition": 9, "per_partition_max": 3}},
+        }
+    )
+    assert "below the average" in found["patterns.thing.peak_per_second"]
+    assert "below the usual" in found["entities.Thing.per_partition_max"]
+
+
+def test_one_file_serves_two_versions_of_a_design() -> None:
+    data = {"patterns": {"thing": {"per_second": 9}, "one_thing": {"per_second": 3}}}
+    assert "patterns.one_thing" in faults(data)
+    assert traffic_from(data, Things.compiled, Renamed.compiled).patterns["thing"].per_second == 9
+    assert traffic_from(data, Renamed.compiled, Things.compiled).patterns["one_thing"].per_second == 3
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.toml", "[x"), ("a.json", "{"), ("a.json", "[" * 100_000)])
+def test_files_that_cant_be_read_are_told(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(TrafficError, match="it isn't"):
+        read_traffic(path, Things.compiled)
+    with pytest.raises(TrafficError, match="can't be read"):
+        read_traffic(tmp_path / "none.toml", Things.compiled)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(TrafficError, match="UTF-8"):
+        read_traffic(path, Things.compiled)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [({"per_second": -1}, "greater than or equal to 0"), ({"items": "many"}, "valid number"), ({"item_bytes": 0}, "1")],
+)
+def test_decorators_are_checked_when_the_class_is_made(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(DesignError) as caught:
+
+        class Wrong(Design):
+            table = Table("wrong")
+
+            @read("T1", **given)
+            def thing(self, name: str) -> Thing | None: ...
+
+            @write("T2", **given)
+            def make(self, thing: Thing) -> Writes:
+                yield from ()
+
+    assert [one.place for one in caught.value.faults] == ["Wrong.thing", "Wrong.make"]
+    assert told in caught.value.faults[0].message
+    assert next(iter(given)) in caught.value.faults[0].message

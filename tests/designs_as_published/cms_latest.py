@@ -1,0 +1,45 @@
+# mypy: disable-error-code="empty-body"
+"""The CMS's second question as its document has it: metadata and latest version in one Query, versions ascending. The
+compiler refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keyplan import Design, Entity, Key, Table, read
+
+
+class Article(Entity):
+    """An article's metadata."""
+
+    article_id: str
+    title: str
+
+    primary = Key("ARTICLE#{article_id}", "#METADATA")
+
+
+class ArticleVersion(Entity):
+    """A version's body."""
+
+    article_id: str
+    version: int
+    body: str
+
+    primary = Key("ARTICLE#{article_id}", "VERSION#{version:08d}")
+
+
+class ArticleWithVersion(NamedTuple):
+    """An article and its latest version."""
+
+    article: Article
+    version: ArticleVersion | None
+
+
+class CmsLatest(Design):
+    """An article with its latest version."""
+
+    table = Table("cms")
+
+    @read("AP2", newest_first=True)
+    def article_with_latest(self, article_id: str) -> ArticleWithVersion | None: ...

@@ -1,0 +1,27 @@
+# mypy: disable-error-code="empty-body"
+"""The CMS's versions as its document numbers them: VERSION#10 sorts before VERSION#2. The compiler refuses it."""
+
+from __future__ import annotations
+
+from keyplan import Cursor, Design, Entity, Key, Page, Table, read
+
+
+class ArticleVersion(Entity):
+    """A version's body."""
+
+    article_id: str
+    version: int
+    body: str
+
+    primary = Key("ARTICLE#{article_id}", "VERSION#{version}")
+
+
+class CmsNumbers(Design):
+    """Versions."""
+
+    table = Table("cms")
+
+    @read("AP4", newest_first=True)
+    def article_versions(
+        self, article_id: str, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[ArticleVersion]: ...

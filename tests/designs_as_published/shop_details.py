@@ -1,0 +1,47 @@
+# mypy: disable-error-code="empty-body"
+"""The shop's third question as its document's keys have it: the header is in the user's partition, its lines in the
+order's, and one request must return all. The compiler refuses it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keyplan import Design, Entity, Index, Key, Table, read
+
+GSI1 = Index("GSI1", "GSI1PK", "GSI1SK")
+
+
+class Order(Entity):
+    """An order's header."""
+
+    user_id: str
+    order_id: str
+
+    primary = Key("USER#{user_id}", "ORDER#{order_id}")
+    by_order = Key("ORDER#{order_id}", "ORDER#{order_id}", index=GSI1)
+
+
+class OrderItem(Entity):
+    """A line of an order."""
+
+    order_id: str
+    item_id: str
+
+    primary = Key("ORDER#{order_id}", "ITEM#{item_id}")
+
+
+class OrderDetails(NamedTuple):
+    """An order with its lines."""
+
+    order: Order
+    lines: list[OrderItem]
+
+
+class ShopDetails(Design):
+    """Orders."""
+
+    table = Table("shop", partition="PK", sort="SK", indexes=[GSI1])
+
+    @read("E3")
+    def order_details(self, order_id: str) -> OrderDetails | None: ...

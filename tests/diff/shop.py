@@ -1,0 +1,111 @@
+"""A design as text, so that a test can change a line of it, and what comes of it."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+from types import ModuleType
+
+from keyplan import Design
+from keyplan.diff.changes import Change
+from keyplan.diff.report import Difference, difference
+
+__all__ = ["SHOP", "changed", "codes", "compared", "loaded"]
+
+SHOP = """
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, computed_field
+
+from keyplan import *
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", Number("gsi2sk"), projection=["total", "status", "note"])
+LSI1 = Index("LSI1", "pk", "placed", local=True)
+
+
+class Kind(Enum):
+    SMALL = "small"
+    LARGE = "large"
+
+
+class Size(BaseModel):
+    width: int
+    height: int | None = None
+
+
+class Order(Entity):
+    order_id: str
+    merchant: str
+    placed: str
+    total: int = Field(default=0, ge=0)
+    status: Literal["pending", "paid"] = "pending"
+    note: str | None = None
+    kind: Kind = Kind.SMALL
+    size: Size | None = None
+
+    primary = Key("ORDER#{order_id}", "HEAD")
+    pending = Key("MERCHANT#{merchant}", "{placed}#{order_id}", index=GSI1, when={"status": "pending"})
+
+
+class User(Entity):
+    user_id: str
+    email: str
+    name: str = "?"
+    expires: Ttl | None = None
+
+    @computed_field
+    @property
+    def initial(self) -> str:
+        return self.name[:1]
+
+    primary = Key("USER#{user_id}", "PROFILE")
+    by_initial = Key("INITIAL#{initial}", "{user_id}", index=GSI1)
+    email_claim = Unique("EMAIL#{email}")
+
+
+class Shop(Design):
+    table = Table("shop", indexes=[GSI1, GSI2, LSI1], entities=[User])
+
+    @read("E1", consistent=True)
+    def order(self, order_id: str) -> Order | None: ...
+
+    @read("E2", where={"status": "pending"})
+    def pending_orders(self, merchant: str, limit: int = 10) -> list[Order]: ...
+
+    @write("W1")
+    def place(self, order: Order) -> Writes[Order]:
+        yield Put(order)
+        return order
+"""
+_numbers = count()
+
+
+def loaded(text: str) -> type[Design]:
+    """The design in a text."""
+    module = ModuleType(f"shop_{next(_numbers)}")
+    sys.modules[module.__name__] = module
+    exec(compile(text, module.__name__, "exec", dont_inherit=True), vars(module))
+    design: type[Design] = module.Shop
+    return design
+
+
+def changed(*changes: tuple[str, str], text: str = SHOP) -> str:
+    """The text with some changes; each must be one."""
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def compared(*changes: tuple[str, str]) -> Difference:
+    """What is different when the design is changed so."""
+    return difference(loaded(SHOP).compiled, loaded(changed(*changes)).compiled)
+
+
+def codes(changes: tuple[Change, ...]) -> list[str]:
+    """Each change in short: ``breaks table-renamed Shop.table``."""
+    return [f"{one.severity.value} {one.code} {one.place.removeprefix('Shop.')}" for one in changes]

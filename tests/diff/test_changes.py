@@ -1,0 +1,200 @@
+"""Which changes are told, and how grave each is."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan.diff.report import difference
+from tests.diff.shop import SHOP, codes, compared, loaded
+from tests.export.designs import NAMES, design
+
+CASES: list[tuple[str, str, list[str]]] = [
+    # The table
+    ('Table("shop"', 'Table("shop2"', ["breaks table-renamed table"]),
+    ("entities=[User])", 'entities=[User], sort="range")', ["breaks table-key-changed table"]),
+    ("expires: Ttl", "expires: datetime", ["migrate expiry-removed table"]),
+    (
+        "expires: Ttl | None = None",
+        "ends: Ttl | None = Field(default=None)",
+        ["migrate expiry-changed table", "safe field-added User.ends", "safe field-removed User.expires"],
+    ),
+    (
+        "total: int = Field(default=0, ge=0)",
+        "total: int = Field(default=0, ge=0)\n    expires: Ttl | None = None",
+        ["safe field-added Order.expires"],
+    ),
+    # Indexes
+    ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2]", ["breaks index-removed LSI1"]),
+    ("[GSI1, GSI2, LSI1]", "[GSI1, LSI1]", ["safe index-removed GSI2"]),
+    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("GSI3", "a")]', ["migrate index-added GSI3"]),
+    ("[GSI1, GSI2, LSI1]", '[GSI1, GSI2, LSI1, Index("LSI2", "pk", "a", local=True)]', ["breaks index-added LSI2"]),
+    ('Number("gsi2sk")', '"gsi2sk"', ["breaks index-changed GSI2"]),
+    ('["total", "status", "note"]', '["note", "total", "status"]', []),
+    ('["total", "status", "note"]', '["note", "total"]', ["breaks index-changed GSI2"]),
+    # Keys
+    ('"ORDER#{order_id}", "HEAD"', '"ORDER#{order_id}", "HEAD2"', ["breaks primary-key-changed Order.primary"]),
+    ('"{placed}#{order_id}"', '"{placed}"', ["migrate key-changed Order.pending"]),
+    (', when={"status": "pending"})', ")", ["migrate key-changed Order.pending"]),
+    (', when={"status": "pending"})', ', when={"status": "pending"}, shards=4)', ["migrate key-changed Order.pending"]),
+    ('    by_initial = Key("INITIAL#{initial}", "{user_id}", index=GSI1)\n', "", ["safe key-removed User.by_initial"]),
+    (
+        "    pending = Key(",
+        '    every = Key("ALL", "{total}", index=GSI2)\n    pending = Key(',
+        ["migrate key-added Order.every"],
+    ),
+    (
+        "    pending = Key(",
+        '    placing = Key("ORDER#{order_id}", "{placed}", index=LSI1)\n    pending = Key(',
+        ["safe key-added Order.placing"],
+    ),
+    ("return self.name[:1]", "return self.name[:2]", ["migrate computed-field-changed User.initial"]),
+    ("return self.name[:1]", "\n        return self.name[:1]", []),
+    # Claims
+    ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")', ["migrate claim-changed User.email_claim"]),
+    ('    email_claim = Unique("EMAIL#{email}")\n', "", ["safe claim-removed User.email_claim"]),
+    (
+        'Unique("EMAIL#{email}")\n',
+        'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n',
+        ["migrate claim-added User.name_claim"],
+    ),
+    ("    email_claim = Unique", "    unique_email = Unique", []),
+    # Entities
+    ("entities=[User])", "entities=[])", ["migrate expiry-removed table", "migrate entity-removed User"]),
+    # Fields
+    ("    merchant: str\n", "    merchant: str\n    paid_by: str\n", ["breaks field-required Order.paid_by"]),
+    ("    merchant: str\n", '    merchant: str\n    paid_by: str = ""\n', ["safe field-added Order.paid_by"]),
+    ("    merchant: str\n", "    merchant: str\n    paid_by: str | None\n", ["safe field-added Order.paid_by"]),
+    ("    merchant: str\n", "    merchant: str\n    tags: set[str]\n", ["safe field-added Order.tags"]),
+    ("    note: str | None = None\n", "", ["safe field-removed Order.note"]),
+    (
+        "    note: str | None = None\n",
+        '    memo: str | None = Field(default=None, alias="note")\n',
+        ["callers field-renamed Order.memo"],
+    ),
+    (
+        "    note: str | None = None\n",
+        '    note: str | None = Field(default=None, alias="memo")\n',
+        ["breaks attribute-renamed Order.note"],
+    ),
+    ('    name: str = "?"\n', '    name: str = "!"\n', ["safe default-changed User.name"]),
+    ("    note: str | None = None\n", '    note: str | None = "none"\n', ["migrate default-changed Order.note"]),
+    ("    note: str | None = None\n", "    note: str | None\n", []),
+    ('    name: str = "?"\n', "    name: str\n", ["safe default-removed User.name"]),
+    # Types
+    (
+        "    note: str | None = None\n",
+        '    note: str = ""\n',
+        ["migrate default-changed Order.note", "safe type-narrowed Order.note"],
+    ),
+    ("    note: str | None = None\n", "    note: str\n", ["breaks type-narrowed Order.note"]),
+    ("    placed: str\n", "    placed: str | None\n", ["safe type-widened Order.placed"]),
+    (
+        "total: int = Field(default=0, ge=0)",
+        "total: int = Field(default=0, ge=1)",
+        ["breaks type-narrowed Order.total"],
+    ),
+    ("total: int = Field(default=0, ge=0)", "total: int = 0", ["safe type-widened Order.total"]),
+    ("total: int = Field(default=0, ge=0)", "total: float = Field(default=0, ge=0)", ["safe type-widened Order.total"]),
+    ('    name: str = "?"\n', '    name: str = Field(default="?", max_length=5)\n', ["breaks type-narrowed User.name"]),
+    ("    note: str | None = None\n", "    note: bytes | None = None\n", ["breaks type-narrowed Order.note"]),
+    ("    note: str | None = None\n", "    note: datetime | None = None\n", ["breaks type-narrowed Order.note"]),
+    ("    note: str | None = None\n", "    note: int | str | None = None\n", ["safe type-widened Order.note"]),
+    ("    note: str | None = None\n", '    note: Literal["a"] | None = None\n', ["breaks type-narrowed Order.note"]),
+    ('SMALL = "small"', 'SMALL = "small"\n    TINY = "tiny"', ["safe type-widened Order.kind"]),
+    ('    LARGE = "large"\n', "", ["breaks type-narrowed Order.kind"]),
+    ("    height: int | None = None\n", "    height: int\n", ["breaks type-narrowed Order.size"]),
+    # Patterns
+    ('@read("E1"', '@read("E9"', ["safe pattern-id-changed order"]),
+    ("def order(self", "def one_order(self", ["callers pattern-renamed one_order"]),
+    (", limit: int = 10) -> list", ") -> list", ["callers signature-changed pending_orders"]),
+    ("def order(self, order_id: str)", "def order(self, order_id: str) ", []),
+    (") -> Order | None: ...", ") -> Order: ...", ["callers signature-changed order"]),
+    ("    def order(self", "    async def order(self", ["callers signature-changed order"]),
+    ('@read("E1", consistent=True)', '@read("E1")', ["callers consistency-changed order"]),
+    ('@read("E2", where', '@read("E2", newest_first=True, where', []),
+    (
+        "def place(self, order: Order)",
+        "def place(self, order: Order, at: datetime)",
+        ["callers signature-changed place"],
+    ),
+    ("def place(self, order: Order)", "def place(self, order: Order, at: str = '')", ["safe parameter-added place"]),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "wanted"), CASES)
+def test_a_change_is_told_with_its_weight(old: str, new: str, wanted: list[str]) -> None:
+    found = compared((old, new))
+    order = ["breaks", "migrate", "callers", "safe"]
+    assert codes(found.changes) == sorted(wanted, key=lambda one: order.index(one.split()[0]))
+    for one in found.changes:
+        assert one.what
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_design_is_no_different_from_itself(name: str) -> None:
+    found = difference(design(name).compiled, design(name).compiled)
+    assert found.changes == ()
+    assert found.summary == "no change"
+
+
+def test_types_of_two_files_are_the_same_when_they_take_the_same() -> None:
+    """An enum and a nested model are other classes when their module is loaded again."""
+    assert difference(loaded(SHOP).compiled, loaded(SHOP).compiled).changes == ()
+    renamed = SHOP.replace("Kind", "Sort").replace("Size", "Extent")
+    assert difference(loaded(SHOP).compiled, loaded(renamed).compiled).changes == ()
+
+
+def test_an_entity_of_another_name_and_the_same_key_is_renamed() -> None:
+    found = difference(loaded(SHOP).compiled, loaded(SHOP.replace("Order", "Sale")).compiled)
+    assert "safe entity-renamed Sale" in codes(found.changes)
+    assert not [one for one in codes(found.changes) if "removed" in one or "added" in one]
+
+
+def test_a_pattern_served_by_another_index() -> None:
+    found = compared(
+        ("index=GSI1, when", "index=GSI9, when"),
+        ("GSI1 = Index", 'GSI9 = Index("GSI9", "gsi9pk", "gsi9sk")\nGSI1 = Index'),
+        ("[GSI1, GSI2, LSI1]", "[GSI1, GSI2, LSI1, GSI9]"),
+    )
+    assert codes(found.changes) == [
+        "migrate index-added GSI9",
+        "migrate key-added Order.pending",
+        "safe key-removed Order.pending",
+        "safe pattern-moved pending_orders",
+    ]
+
+
+def test_a_strong_read_costs_twice() -> None:
+    found = difference(
+        loaded(SHOP.replace(", consistent=True", "")).compiled,
+        loaded(SHOP).compiled,
+    )
+    assert codes(found.changes) == ["safe consistency-changed order"]
+
+
+def test_a_removed_pattern_and_a_new_one() -> None:
+    found = compared(
+        ('@read("E1", consistent=True)\n    def order(', '@read("E7", consistent=True)\n    def get_order('),
+    )
+    assert codes(found.changes) == ["callers pattern-removed order", "safe pattern-added get_order"]
+
+
+def test_the_gravest_come_first_and_are_counted() -> None:
+    found = compared(
+        ("    merchant: str\n", "    merchant: str\n    paid_by: str\n"),
+        ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")'),
+        ("def order(self", "def one_order(self"),
+        ('    name: str = "?"\n', '    name: str = "!"\n'),
+    )
+    assert [one.severity.value for one in found.changes] == ["breaks", "migrate", "callers", "safe"]
+    assert found.summary == (
+        "1 breaks deployed data, 1 needs work on deployed data, 1 changes what callers see, 1 safe"
+    )
+    assert found.as_json()["counts"] == {"breaks": 1, "migrate": 1, "callers": 1, "safe": 1}
+
+
+def test_markdown_keeps_its_cells() -> None:
+    text = compared(("    merchant: str\n", '    merchant: str\n    kind_of: Literal["a|b", "c`"]\n')).markdown()
+    (row,) = [line for line in text.splitlines() if line.startswith("| breaks")]
+    assert row.replace("\\|", "").count("|") == 6
+    assert text.startswith("### Shop: 1 breaks deployed data\n")

@@ -1,0 +1,145 @@
+"""Tags of tables; and the operations that tell of the account, of endpoints, and of what isn't there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.wire.operations import NOT_THERE
+from tests.engine.support import answer, create
+
+LIMITS = 50
+
+
+def arn_of(engine: Engine, name: str = "orders") -> str:
+    arn: str = engine.call("DescribeTable", {"TableName": name})["Table"]["TableArn"]
+    return arn
+
+
+def tags(*pairs: tuple[str, str]) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in pairs]
+
+
+def listed(engine: Engine) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = engine.call("ListTagsOfResource", {"ResourceArn": arn_of(engine)})["Tags"]
+    return found
+
+
+def test_tags_come_and_go(engine: Engine) -> None:
+    create(engine, Tags=tags(("owner", "blue team"), ("cost", "42")))
+    arn = arn_of(engine)
+    assert listed(engine) == tags(("owner", "blue team"), ("cost", "42"))
+    assert engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("cost", "7"), ("Größe", ""))}) == {}
+    assert listed(engine) == tags(("owner", "blue team"), ("cost", "7"), ("Größe", ""))
+    assert engine.call("UntagResource", {"ResourceArn": arn, "TagKeys": ["cost", "not there"]}) == {}
+    assert listed(engine) == tags(("owner", "blue team"), ("Größe", ""))
+    engine.call("UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": True})
+    assert listed(engine) == tags(("owner", "blue team"), ("Größe", ""))
+
+
+def test_any_region_and_account(engine: Engine) -> None:
+    create(engine)
+    arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
+    engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("a", "b"))})
+    assert listed(engine) == tags(("a", "b"))
+
+
+@pytest.mark.parametrize("operation", ["TagResource", "UntagResource", "ListTagsOfResource"])
+@pytest.mark.parametrize(
+    ("arn", "type_", "message"),
+    [
+        (None, "ValidationException", "Value null at 'resourceArn'"),
+        ("orders", "ValidationException", "Invalid TableArn: Invalid ResourceArn provided as input orders"),
+        ("arn:aws:dynamodb:local:000000000000:table/orders/index/ByG", "ValidationException", "Invalid TableArn"),
+        ("arn:aws:s3:local:000000000000:table/orders", "ValidationException", "Invalid TableArn"),
+        ("a" * 1284, "ValidationException", "Member must have length less than or equal to 1283"),
+        (
+            "arn:aws:dynamodb:local:000000000000:table/none",
+            "ResourceNotFoundException",
+            "Requested resource not found: ResourcArn: arn:aws:dynamodb:local:000000000000:table/none not found",
+        ),
+    ],
+)
+def test_resources(engine: Engine, operation: str, arn: str | None, type_: str, message: str) -> None:
+    create(engine)
+    params: dict[str, Any] = {"ResourceArn": arn, "Tags": tags(("a", "b")), "TagKeys": ["a"]}
+    answered = answer(engine, operation, params)
+    assert answered["error"] == type_
+    assert message in answered["message"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "Atleast one Tag needs to be provided as Input."),
+        (tags(("", "x")), "Member must have length greater than or equal to 1"),
+        (tags(("x" * 129, "x")), "Member must have length less than or equal to 128"),
+        (tags(("x", "x" * 257)), "Member must have length less than or equal to 256"),
+        ([{"Key": "x"}], "Value null at 'tags.1.member.value'"),
+        (tags(("x", "1"), ("x", "2")), "Duplicate tag key: x"),
+        (tags(("aws:x", "1")), "reserved"),
+        (tags(("ok", "#!%")), "A tag has letters"),
+        (tags(*((f"key{number}", "") for number in range(LIMITS + 1))), "Number of tags exceed the current limit"),
+    ],
+)
+def test_tags_that_can_not_be(engine: Engine, given: list[dict[str, str]], message: str) -> None:
+    create(engine, Tags=tags(("before", "1")))
+    answered = answer(engine, "TagResource", {"ResourceArn": arn_of(engine), "Tags": given})
+    assert answered["error"] == "ValidationException"
+    assert message in answered["message"]
+    assert listed(engine) == tags(("before", "1"))
+    if given:
+        made = answer(engine, "CreateTable", {**_OTHER, "Tags": given})
+        assert (made["error"], message in made["message"]) == ("ValidationException", True)
+        assert engine.call("ListTables", {})["TableNames"] == ["orders"]
+
+
+_OTHER: dict[str, Any] = {
+    "TableName": "others",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+def test_the_fiftieth_tag_and_one_more(engine: Engine) -> None:
+    create(engine, Tags=tags(*((f"key{number}", "") for number in range(LIMITS))))
+    arn = arn_of(engine)
+    engine.call("TagResource", {"ResourceArn": arn, "Tags": tags(("key0", "again"))})
+    refused = answer(engine, "TagResource", {"ResourceArn": arn, "Tags": tags(("another", ""))})
+    assert refused["error"] == "ValidationException"
+    assert len(listed(engine)) == LIMITS
+
+
+def test_tokens_and_empty_lists(engine: Engine) -> None:
+    create(engine)
+    arn = arn_of(engine)
+    assert answer(engine, "UntagResource", {"ResourceArn": arn, "TagKeys": []})["message"].startswith("Atleast one")
+    assert (
+        answer(engine, "ListTagsOfResource", {"ResourceArn": arn, "NextToken": "x"})["error"] == "ValidationException"
+    )
+
+
+def test_limits_endpoints_and_backups(engine: Engine) -> None:
+    create(engine)
+    assert engine.call("DescribeLimits", {}) == {
+        "AccountMaxReadCapacityUnits": 80_000,
+        "AccountMaxWriteCapacityUnits": 80_000,
+        "TableMaxReadCapacityUnits": 40_000,
+        "TableMaxWriteCapacityUnits": 40_000,
+    }
+    engine.endpoint = "127.0.0.1:8000"
+    assert engine.call("DescribeEndpoints", {})["Endpoints"][0]["Address"] == "127.0.0.1:8000"
+    description = engine.call("DescribeContinuousBackups", {"TableName": "orders"})["ContinuousBackupsDescription"]
+    assert description["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}
+    missing = answer(engine, "DescribeContinuousBackups", {"TableName": "none"})
+    assert missing == {"error": "TableNotFoundException", "message": "Table not found: none"}
+
+
+@pytest.mark.parametrize("operation", NOT_THERE)
+def test_what_is_not_there(engine: Engine, operation: str) -> None:
+    answered = answer(engine, operation, {})
+    assert answered["error"] == "UnknownOperationException"
+    assert NOT_THERE[operation] in answered["message"]

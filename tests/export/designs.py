@@ -1,0 +1,53 @@
+# mypy: disable-error-code="empty-body"
+"""The designs that every format is tried on: the five systems', those of other tests, and one of odd names."""
+
+from __future__ import annotations
+
+import importlib
+
+from keyplan import Binary, Design, Entity, Index, Key, Number, Page, Table, Ttl, read
+from tests.contract.design import Everything
+from tests.web.library import Library
+
+SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
+ODD = Index("odd-name.2", ["a", "b"], [Number("c"), Binary("d")], projection=["gone", "e"])
+KEYS = Index("yes", "yes", projection="KEYS_ONLY")
+
+
+class Thing(Entity):
+    """A thing whose names mean something to YAML, HCL or Mermaid."""
+
+    yes: str
+    title: str
+    weight: int
+    mark: bytes
+    gone: Ttl | None = None
+
+    primary = Key('$"%<N>|`#{yes}')
+    by_all = Key(["{yes}", "{title}"], ["{weight}", "{mark}"], index=ODD)
+
+
+class Odd(Design):
+    """Odd: "quotes", ${dollars}, %{percents}, <tags> # and hashes | pipes.
+
+    A second paragraph.
+    """
+
+    table = Table("2.odd-table", indexes=[ODD, KEYS], partition="Null", sort=None, entities=[Thing])
+
+    @read("O|1", order_by="weight")
+    def things(self, yes: str, title: str, limit: int = 5) -> Page[Thing]:
+        """Of some title."""
+        ...
+
+
+def design(name: str) -> type[Design]:
+    """A design by its class's name."""
+    others = {"Library": Library, "Everything": Everything, "Odd": Odd}
+    if name in others:
+        return others[name]
+    found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
+    return found
+
+
+NAMES = (*SYSTEMS, "Library", "Everything", "Odd")

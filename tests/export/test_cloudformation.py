@@ -1,0 +1,149 @@
+"""CloudFormation: cfn-lint passes each template, YAML and JSON say the same, and the table is the design's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from cfnlint.api import lint
+from cfnlint.config import ManualArgs
+
+from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
+from keyplan.export.deployment import Deployment
+from keyplan.systems.blog.design import Blog
+from tests.export.designs import NAMES, design
+
+WHOLE = Deployment(
+    table_name="the-table",
+    billing="provisioned",
+    read_units=5,
+    write_units=7,
+    table_class="infrequent-access",
+    deletion_protection=True,
+    recovery=True,
+    stream="new-and-old",
+    tags={"Team": "data + more", "yes": "no", "n": ""},
+)
+
+
+class Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms."""
+
+
+def _function(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Any:
+    assert isinstance(node, yaml.ScalarNode)
+    text = loader.construct_scalar(node)
+    if suffix == "Ref":
+        return {"Ref": text}
+    return {f"Fn::{suffix}": str(text).split(".") if suffix == "GetAtt" else text}
+
+
+Loader.add_multi_constructor("!", _function)
+
+
+def loaded(name: str, deployment: Deployment) -> Any:
+    return yaml.load(cloudformation_yaml(design(name).compiled, deployment), Loader)
+
+
+def properties(name: str, deployment: Deployment) -> Any:
+    (resource,) = loaded(name, deployment)["Resources"].values()
+    return resource["Properties"]
+
+
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
+def test_cfn_lint_passes(name: str, deployment: Deployment) -> None:
+    text = cloudformation_yaml(design(name).compiled, deployment)
+    found = lint(text, config=ManualArgs(regions=["eu-west-1"]))
+    assert [str(one) for one in found] == []
+
+
+def test_cfn_lint_would_not_pass_a_wrong_one() -> None:
+    text = cloudformation_yaml(Blog.compiled, Deployment()).replace("AttributeName: sk", "AttributeName: other", 1)
+    assert lint(text, config=ManualArgs(regions=["eu-west-1"]))
+
+
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
+def test_yaml_and_json_say_the_same(name: str, deployment: Deployment) -> None:
+    assert loaded(name, deployment) == json.loads(cloudformation_json(design(name).compiled, deployment))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_is_the_designs(name: str) -> None:
+    """Its properties are the members of CreateTable."""
+    compiled = design(name).compiled
+    found = properties(name, Deployment(table_name="the-table"))
+    expiry = found.pop("TimeToLiveSpecification", None)
+    assert found == compiled.table.create_request("the-table")
+    wanted = {"AttributeName": compiled.ttl_attribute, "Enabled": True} if compiled.ttl_attribute else None
+    assert expiry == wanted
+
+
+def test_options_are_properties() -> None:
+    found = properties("Odd", WHOLE)
+    units = {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7}
+    assert found["BillingMode"] == "PROVISIONED"
+    assert found["ProvisionedThroughput"] == units
+    assert [one["ProvisionedThroughput"] for one in found["GlobalSecondaryIndexes"]] == [units, units]
+    assert found["TableClass"] == "STANDARD_INFREQUENT_ACCESS"
+    assert found["DeletionProtectionEnabled"] is True
+    assert found["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+    assert found["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
+    assert found["Tags"] == [{"Key": name, "Value": value} for name, value in WHOLE.tags.items()]
+    whole = loaded("Odd", WHOLE)
+    assert whole["Resources"]["DynamoDBTable"]["DeletionPolicy"] == "Retain"
+    assert "Parameters" not in whole
+    assert set(whole["Outputs"]) == {"TableName", "TableArn", "StreamArn"}
+
+
+def test_comments_say_what_keys_hold_and_whom_an_index_serves() -> None:
+    text = cloudformation_yaml(design("Library").compiled, Deployment())
+    assert "- IndexName: BY_PRICE # priced\n" in text
+    assert "- AttributeName: price_pk # KIND#{kind}\n" in text
+
+
+DOCUMENT = {
+    "USERS_BY_EMAIL": ("user_email_pk",),
+    "USERS_BY_USERNAME": ("username",),
+    "USERS_BY_STATUS_RATING": ("user_status_pk", "rating_sk"),
+    "USERS_BY_STATUS_CREATED_AT_2": ("user_status_pk", "created_at"),
+    "POSTS_BY_STATUS_CREATED_AT_2": ("post_status_pk", "created_at"),
+    "POSTS_BY_STATUS_RATING": ("post_status_pk", "rating_sk"),
+    "POSTS_BY_USER_STATUS_CREATED_AT_2": ("post_user_status_pk", "created_at"),
+    "POSTS_BY_SLUG": ("post_slug",),
+    "TAGS_BY_TYPE_RATING": ("tag_type_pk", "rating_sk"),
+    "TAGS_BY_TYPE_NAME": ("tag_type_pk", "tag_name_sk"),
+}
+"""The indexes of the document's template. Its table calls created_at created_at_sk, and its indexes have no _2 there;
+the design follows the table."""
+
+
+def test_the_blogs_template_is_its_documents() -> None:
+    """The resource's name and shape, the billing mode; and every index of the document that the design has, under its
+    names. Which it hasn't, the blog's README says with the reason.
+    """
+    whole = loaded("Blog", Deployment())
+    assert list(whole["Resources"]) == ["DynamoDBTable"]
+    resource = whole["Resources"]["DynamoDBTable"]
+    assert resource["Type"] == "AWS::DynamoDB::Table"
+    found = resource["Properties"]
+    assert found["TableName"] == {"Fn::Sub": "${AWS::StackName}-${Stage}"}
+    assert found["BillingMode"] == "PAY_PER_REQUEST"
+    assert found["KeySchema"] == [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ]
+    document = {
+        name.removesuffix("_2"): tuple("created_at_sk" if one == "created_at" else one for one in key)
+        for name, key in DOCUMENT.items()
+    }
+    indexes = {
+        one["IndexName"]: tuple(part["AttributeName"] for part in one["KeySchema"])
+        for one in found["GlobalSecondaryIndexes"]
+    }
+    shared = indexes.keys() & document.keys()
+    assert len(shared) >= 5
+    assert {name: indexes[name] for name in shared} == {name: document[name] for name in shared}

@@ -1,0 +1,56 @@
+"""The requests: botocore's own model of the API takes them, and a store that got them is the design's."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import pytest
+from botocore.validate import validate_parameters
+
+from keyplan.client.transports.embedded import Embedded
+from keyplan.engine import Engine
+from keyplan.export.create_table import requests
+from keyplan.export.deployment import Deployment
+from tests.export.designs import NAMES, design
+from tests.export.test_cloudformation import WHOLE
+
+
+@cache
+def service() -> Any:
+    return botocore.session.Session().get_service_model("dynamodb")
+
+
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_api_takes_them(name: str, deployment: Deployment) -> None:
+    found = requests(design(name).compiled, deployment)
+    assert next(iter(found)) == "CreateTable"
+    for operation, request in found.items():
+        validate_parameters(request, service().operation_model(operation).input_shape)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_store_that_got_them_is_the_designs(name: str, tmp_path: Path) -> None:
+    """Opening compares the table with the design."""
+    where = str(tmp_path / "made.db")
+    cls = design(name)
+    found = requests(cls.compiled, Deployment())
+    with Engine.open(where) as engine:
+        transport = Embedded(engine.call)
+        for operation, request in found.items():
+            transport.call(operation, request)
+    with cls.open(where, create=False) as opened:
+        expiry = opened.store.transport.call("DescribeTimeToLive", {"TableName": cls.compiled.table.name})
+    assert expiry["TimeToLiveDescription"].get("AttributeName") == cls.compiled.ttl_attribute
+
+
+def test_what_only_an_update_sets_follows() -> None:
+    assert list(requests(design("Odd").compiled, WHOLE)) == [
+        "CreateTable",
+        "UpdateTimeToLive",
+        "UpdateContinuousBackups",
+    ]
+    assert list(requests(design("Cms").compiled, Deployment())) == ["CreateTable"]

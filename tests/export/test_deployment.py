@@ -1,0 +1,58 @@
+"""How a table is deployed: every fault of the options at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.export.deployment import Deployment, tags_of
+from keyplan.export.iam import Place
+
+
+def faults_of(error: pytest.ExceptionInfo[RequestError]) -> list[str]:
+    return [f"{one.place}: {one.message}" for one in error.value.faults]
+
+
+def test_every_fault_is_told() -> None:
+    tags = {"aws:x": "1", "": "2", "a": "b" * 257, "semi;colon": "x"}
+    with pytest.raises(RequestError) as error:
+        Deployment(table_name="a b", billing="provisioned", write_units=0, tags=tags)
+    assert faults_of(error) == [
+        "table name: 'a b' is no name for a table",
+        "read units: missing: provisioned billing needs them",
+        "write units: 0 is less than 1",
+        "tag 'aws:x': names that begin with aws: are AWS's own",
+        "tag '': a name has 1 to 128 characters, a value up to 256",
+        "tag 'a': a name has 1 to 128 characters, a value up to 256",
+        "tag 'semi;colon': takes letters, digits, spaces and _ . : / = + - @",
+    ]
+
+
+def test_on_demand_has_no_units() -> None:
+    with pytest.raises(RequestError) as error:
+        Deployment(read_units=5)
+    assert faults_of(error) == ["read units: on-demand billing has none"]
+
+
+def test_a_table_may_have_50_tags() -> None:
+    Deployment(tags={str(number): "" for number in range(50)})
+    with pytest.raises(RequestError, match="51 tags"):
+        Deployment(tags={str(number): "" for number in range(51)})
+
+
+def test_tags_as_they_are_typed() -> None:
+    assert tags_of(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
+    with pytest.raises(RequestError) as error:
+        tags_of(["a", "b=1", "b=2"])
+    assert faults_of(error) == ["tag 'a': isn't name=value", "tag 'b': is given twice"]
+
+
+def test_places() -> None:
+    assert Place().arn("t") == "arn:aws:dynamodb:*:*:table/t"
+    assert Place(region="cn-north-1").arn("t") == "arn:aws-cn:dynamodb:cn-north-1:*:table/t"
+    assert Place(region="us-gov-west-1", account="123456789012").arn("t") == (
+        "arn:aws-us-gov:dynamodb:us-gov-west-1:123456789012:table/t"
+    )
+    with pytest.raises(RequestError) as error:
+        Place(region="eu-west-11", account="12")
+    assert faults_of(error) == ["region: AWS has no region 'eu-west-11'", "account: '12' is no account"]

@@ -1,0 +1,187 @@
+"""The policy allows what the patterns send, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from cfnlint.api import lint
+from cfnlint.config import ManualArgs
+
+from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
+from keyplan.client.rehearsals import WriteCode
+from keyplan.errors import KeyplanError
+from keyplan.export.iam import Place, policy
+from tests.client.test_explain import CALLS
+from tests.export.designs import NAMES, design
+from tests.web.library import Library
+
+PARTS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem"}
+ARN = "arn:aws:dynamodb:*:*:table/"
+
+
+def policy_of(cls: type[Design]) -> dict[str, Any]:
+    compiled = cls.compiled
+    writes = {name: WriteCode(compiled, cls, one).rights for name, one in compiled.writes.items()}
+    return policy(compiled, writes, Place())
+
+
+def allowed(cls: type[Design]) -> set[tuple[str, str]]:
+    """Every action with each of its resources."""
+    return {
+        (action.removeprefix("dynamodb:"), resource.removeprefix(f"{ARN}{cls.compiled.table.name}"))
+        for statement in policy_of(cls)["Statement"]
+        for action in statement["Action"]
+        for resource in statement["Resource"]
+    }
+
+
+def needed(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What a request needs to be allowed."""
+    if operation == "TransactWriteItems":
+        yield from ((PARTS[kind], "") for one in parameters["TransactItems"] for kind in one)
+    elif operation == "TransactGetItems":
+        yield "GetItem", ""
+    else:
+        index = parameters.get("IndexName")
+        yield operation, f"/index/{index}" if index else ""
+
+
+class Listening:
+    """A transport that notes what the requests need."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.needed: set[tuple[str, str]] = set()
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> Any:
+        self.needed.update(needed(operation, parameters))
+        return self.inner.call(operation, parameters)
+
+    def call_all(self, requests: Any) -> list[Any]:
+        return [self.call(*request) for request in requests]
+
+
+def test_what_a_librarys_patterns_send_is_allowed() -> None:
+    """Each pattern once, on a store with something in it, so that junctions and claims are followed to their ends."""
+    given = [
+        ("add_book", {"book": {"isbn": "1", "title": "T"}}),
+        ("register", {"reader": {"reader_id": "r", "email": "e"}}),
+        ("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}),
+        ("add_copy", {"isbn": "1", "number": 2}),
+        ("reprice", {"isbn": "1", "price_cents": 1, "expected": 0}),
+        ("log", {"event": {"event_id": "e", "at": "2026-01-01T00:00:00Z"}}),
+        ("with_newest", {"isbn": "1"}),
+    ]
+    with Library.open(":memory:") as library:
+        listening = Listening(library.store.transport)
+        library.store.transport = listening
+        for pattern, arguments in given:
+            library.call(pattern, arguments)
+        for pattern, arguments in CALLS:
+            with suppress(KeyplanError):  # some ask for what isn't there
+                library.call(pattern, arguments)
+        assert listening.needed - allowed(Library) == set()
+        unused = allowed(Library) - listening.needed
+    assert unused == {("DescribeTable", "")}, "asked when a design is opened"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_indexes_are_those_that_reads_use(name: str) -> None:
+    cls = design(name)
+    used = {f"/index/{one}" for read_pattern in cls.compiled.reads.values() for one in _indexes(read_pattern.plan)}
+    assert {resource for _, resource in allowed(cls) if resource} == used
+
+
+def _indexes(plan: Any) -> Iterator[str]:
+    for part in (plan, *getattr(plan, "also", ())):
+        for one in (part, getattr(part, "junction", None), getattr(part, "end", None)):
+            if getattr(one, "index", None) is not None:
+                yield one.index.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_is_a_policy(name: str) -> None:
+    """cfn-lint knows IAM's grammar."""
+    resource = {
+        "Type": "AWS::IAM::ManagedPolicy",
+        "Properties": {"PolicyDocument": policy_of(design(name))},
+    }
+    template = json.dumps({"AWSTemplateFormatVersion": "2010-09-09", "Resources": {"Policy": resource}})
+    found = [str(one) for one in lint(template, config=ManualArgs(regions=["eu-west-1"]))]
+    assert found == []
+
+
+class User(Entity):
+    user_id: str
+    email: str
+
+    primary = Key("USER#{user_id}")
+    email_claim = Unique("EMAIL#{email}")
+
+
+class Note(Entity):
+    note_id: str
+
+    primary = Key("NOTE#{note_id}")
+
+    def removal(self) -> Delete:
+        return Delete(self)
+
+
+def checked(note: Note) -> list[Check]:
+    """A helper that is no generator."""
+    return [Check(one) for one in [note]]
+
+
+class Small(Design):
+    table = Table("small", sort=None)
+
+    @read("R1")
+    def note(self, note_id: str) -> Note | None: ...
+
+    @write("W1")
+    def keep(self, note: Note) -> Writes:
+        yield Put(note)
+
+    @write("W2")
+    def keep_checked(self, note: Note, other: Note) -> Writes:
+        yield from checked(note)
+        yield Create(other)
+
+    @write("W3")
+    def forget(self, note: Note) -> Writes:
+        yield note.removal()
+
+    @write("W4")
+    def rename(self, user: User, email: str) -> Writes:
+        yield Update(user, email=email)
+
+    @write("W5")
+    def forget_all(self, notes: list[Note]) -> Writes:
+        yield Batch([Delete(note) for note in notes])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rights"),
+    [
+        ("keep", ("PutItem",)),
+        ("keep_checked", ("ConditionCheckItem", "PutItem")),
+        ("forget", ("DeleteItem",)),
+        ("rename", ("DeleteItem", "PutItem", "UpdateItem")),
+        ("forget_all", ("BatchWriteItem", "DeleteItem")),
+    ],
+)
+def test_a_write_needs_what_its_actions_need(pattern: str, rights: tuple[str, ...]) -> None:
+    """Its helpers' actions too, and those on its entities' claims."""
+    assert WriteCode(Small.compiled, Small, Small.compiled.writes[pattern]).rights == rights
+
+
+def test_a_design_without_indexes_has_one_statement() -> None:
+    (statement,) = policy_of(Small)["Statement"]
+    assert statement["Resource"] == ["arn:aws:dynamodb:*:*:table/small"]
+    assert "dynamodb:GetItem" in statement["Action"]
+    assert "dynamodb:Query" not in statement["Action"]

@@ -1,0 +1,74 @@
+"""Markdown and Mermaid: every entity, key, index and pattern is there, and nothing breaks out of its cell or node."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from keyplan.client.explain import explain_all
+from keyplan.export.markdown import Row, design_page
+from keyplan.export.mermaid import flowchart
+from tests.export.designs import NAMES, design
+
+
+def page(name: str) -> str:
+    rows = [
+        Row(one.id, one.question, one.operation, one.index, (one.key_condition,)) for one in explain_all(design(name))
+    ]
+    return design_page(design(name).compiled, rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_has_a_row_for_everything(name: str) -> None:
+    compiled = design(name).compiled
+    tables: list[list[int]] = []
+    for token in MarkdownIt().enable("table").parse(page(name)):
+        if token.type == "table_open":
+            tables.append([])
+        elif token.type == "tr_open":
+            tables[-1].append(0)
+        elif token.type in {"td_open", "th_open"}:
+            tables[-1][-1] += 1
+    keys = sum(len(one.keys) + len(one.claims) for one in compiled.entities.values())
+    indexes = [len(compiled.table.indexes)] if compiled.table.indexes else []
+    assert [len(one) - 1 for one in tables] == [keys, *indexes, len(compiled.patterns)]
+    for one in tables:
+        assert len(set(one)) == 1
+
+
+def test_a_page_is_rendered_as_it_is_meant() -> None:
+    """Pipes, tags and backticks of a design stay text."""
+    text = MarkdownIt("commonmark", {"html": True}).enable("table").render(page("Odd"))
+    assert "<code>$&quot;%&lt;N&gt;|`#{yes}</code>" in text
+    assert "<td>O|1</td>" in text
+    assert "<N>" not in text
+
+
+NODE = re.compile(r' +(\w+)(?:\["[^"]*"\]|\[\("[^"]*"\)\])')
+ARROW = re.compile(r'  (\w+) -->\|"[^"]*"\| (\w+)')
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_flowchart_has_a_node_for_everything_and_an_arrow_for_each_index_key(name: str) -> None:
+    compiled = design(name).compiled
+    lines = flowchart(compiled).splitlines()
+    assert lines[0] == "flowchart LR"
+    nodes = [match.group(1) for line in lines if (match := NODE.fullmatch(line))]
+    claims = sum(len(one.claims) for one in compiled.entities.values())
+    assert len(nodes) == len(compiled.entities) + claims + len(compiled.table.indexes)
+    assert len(set(nodes)) == len(nodes)
+    arrows = [match.groups() for line in lines if (match := ARROW.fullmatch(line))]
+    assert len(arrows) == sum(len(one.index_keys) for one in compiled.entities.values())
+    assert {end for arrow in arrows for end in arrow} <= set(nodes)
+    subgraphs = [line for line in lines if re.fullmatch(r' *subgraph \w+\["[^"]*"\]', line)]
+    assert sum(line.strip() == "end" for line in lines) == len(subgraphs)
+    rest = set(lines[1:]) - {line for line in lines if NODE.fullmatch(line) or ARROW.fullmatch(line)} - set(subgraphs)
+    assert {line.strip() for line in rest} <= {"end", "direction TB"}
+
+
+def test_what_means_something_to_mermaid_is_escaped() -> None:
+    text = flowchart(design("Odd").compiled)
+    assert "$#quot;%#lt;N#gt;|#96;#35;{yes}" in text
+    assert 'index_odd_name_2[("odd-name.2<br/>a, b, c, d<br/>O|1")]' in text

@@ -1,0 +1,107 @@
+"""Terraform: HCL's own grammar reads it, and HCL and JSON say the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import hcl2
+import pytest
+
+from keyplan.export.deployment import Deployment
+from keyplan.export.hcl import hcl_text
+from keyplan.export.terraform import terraform_hcl, terraform_json
+from tests.export.designs import NAMES, design
+from tests.export.test_cloudformation import WHOLE
+
+RESOURCE = "aws_dynamodb_table"
+
+
+def from_hcl(name: str, deployment: Deployment) -> tuple[str, Any]:
+    (resource,) = hcl2.loads(terraform_hcl(design(name).compiled, deployment))["resource"]
+    ((kind, labels),) = resource.items()
+    assert _bare(kind) == RESOURCE
+    ((label, body),) = [pair for pair in labels.items() if not pair[0].startswith("__")]
+    return _bare(label), body
+
+
+def from_json(name: str, deployment: Deployment) -> tuple[str, Any]:
+    ((label, body),) = json.loads(terraform_json(design(name).compiled, deployment))["resource"][RESOURCE].items()
+    return label, body
+
+
+def _bare(text: str) -> str:
+    return text.strip('"')
+
+
+def plain(value: Any) -> Any:
+    """What the parser gives, in the form that JSON has: no quotes within texts, a single block not in a list."""
+    if isinstance(value, dict):
+        found = {_bare(name): plain(one) for name, one in value.items() if not name.startswith("__")}
+        return {name: one[0] if name in {"ttl", "point_in_time_recovery"} else one for name, one in found.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return _bare(value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("deployment", [Deployment(), WHOLE], ids=["plain", "whole"])
+@pytest.mark.parametrize("name", NAMES)
+def test_hcl_and_json_say_the_same(name: str, deployment: Deployment) -> None:
+    label, body = from_hcl(name, deployment)
+    other, wanted = from_json(name, deployment)
+    assert label == other
+    assert plain(body) == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_resource_is_the_designs_table(name: str) -> None:
+    table = design(name).compiled.table
+    label, body = from_json(name, Deployment())
+    assert label.isidentifier()
+    assert body["name"] == table.name
+    assert body["billing_mode"] == "PAY_PER_REQUEST"
+    assert (body["hash_key"], body.get("range_key")) == (table.partition.name, table.sort.name if table.sort else None)
+    request = table.create_request()
+    assert body["attribute"] == [
+        {"name": one["AttributeName"], "type": one["AttributeType"]} for one in request["AttributeDefinitions"]
+    ]
+    for member, key in (("global_secondary_index", "GlobalSecondary"), ("local_secondary_index", "LocalSecondary")):
+        wanted = [(one["IndexName"], _schema(one["KeySchema"])) for one in request.get(f"{key}Indexes", ())]
+        found = [(one["name"], _keys(one, body if "local" in member else one)) for one in body.get(member, ())]
+        assert found == wanted
+
+
+def _schema(schema: list[dict[str, str]]) -> list[tuple[str, str]]:
+    return [(one["AttributeName"], one["KeyType"]) for one in schema]
+
+
+def _keys(index: dict[str, Any], partition_of: dict[str, Any]) -> list[tuple[str, str]]:
+    if "key_schema" in index:
+        return [(one["attribute_name"], one["key_type"]) for one in index["key_schema"]]
+    sort = [(index["range_key"], "RANGE")] if "range_key" in index else []
+    return [(partition_of["hash_key"], "HASH"), *sort]
+
+
+def test_options_are_arguments() -> None:
+    _, body = from_json("Odd", WHOLE)
+    assert (body["read_capacity"], body["write_capacity"], body["billing_mode"]) == (5, 7, "PROVISIONED")
+    assert [one["read_capacity"] for one in body["global_secondary_index"]] == [5, 5]
+    assert body["table_class"] == "STANDARD_INFREQUENT_ACCESS"
+    assert body["deletion_protection_enabled"] is True
+    assert (body["stream_enabled"], body["stream_view_type"]) == (True, "NEW_AND_OLD_IMAGES")
+    assert body["tags"] == dict(WHOLE.tags)
+    assert body["point_in_time_recovery"] == {"enabled": True}
+    assert body["ttl"] == {"attribute_name": "gone", "enabled": True}
+
+
+def test_a_text_is_no_template() -> None:
+    """HCL's and JSON's texts can hold templates: what begins one is doubled."""
+    text = hcl_text(["resource", 'a"b'], {"name": "${x} %{if} \\ é", "tags": {"${k}": "v"}})
+    (resource,) = hcl2.loads(text)["resource"]
+    body = next(iter(resource.values()))
+    assert body["name"] == '"$${x} %%{if} \\\\ é"'
+    assert '"$${k}" = "v"' in text
+
+
+def test_a_name_is_a_word_in_terraform() -> None:
+    assert 'resource "aws_dynamodb_table" "table_2_odd_table" {' in terraform_hcl(design("Odd").compiled, Deployment())

@@ -1,0 +1,115 @@
+"""The Workbench model: what its readers need is there, and the sample's items stand under their facets."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyplan.export.deployment import Deployment
+from keyplan.export.workbench import model, model_notes
+from keyplan.systems.cms import Cms
+from keyplan.systems.cms.system import SYSTEM
+from tests.export.designs import NAMES, design
+from tests.export.test_cloudformation import WHOLE
+from tests.web.library import Library
+
+AT = datetime(2026, 11, 21, 16, 5, tzinfo=UTC)
+
+
+def made(name: str, items: Any = (), deployment: Deployment | None = None) -> dict[str, Any]:
+    return model(design(name).compiled, deployment or Deployment(), items, AT)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_facet_for_each_entity_and_each_claim(name: str) -> None:
+    compiled = design(name).compiled
+    (table,) = made(name)["DataModel"]
+    wanted = [
+        facet
+        for entity in compiled.entities.values()
+        for facet in (entity.name, *(f"{entity.name}.{claim.name}" for claim in entity.claims))
+    ]
+    assert [one["FacetName"] for one in table["TableFacets"]] == wanted
+    assert table["TableData"] == []
+    listed = {one["AttributeName"] for one in table["NonKeyAttributes"]}
+    assert not listed & set(compiled.table.key_names)
+    for facet in table["TableFacets"]:
+        assert set(facet["NonKeyAttributes"]) <= listed
+        assert facet["DataAccess"] == {"MySql": {}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_indexes_that_it_has_no_place_for_are_told(name: str) -> None:
+    compiled = design(name).compiled
+    (table,) = made(name)["DataModel"]
+    shown = {one["IndexName"] for one in table["GlobalSecondaryIndexes"]}
+    left_out = {index.name for index in compiled.table.indexes} - shown
+    assert {note.split()[0] for note in model_notes(compiled)} == left_out
+    for one in table["GlobalSecondaryIndexes"]:
+        assert set(one["KeyAttributes"]) <= {"PartitionKey", "SortKey"}
+
+
+def test_the_sample_stands_under_its_facets_with_every_attribute_listed() -> None:
+    with Cms.open(":memory:") as cms:
+        SYSTEM.sample(cms, 5, lambda _done, _total: None)
+        items = cms.store.transport.call("Scan", {"TableName": "cms"})["Items"]
+    (table,) = made("Cms", items)["DataModel"]
+    types = {one["AttributeName"]: one["AttributeType"] for one in table["NonKeyAttributes"]}
+    found = 0
+    for facet in table["TableFacets"]:
+        entity = Cms.compiled.by_name[facet["FacetName"]]
+        for item in facet["TableData"]:
+            found += 1
+            assert entity.matches(item)
+            rest = {name: next(iter(value)) for name, value in item.items() if name not in {"pk", "sk"}}
+            assert rest.items() <= types.items()
+            assert rest.keys() <= set(facet["NonKeyAttributes"])
+    assert found == len(items) > 5
+
+
+def test_claims_stand_under_a_facet_of_their_own_and_others_items_nowhere() -> None:
+    with Library.open(":memory:") as library:
+        library.call("register", {"reader": {"reader_id": "r", "email": "e"}})
+        library.call("add_book", {"book": {"isbn": "1", "title": "T"}})
+        items = library.store.transport.call("Scan", {"TableName": "library"})["Items"]
+    foreign = {"pk": {"S": "WHAT"}, "sk": {"S": "EVER"}}
+    (table,) = made("Library", [*items, foreign])["DataModel"]
+    counts = {one["FacetName"]: len(one["TableData"]) for one in table["TableFacets"] if one["TableData"]}
+    assert counts == {"Book": 1, "Reader": 1, "Reader.by_email": 1}
+
+
+def test_null_has_no_place() -> None:
+    """A field whose default isn't None is stored as NULL when it is None: Workbench has no such type."""
+    item = {"pk": {"S": "BOOK#1"}, "sk": {"S": "#META"}, "title": {"S": "T"}, "cover": {"NULL": True}}
+    (table,) = made("Library", [item])["DataModel"]
+    (facet,) = [one for one in table["TableFacets"] if one["TableData"]]
+    assert facet["TableData"] == [{name: value for name, value in item.items() if name != "cover"}]
+    assert {"AttributeName": "cover", "AttributeType": "B"} in table["NonKeyAttributes"]
+
+
+def test_types_follow_the_fields() -> None:
+    (table,) = made("Library")["DataModel"]
+    types = {one["AttributeName"]: one["AttributeType"] for one in table["NonKeyAttributes"]}
+    wanted = {
+        "kind": "S", "price_cents": "N", "weight": "N", "cover": "B", "topics": "SS", "bought_at": "S",
+        "expires_at": "N", "price_sk": "N", "shelf_pk": "S", "claim_of": "M", "day": "S",
+    }  # fmt: skip
+    assert {name: types[name] for name in wanted} == wanted
+    assert table["SampleDataFormats"]["bought_at"] == ["date", "ISO 8601 date and time"]
+    assert "expires_at" not in table["SampleDataFormats"]
+
+
+def test_metadata_and_billing() -> None:
+    found = made("Odd", deployment=WHOLE)
+    metadata = found["ModelMetadata"]
+    assert metadata["Version"] == "3.0"
+    assert metadata["AWSService"] == "Amazon DynamoDB"
+    assert metadata["DateCreated"] == "Nov 21, 2026, 04:05 PM"
+    (table,) = found["DataModel"]
+    assert table["TableName"] == "the-table"
+    assert table["BillingMode"] == "PROVISIONED"
+    settings = table["ProvisionedCapacitySettings"]
+    assert settings == {"ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 7}}
+    assert made("Cms")["DataModel"][0]["BillingMode"] == "PAY_PER_REQUEST"

@@ -1,0 +1,162 @@
+"""What the tests of the blog share: people and posts, the books that must balance, and a recorder of units."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.conversations import Request, Transport
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import (
+    Counter,
+    Credential,
+    Post,
+    PostContent,
+    PostImpression,
+    PostSlug,
+    PostTag,
+    PostTagCombo,
+    User,
+    UserImpression,
+)
+from keyplan.systems.blog.posts import tag_combos
+from keyplan.systems.blog.scoring import Totals, totals_of
+from keyplan.testing.invariants import check_invariants
+from keyplan.testing.world import scan
+
+__all__ = ["Recorder", "check_books", "counted", "items_of", "new_post", "new_user", "published", "recorded", "silent"]
+
+
+def new_user(blog: Blog, username: str, **fields: Any) -> User:
+    """A registered user, who has no password."""
+    user = User(username=username, name=username.title(), **fields)
+    return blog.register(user, Credential(user_id=user.user_id, email=f"{username}@example.com"))
+
+
+def new_post(
+    blog: Blog, user: User, slug: str, tags: tuple[str, ...] = (), content: str = "Some *text*.", **fields: Any
+) -> Post:
+    """A draft."""
+    title = slug.replace("-", " ").title()
+    return blog.create_post(Post(user_id=user.user_id, slug=slug, title=title, tags=tags, **fields), content).post
+
+
+def published(blog: Blog, user: User, slug: str, tags: tuple[str, ...] = ()) -> Post:
+    """A published post."""
+    return blog.publish(new_post(blog, user, slug, tags).post_id)
+
+
+def silent(done: int, total: int | None) -> None:
+    """Progress that nobody watches."""
+
+
+def items_of(blog: Blog, *entities: type[Any]) -> list[Any]:
+    """Every stored instance of these entities."""
+    return [row.instance for row in scan(blog).rows if type(row.instance) in entities]
+
+
+def counted(blog: Blog, subject: str) -> Totals:
+    """The sum of a counter."""
+    return totals_of(one for one in items_of(blog, Counter) if one.subject == subject)
+
+
+def check_books(blog: Blog, *, anonymous_views: int = 0) -> None:
+    """Raises AssertionError unless all that is counted and copied agrees with what it was counted and copied from."""
+    world = scan(blog)
+    check_invariants(world)
+    found: dict[type[Any], list[Any]] = {}
+    for row in world.rows:
+        found.setdefault(type(row.instance), []).append(row.instance)
+    posts: list[Post] = found.get(Post, [])
+    by_id = {one.post_id: one for one in posts}
+    public = [one for one in posts if one.status == "published"]
+    _check_authors(found.get(User, []), posts)
+    carried = Tally(tag for one in public for tag in one.tags)
+    assert {one.tag: one.posts for one in found.get(PostTag, []) if one.posts} == dict(carried)
+    combos = {(one.tags, one.published_at, one.post_id) for one in found.get(PostTagCombo, [])}
+    assert combos == {(combo, one.published_at, one.post_id) for one in public for combo in tag_combos(one.tags)}
+    assert {one.post_id for one in found.get(PostContent, [])} == set(by_id)
+    slugs = {one.slug: one.post_id for one in found.get(PostSlug, [])}
+    assert all(slugs[one.slug] == one.post_id for one in posts)
+    assert set(slugs.values()) <= set(by_id)
+    assert len({one.slug for one in posts}) == len(posts)
+    _check_counts(found, anonymous_views)
+
+
+def _check_authors(users: Iterable[User], posts: Iterable[Post]) -> None:
+    tally = Tally((one.user_id, one.status) for one in posts)
+    for user in users:
+        counts = tuple(tally[user.user_id, status] for status in ("unpublished", "published", "archived"))
+        assert (user.drafts, user.published, user.archived) == counts, user
+
+
+def _check_counts(found: dict[type[Any], list[Any]], anonymous_views: int) -> None:
+    counters: list[Counter] = found.get(Counter, [])
+    impressions: list[PostImpression] = found.get(PostImpression, [])
+    totals = totals_of(one for one in counters if one.kind == "post")
+    assert totals.views == len(impressions) + anonymous_views
+    for post_id in {one.post_id for one in impressions}:
+        own = totals_of(one for one in counters if (one.kind, one.subject) == ("post", post_id))
+        readers = [one for one in impressions if one.post_id == post_id]
+        rated = [one.stars for one in readers if one.stars is not None]
+        assert (own.likes, own.ratings, own.stars) == (sum(one.liked for one in readers), len(rated), sum(rated))
+    profiles = Tally(one.viewed_id for one in found.get(UserImpression, []))
+    users = {one.subject for one in counters if one.kind == "user"}
+    for user_id in {*profiles, *users}:
+        own = totals_of(one for one in counters if (one.kind, one.subject) == ("user", user_id))
+        gained = sum(one.rating for one in found.get(Post, []) if one.user_id == user_id)
+        assert (own.views, own.points) == (profiles[user_id], gained)
+
+
+@dataclass
+class Recorder:
+    """Passes requests on, asks each for its units, and keeps them."""
+
+    inner: Transport
+    made: list[tuple[str, dict[str, Any], dict[str, Any]]] = field(
+        default_factory=list[tuple[str, dict[str, Any], dict[str, Any]]]
+    )
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        response: dict[str, Any] = {}
+        self.made.append((operation, parameters, response))
+        response |= self.inner.call(operation, {**parameters, "ReturnConsumedCapacity": "INDEXES"})
+        return response
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [self.call(*request) for request in requests]
+
+    @property
+    def operations(self) -> list[str]:
+        """The operations in their order."""
+        return [operation for operation, _, _ in self.made]
+
+    def units(self) -> float:
+        """All units that the store metered since the last call, of table and indexes; forgets the requests."""
+        total = sum(one["CapacityUnits"] for one in self._capacities())
+        self.made.clear()
+        return float(total)
+
+    def units_by_place(self) -> dict[str, float]:
+        """The units by table ("table") and index name since the last call; forgets the requests."""
+        places: Tally[str] = Tally()
+        for one in self._capacities():
+            places["table"] += one["Table"]["CapacityUnits"]
+            for name, units in one.get("GlobalSecondaryIndexes", {}).items():
+                places[name] += units["CapacityUnits"]
+        self.made.clear()
+        return dict(places)
+
+    def _capacities(self) -> Iterable[dict[str, Any]]:
+        for _, _, response in self.made:
+            consumed = response.get("ConsumedCapacity") or []
+            yield from consumed if isinstance(consumed, list) else [consumed]
+
+
+def recorded(blog: Blog) -> Recorder:
+    """From here on the design's requests are recorded."""
+    recorder = Recorder(blog.store.transport)
+    blog.store.transport = recorder
+    return recorder

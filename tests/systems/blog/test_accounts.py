@@ -1,0 +1,387 @@
+"""Accounts: registering, signing in, sessions, passwords, external identities, limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from keyplan import now
+from keyplan.errors import ConditionFailed, ItemNotFound, Refused, ValueTaken
+from keyplan.systems.blog import accounts, people
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User
+from keyplan.testing.world import scan
+from tests.systems.blog.support import check_books, items_of, new_user, recorded
+
+PASSWORD = "seven quiet lamps"
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes that take no time: their strength isn't tested here but for one test."""
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    accounts._nobodys_hash.cache_clear()
+
+
+@pytest.fixture
+def uma(blog: Blog) -> User:
+    return accounts.register(blog, email="Uma@Example.com ", username="Uma", name=" Uma  N. ", password=PASSWORD)
+
+
+def places(call: Callable[[], Any]) -> list[str]:
+    """The fields that a call refuses."""
+    with pytest.raises(Refused) as told:
+        call()
+    return [fault.place for fault in told.value.faults]
+
+
+# Registering
+
+
+def test_a_registered_user_signs_in_by_email_and_by_username(blog: Blog, uma: User) -> None:
+    assert (uma.username, uma.name, uma.role, uma.status) == ("uma", "Uma N.", "reader", "active")
+    for login in ("uma@example.com", " UMA@example.COM", "uma", "Uma"):
+        assert accounts.sign_in(blog, login, PASSWORD) == uma
+    check_books(blog)
+
+
+def test_signing_in_reads_with_strong_consistency(blog: Blog, uma: User) -> None:
+    requests = recorded(blog)
+    accounts.sign_in(blog, "uma@example.com", PASSWORD)
+    accounts.sign_in(blog, "uma", PASSWORD)
+    assert requests.operations == ["GetItem"] * 7
+    assert all(parameters["ConsistentRead"] for _, parameters, _ in requests.made)
+
+
+@pytest.mark.parametrize(
+    ("fields", "refused"),
+    [
+        ({"email": "uma@example.com"}, ["email"]),
+        ({"username": "UMA"}, ["username"]),
+        ({"email": "UMA@example.com", "username": "uma"}, ["email", "username"]),
+        ({"email": "no address"}, ["email"]),
+        ({"email": "a@b"}, ["email"]),
+        ({"email": f"{'x' * 250}@example.com"}, ["email"]),
+        ({"email": "a@example.com\nbcc: b@example.com"}, ["email"]),
+        ({"username": "ab"}, ["username"]),
+        ({"username": "a--b"}, ["username"]),
+        ({"username": "-ab"}, ["username"]),
+        ({"username": "a" * 41}, ["username"]),
+        ({"username": "ümläut"}, ["username"]),
+        ({"username": "a/../b"}, ["username"]),
+        ({"name": ""}, ["name"]),
+        ({"name": "x" * 81}, ["name"]),
+        ({"name": "a\x00b"}, ["name"]),
+        ({"name": "half \ud800"}, ["name"]),
+        ({"password": "short"}, ["password"]),
+        ({"password": "x" * 201}, ["password"]),
+        ({"password": "aaaaaaaaaaaa"}, ["password"]),
+        ({"password": "other@example.com"}, ["password"]),
+        ({"password": None}, ["password"]),
+        ({"password": "half of it: \udfff"}, ["password"]),
+        ({"email": "", "username": "", "name": "", "password": ""}, ["email", "username", "name", "password"]),
+    ],
+)
+def test_what_cannot_be_registered_is_told_field_by_field(
+    blog: Blog, uma: User, fields: dict[str, Any], refused: list[str]
+) -> None:
+    before = scan(blog).size
+    given = {"email": "other@example.com", "username": "other", "name": "Other", "password": PASSWORD, **fields}
+    assert places(lambda: accounts.register(blog, **given)) == refused
+    assert scan(blog).size == before
+
+
+def test_neither_email_nor_hash_stands_in_what_is_shown(blog: Blog, uma: User) -> None:
+    assert {"email", "password_hash"}.isdisjoint(User.model_fields)
+    for name, pattern in Blog.compiled.patterns.items():
+        assert "Credential" not in str(pattern.signature.result), name
+    credential = blog.get(Credential, user_id=uma.user_id)
+    assert credential is not None
+    assert str(credential.password_hash).startswith("$argon2id$")
+    items = [row.item for row in scan(blog).rows]
+    assert PASSWORD not in str(items)
+
+
+def test_a_wrong_login_and_a_wrong_password_are_refused_alike(blog: Blog, uma: User) -> None:
+    told = []
+    for login, password in [
+        ("uma", "wrong password"),
+        ("nobody", PASSWORD),
+        ("nobody@example.com", PASSWORD),
+        ("", ""),
+        ("uma", ""),
+        ("uma", "x" * 10_000),
+        ("\ud800", PASSWORD),
+        ("x" * 3000, PASSWORD),
+        ("a" * 2000 + "@b", PASSWORD),
+    ]:
+        with pytest.raises(Refused) as error:
+            accounts.sign_in(blog, login, password)
+        told.append(str(error.value))
+    assert len(set(told)) == 1
+
+
+def test_a_login_that_nobody_has_costs_a_hash_too(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+    fits = accounts.password_fits
+
+    def noted(hashed: str | None, text: str) -> bool:
+        asked.append(hashed)
+        return fits(hashed, text)
+
+    monkeypatch.setattr(accounts, "password_fits", noted)
+    with pytest.raises(Refused):
+        accounts.sign_in(blog, "nobody", PASSWORD)
+    assert asked == [None]
+    assert not accounts.password_fits("no hash at all", PASSWORD)
+
+
+def test_real_hashes_and_older_ones(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = blog.get(Credential, user_id=uma.user_id)
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher())
+    assert old is not None
+    assert old.password_hash is not None
+    assert accounts.needs_rehash(old.password_hash)
+    accounts.sign_in(blog, "uma", PASSWORD)
+    new = blog.get(Credential, user_id=uma.user_id)
+    assert new is not None
+    assert new.password_hash is not None
+    assert "m=65536,t=3,p=4" in new.password_hash
+    assert not accounts.needs_rehash(new.password_hash)
+    accounts.sign_in(blog, "uma", PASSWORD)
+
+
+def test_a_credential_belongs_to_its_user(blog: Blog, uma: User) -> None:
+    user = User(username="other", name="Other")
+    with pytest.raises(Refused):
+        blog.register(user, Credential(user_id=uma.user_id, email="x@example.com"))
+    with pytest.raises(ValueTaken):
+        blog.register(user, Credential(user_id=user.user_id, email="uma@example.com"))
+    assert blog.user(user.user_id) is None
+
+
+# Sessions
+
+
+def test_a_session_from_its_beginning_to_its_end(blog: Blog, uma: User) -> None:
+    token = accounts.open_session(blog, uma.user_id, label="Firefox")
+    requests = recorded(blog)
+    signed_in = accounts.session_of(blog, token)
+    assert requests.operations == ["Query"]
+    assert requests.made[0][1]["ConsistentRead"]
+    assert signed_in is not None
+    assert (signed_in.user, signed_in.session.label, signed_in.rotate) == (uma, "Firefox", False)
+    assert token.rpartition(".")[2] not in str(scan(blog).rows)
+    accounts.end_session(blog, uma.user_id, signed_in.session.session_id)
+    assert accounts.session_of(blog, token) is None
+
+
+@pytest.mark.parametrize(
+    "token", ["", "a.b", "a.b.c", "\ud800.x.y", "x" * 5000, "nobody.none." + "s" * 43, "a.b.é" * 9]
+)
+def test_a_token_that_is_none(blog: Blog, uma: User, token: str) -> None:
+    assert accounts.session_of(blog, token) is None
+    assert accounts.rotate(blog, token) is None
+
+
+def test_neither_anothers_secret_nor_anothers_id_opens_a_session(blog: Blog, uma: User, eve: User) -> None:
+    mine, theirs = accounts.open_session(blog, uma.user_id), accounts.open_session(blog, eve.user_id)
+    _, session, secret = mine.split(".")
+    other_user, other_session, other_secret = theirs.split(".")
+    for forged in (
+        f"{uma.user_id}.{session}.{other_secret}",
+        f"{other_user}.{session}.{secret}",
+        f"{other_user}.{other_session}.{secret}",
+    ):
+        assert accounts.session_of(blog, forged) is None
+    assert accounts.session_of(blog, mine) is not None
+
+
+def test_a_session_expires(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = accounts.open_session(blog, uma.user_id, seconds=60)
+    later(monkeypatch, 61)
+    assert accounts.session_of(blog, token) is None
+    accounts.open_session(blog, uma.user_id)
+    assert len(items_of(blog, Session)) == 1  # what is over goes when the next begins
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let time go by for accounts."""
+    for module in (accounts, people):
+        monkeypatch.setattr(module, "now", lambda: now() + timedelta(seconds=seconds))
+
+
+def test_a_secret_is_rotated_and_the_old_one_holds_a_little(
+    blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = accounts.open_session(blog, uma.user_id)
+    later(monkeypatch, accounts.ROTATION_SECONDS + 1)
+    signed_in = accounts.session_of(blog, old)
+    assert signed_in is not None
+    assert signed_in.rotate
+    new = accounts.rotate(blog, old)
+    assert new is not None
+    assert accounts.rotate(blog, old) is None
+    for token in (old, new):
+        found = accounts.session_of(blog, token)
+        assert found is not None
+        assert not found.rotate
+    later(monkeypatch, accounts.ROTATION_SECONDS + accounts.GRACE_SECONDS + 2)
+    assert accounts.session_of(blog, new) is not None
+    assert accounts.session_of(blog, old) is None
+    assert accounts.session_of(blog, new) is None  # somebody has a copy of the old one: the session has ended
+
+
+def test_a_token_of_a_program_is_not_rotated(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = accounts.open_session(blog, uma.user_id, kind="token")
+    later(monkeypatch, accounts.ROTATION_SECONDS + 1)
+    signed_in = accounts.session_of(blog, token)
+    assert signed_in is not None
+    assert not signed_in.rotate
+
+
+def test_all_sessions_end_but_the_one_kept(blog: Blog, uma: User) -> None:
+    tokens = [accounts.open_session(blog, uma.user_id) for _ in range(4)]
+    kept = tokens[2].split(".")[1]
+    accounts.end_sessions(blog, uma.user_id, keep=kept)
+    assert [accounts.session_of(blog, token) is not None for token in tokens] == [False, False, True, False]
+    account = blog.account(uma.user_id)
+    assert account is not None
+    assert [one.session_id for one in account.sessions] == [kept]
+    accounts.end_sessions(blog, uma.user_id)
+    assert accounts.session_of(blog, tokens[2]) is None
+    with pytest.raises(ItemNotFound):
+        accounts.end_sessions(blog, "nobody")
+
+
+def test_who_is_suspended_is_out_at_once_and_stays_out(blog: Blog, uma: User) -> None:
+    token = accounts.open_session(blog, uma.user_id)
+    session = items_of(blog, Session)[0]
+    assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
+    assert accounts.moderate(blog, uma.user_id, "suspended").status == "suspended"
+    assert accounts.session_of(blog, token) is None
+    with pytest.raises(Refused, match="suspended"):
+        accounts.sign_in(blog, "uma", PASSWORD)
+    assert places(lambda: accounts.sign_in(blog, "uma", "wrong password")) == ["password"]
+    with pytest.raises(Refused):
+        accounts.open_session(blog, uma.user_id)
+    blog.put(session)  # one that was written at the same moment
+    accounts.moderate(blog, uma.user_id, "active")
+    assert accounts.session_of(blog, token) is None
+    assert accounts.sign_in(blog, "uma", PASSWORD).user_id == uma.user_id
+    with pytest.raises(ItemNotFound):
+        accounts.moderate(blog, "nobody", "active")
+
+
+# Changes
+
+
+def test_a_password_is_changed_and_other_sessions_end(blog: Blog, uma: User) -> None:
+    here, there = (accounts.open_session(blog, uma.user_id) for _ in range(2))
+    change = accounts.change_password
+    assert places(lambda: change(blog, uma.user_id, "wrong", "another good one")) == ["old"]
+    assert places(lambda: change(blog, uma.user_id, PASSWORD, "short")) == ["new"]
+    change(blog, uma.user_id, PASSWORD, "another good one", keep=here.split(".")[1])
+    assert accounts.session_of(blog, here) is not None
+    assert accounts.session_of(blog, there) is None
+    assert accounts.sign_in(blog, "uma", "another good one").user_id == uma.user_id
+    with pytest.raises(Refused):
+        accounts.sign_in(blog, "uma", PASSWORD)
+    with pytest.raises(ItemNotFound):
+        change(blog, "nobody", "x", "another good one")
+
+
+def test_an_email_is_changed_and_the_old_one_is_free(blog: Blog, uma: User, eve: User) -> None:
+    change = accounts.change_email
+    assert places(lambda: change(blog, uma.user_id, "wrong", "none")) == ["email", "password"]
+    assert places(lambda: change(blog, uma.user_id, PASSWORD, "eve@example.com")) == ["email"]
+    change(blog, uma.user_id, PASSWORD, "Uma@example.org")
+    change(blog, uma.user_id, PASSWORD, "uma@example.org")
+    assert accounts.sign_in(blog, "uma@example.org", PASSWORD).user_id == uma.user_id
+    assert blog.user_by_email("uma@example.com") is None
+    new_user(blog, "uma-two")
+    accounts.change_email(blog, eve.user_id, "", "uma@example.com")
+    check_books(blog)
+
+
+def test_a_profile_and_a_role(blog: Blog, uma: User) -> None:
+    blog.edit_profile(uma.user_id, "U.", "About me")
+    blog.set_role(uma.user_id, "moderator")
+    found = blog.user(uma.user_id)
+    assert found is not None
+    assert (found.name, found.bio, found.role) == ("U.", "About me", "moderator")
+    blog.set_status(uma.user_id, "suspended")
+    with pytest.raises(ConditionFailed):
+        blog.edit_profile(uma.user_id, "V.", "")
+    assert [one.name for one in blog.latest_users("suspended")] == ["U."]
+    check_books(blog)
+
+
+# External identities
+
+
+def test_an_external_identity_registers_and_signs_in(blog: Blog) -> None:
+    user = accounts.register(
+        blog, email="ola@example.com", username="ola", name="Ola", provider="github", external_id="#7"
+    )
+    assert accounts.sign_in_by_provider(blog, "github", "#7") == user
+    assert accounts.sign_in_by_provider(blog, "github", "8") is None
+    assert places(lambda: accounts.sign_in(blog, "ola", PASSWORD)) == ["password"]
+    taken: dict[str, Any] = {
+        "email": "pam@example.com",
+        "username": "pam",
+        "name": "Pam",
+        "provider": "github",
+        "external_id": "#7",
+    }
+    assert places(lambda: accounts.register(blog, **taken)) == ["provider"]
+    both = {**taken, "email": "ola@example.com"}
+    assert places(lambda: accounts.register(blog, **both)) == ["email", "provider"]
+    assert places(lambda: accounts.unlink(blog, user.user_id, "github", "#7")) == ["provider"]
+    accounts.change_password(blog, user.user_id, "", PASSWORD)
+    assert accounts.unlink(blog, user.user_id, "github", "#7")
+    assert not accounts.unlink(blog, user.user_id, "github", "#7")
+    assert accounts.sign_in_by_provider(blog, "github", "#7") is None
+    check_books(blog)
+
+
+def test_an_identity_is_linked_once(blog: Blog, uma: User, eve: User) -> None:
+    linked = blog.link_provider(uma.user_id, "github", "1")
+    assert blog.link_provider(uma.user_id, "github", "1") == linked
+    with pytest.raises(Refused):
+        blog.link_provider(eve.user_id, "github", "1")
+    with pytest.raises(ItemNotFound):
+        blog.link_provider("nobody", "github", "2")
+    credential = blog.get(Credential, user_id=uma.user_id)
+    assert credential is not None
+    assert credential.providers == {"github:1"}
+    assert not accounts.unlink(blog, eve.user_id, "github", "1")
+    blog.set_status(uma.user_id, "suspended")
+    assert places(lambda: accounts.sign_in_by_provider(blog, "github", "1")) == ["password"]
+    assert items_of(blog, ProviderUser) == [linked]
+
+
+# Limits
+
+
+def test_attempts_are_limited_in_one_request(blog: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "now", lambda: now().replace(minute=0, second=0))
+    requests = recorded(blog)
+    for _ in range(3):
+        accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
+    with pytest.raises(accounts.TooMany) as told:
+        accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
+    assert 0 < told.value.retry_after_seconds <= 60
+    assert requests.operations == ["UpdateItem"] * 4
+    accounts.limit(blog, "sign-in", "10.0.0.2", most=3, seconds=60)
+    accounts.limit(blog, "contact", "10.0.0.1", most=3, seconds=60)
+    monkeypatch.setattr(people, "now", lambda: now().replace(minute=1, second=0))
+    accounts.limit(blog, "sign-in", "10.0.0.1", most=3, seconds=60)
+    found = items_of(blog, RateLimit)
+    assert sorted(one.count for one in found) == [1, 1, 1, 3]
+    assert "10.0.0.1" not in str(found)
+    assert all(one.expires_at > now().replace(minute=0, second=0) for one in found)

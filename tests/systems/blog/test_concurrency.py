@@ -1,0 +1,287 @@
+"""Many at once on one file, in threads and in processes: counters, tags, combinations and claims are exact."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Barrier
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from keyplan.errors import KeyplanError, Refused, WriteFailed
+from keyplan.systems.blog import accounts, counting
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Counter, Credential, PostSlug, Session, User
+from tests.systems.blog.support import check_books, counted, items_of, new_post, new_user, published
+
+THREADS = 8
+
+WORK = """
+import json, random, sys
+from contextlib import suppress
+from keyplan.errors import Refused, WriteFailed
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post
+
+path, number, given = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+chance = random.Random(number)
+views = made = 0
+with Blog.open(path, create=False) as blog:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for turn in range(12):
+        for post_id in given["posts"]:
+            blog.count_view(post_id)
+            views += 1
+            user = f"u{chance.randrange(6)}"
+            blog.view_post(post_id, user)
+            (blog.like_post if turn % 3 else blog.unlike_post)(post_id, user)
+            blog.rate_post(post_id, user, chance.choice([1, 5, None]))
+            with suppress(WriteFailed):
+                blog.refresh_ranking(post_id)
+        blog.publish(given["posts"][turn % 2])
+        blog.unpublish(given["posts"][turn % 2])
+        try:
+            blog.create_post(Post(user_id=given["user"], slug=f"slug-{turn}", title="T", tags=("a", f"t{turn}")), "x")
+            made += 1
+        except Refused:
+            pass
+print(json.dumps([views, made]))
+"""
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Blog]:
+    with Blog.open(tmp_path / "blog.db") as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rankings may be refreshed at any time, and hashes take none."""
+    for name in ("RANKING_SECONDS", "TAG_SECONDS", "USER_SECONDS"):
+        monkeypatch.setattr(counting, name, 0)
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What calls give that begin at the same moment: a result, or the error that was raised."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return call()
+        except KeyplanError as error:
+            return error
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def refused(outcomes: list[Any]) -> list[str]:
+    """The fields that the refusals name."""
+    assert all(isinstance(one, Refused) for one in outcomes if isinstance(one, Exception)), outcomes
+    return [fault.place for one in outcomes if isinstance(one, Refused) for fault in one.faults]
+
+
+def register(blog: Blog, email: str, username: str) -> Callable[[], User]:
+    return lambda: accounts.register(blog, email=email, username=username, name="N", password="seven quiet lamps")
+
+
+# One wins, and the other is told
+
+
+def test_one_slug(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    outcomes = at_once([lambda: new_post(shared, user, "one", ("a",))] * THREADS)
+    assert refused(outcomes) == ["slug"] * (THREADS - 1)
+    assert len(items_of(shared, PostSlug)) == 1
+    check_books(shared)
+
+
+def test_one_slug_by_editing(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    posts = [new_post(shared, user, f"post-{number}") for number in range(THREADS)]
+    outcomes = at_once(
+        [partial(shared.edit_post, post.post_id, 1, "T", "x", "wanted", (), user.user_id) for post in posts]
+    )
+    assert refused(outcomes) == ["slug"] * (THREADS - 1)
+    check_books(shared)
+
+
+def test_one_email(shared: Blog) -> None:
+    calls = [register(shared, "one@example.com", f"user-{number}") for number in range(THREADS)]
+    assert refused(at_once(calls)) == ["email"] * (THREADS - 1)
+    assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
+    check_books(shared)
+
+
+def test_one_username(shared: Blog) -> None:
+    calls = [register(shared, f"{number}@example.com", "one") for number in range(THREADS)]
+    assert refused(at_once(calls)) == ["username"] * (THREADS - 1)
+    assert len(items_of(shared, User)) == len(items_of(shared, Credential)) == 1
+    check_books(shared)
+
+
+def test_one_version(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    post = published(shared, user, "one", ("a", "b"))
+    calls = [
+        partial(
+            shared.edit_post,
+            post.post_id,
+            1,
+            f"T{number}",
+            f"text {number}",
+            f"slug-{number}",
+            ("a", f"t{number}"),
+            user.user_id,
+        )
+        for number in range(THREADS)
+    ]
+    outcomes = at_once(calls)
+    assert refused(outcomes) == ["version"] * (THREADS - 1)
+    (won,) = [one for one in outcomes if not isinstance(one, Exception)]
+    assert shared.whole_post(post.post_id) == won
+    check_books(shared)
+
+
+def test_one_external_identity(shared: Blog) -> None:
+    users = [new_user(shared, f"user-{number}") for number in range(THREADS)]
+    outcomes = at_once([partial(shared.link_provider, user.user_id, "github", "1") for user in users])
+    assert sum(isinstance(one, Refused) for one in outcomes) == THREADS - 1
+    assert sum(bool(one.providers) for one in items_of(shared, Credential)) == 1
+
+
+# Nothing is lost, nothing counts twice
+
+
+def test_one_user_counts_once(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    post = published(shared, user, "one").post_id
+    for write in (shared.view_post, shared.like_post, shared.view_user):
+        outcomes = at_once([partial(write, post, "reader")] * THREADS)
+        assert Tally(outcomes) == {True: 1, False: THREADS - 1}
+    assert Tally(at_once([lambda: shared.unlike_post(post, "reader")] * THREADS)) == {True: 1, False: THREADS - 1}
+    totals = counted(shared, post)
+    assert (totals.views, totals.likes) == (1, 0)
+
+
+def test_everybodys_views_count(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    post = published(shared, user, "one", ("a",)).post_id
+
+    def reader(number: int) -> None:
+        for turn in range(10):
+            shared.count_view(post)
+            shared.view_post(post, f"u{number}-{turn}")
+            shared.rate_post(post, f"u{turn}", 1 + (number + turn) % 5)
+            with suppress(WriteFailed):  # others refresh it at the same moment
+                shared.refresh_ranking(post)
+
+    outcomes = at_once([partial(reader, number) for number in range(THREADS)])
+    assert outcomes == [None] * THREADS
+    shared.refresh_ranking(post)
+    totals = counted(shared, post)
+    assert totals.views == THREADS * 20 + 10
+    assert totals.ratings == 10
+    found = shared.post(post)
+    assert found is not None
+    assert (found.views, found.ratings, found.stars) == (totals.views, totals.ratings, totals.stars)
+    assert counted(shared, "a").points == counted(shared, user.user_id).points == found.rating
+    check_books(shared, anonymous_views=THREADS * 10)
+
+
+def test_authors_publish_and_edit_together(shared: Blog) -> None:
+    users = [new_user(shared, f"user-{number}") for number in range(2)]
+    posts = [new_post(shared, users[number % 2], f"post-{number}", ("a", "b", "c")) for number in range(4)]
+
+    def author(number: int) -> None:
+        chance = random.Random(number)
+        for _ in range(8):
+            post = chance.choice(posts)
+            move = chance.choice([shared.publish, shared.unpublish, shared.archive, shared.restore, None])
+            try:
+                if move is not None:
+                    move(post.post_id)
+                    continue
+                whole = shared.whole_post(post.post_id)
+                assert whole is not None
+                tags = tuple(chance.sample("abcdef", chance.randrange(5)))
+                slug = f"slug-{chance.randrange(6)}"
+                shared.edit_post(post.post_id, whole.content.version, "T", "x", slug, tags, "u")
+            except Refused:
+                continue
+
+    outcomes = at_once([partial(author, number) for number in range(THREADS)])
+    assert outcomes == [None] * THREADS
+    check_books(shared)
+
+
+def test_a_user_who_is_suspended_while_signing_in_has_no_session(shared: Blog) -> None:
+    for number in range(5):
+        user = new_user(shared, f"user-{number}")
+        tokens = [accounts.open_session(shared, user.user_id)]
+        signing_in = [partial(accounts.open_session, shared, user.user_id)] * 3
+        *opened, _ = at_once([*signing_in, partial(accounts.moderate, shared, user.user_id, "suspended")])
+        tokens += [one for one in opened if isinstance(one, str)]
+        accounts.moderate(shared, user.user_id, "active")
+        assert [token for token in tokens if accounts.session_of(shared, token) is not None] == []
+
+
+def test_one_browser_rotates_once(shared: Blog) -> None:
+    user = new_user(shared, "ada")
+    token = accounts.open_session(shared, user.user_id)
+    outcomes = at_once([lambda: accounts.rotate(shared, token)] * THREADS)
+    (new,) = [one for one in outcomes if one is not None]
+    assert accounts.session_of(shared, new) is not None
+    assert len(items_of(shared, Session)) == 1
+
+
+def test_attempts_are_counted_together(shared: Blog) -> None:
+    outcomes = at_once([lambda: accounts.limit(shared, "sign-in", "a", most=3, seconds=7 * 24 * 3600)] * THREADS)
+    assert sum(one is None for one in outcomes) == 3
+    assert sum(isinstance(one, accounts.TooMany) for one in outcomes) == THREADS - 3
+
+
+def test_processes_on_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "blog.db"
+    with Blog.open(path) as blog:
+        user = new_user(blog, "ada")
+        posts = [new_post(blog, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]
+        given = json.dumps({"user": user.user_id, "posts": posts})
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORK, str(path), str(number), given],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n", process.communicate()[1]
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate(timeout=120) for process in running]
+    assert [err for _, err in said if err] == []
+    views, made = (sum(one) for one in zip(*(json.loads(out) for out, _ in said), strict=True))
+    with Blog.open(path, create=False) as blog:
+        assert made == 12
+        check_books(blog, anonymous_views=views)
+        assert {one.subject for one in items_of(blog, Counter) if one.kind == "post"} == set(posts)

@@ -1,0 +1,230 @@
+"""Authors' writes: what each leaves behind, and what it refuses."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from keyplan.errors import ArgumentError, ItemNotFound, ItemTooLarge, Refused
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import CONTENT_BYTES_MAX, Post, PostContent, PostWithContent, User
+from tests.systems.blog.support import check_books, new_post, new_user, published
+
+DAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def edited(blog: Blog, post: Post, version: int, **changes: Any) -> PostWithContent:
+    given = {"title": post.title, "content": "Other text.", "slug": post.slug, "tags": post.tags, "edited_by": "u"}
+    return blog.edit_post(post.post_id, version, **{**given, **changes})
+
+
+def test_a_new_post_is_a_draft_with_its_text(blog: Blog, ada: User) -> None:
+    long = "word " * 100
+    made = blog.create_post(Post(user_id=ada.user_id, slug="One", title="One", views=7, rating=9, likes=3), long)
+    assert (made.post.slug, made.post.status, made.post.views, made.post.rating) == ("one", "unpublished", 0, 0)
+    assert (made.post.words, made.content.version, made.content.edited_by) == (100, 1, ada.user_id)
+    assert made.post.excerpt.startswith("word word")
+    assert len(made.post.excerpt) <= 300
+    assert blog.whole_post(made.post.post_id) == made
+    assert [one.slug for one in blog.posts_of_user(ada.user_id, "unpublished")] == ["one"]
+    assert not blog.latest_posts()
+    assert not blog.popular_posts()
+    check_books(blog)
+
+
+def test_a_slug_that_is_taken_is_told(blog: Blog, ada: User) -> None:
+    first = new_post(blog, ada, "one")
+    with pytest.raises(Refused) as told:
+        new_post(blog, ada, "One")
+    assert [fault.place for fault in told.value.faults] == ["slug"]
+    with pytest.raises(Refused, match="already"):
+        blog.create_post(Post(post_id=first.post_id, user_id=ada.user_id, slug="two", title="Two"), "x")
+    check_books(blog)
+
+
+@pytest.mark.parametrize(
+    ("post", "content", "error"),
+    [
+        ({"status": "published"}, "x", Refused),
+        ({"user_id": "nobody"}, "x", ItemNotFound),
+        ({}, "é" * (CONTENT_BYTES_MAX // 2 + 1), ItemTooLarge),
+    ],
+)
+def test_what_no_post_can_be(blog: Blog, ada: User, post: dict[str, Any], content: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        blog.create_post(Post(**{"user_id": ada.user_id, "slug": "one", "title": "One", **post}), content)
+    assert blog.slug_of("one") is None
+    check_books(blog)
+
+
+def test_a_suspended_author_creates_and_publishes_nothing(blog: Blog, ada: User) -> None:
+    draft = new_post(blog, ada, "one")
+    blog.set_status(ada.user_id, "suspended")
+    with pytest.raises(Refused):
+        new_post(blog, ada, "two")
+    with pytest.raises(Refused):
+        blog.publish(draft.post_id)
+    check_books(blog)
+    blog.set_status(ada.user_id, "active")
+    assert blog.publish(draft.post_id).status == "published"
+
+
+def test_the_largest_text_fits(blog: Blog, ada: User) -> None:
+    post = new_post(blog, ada, "s" * 200, content="x" * CONTENT_BYTES_MAX)
+    whole = blog.whole_post(post.post_id)
+    assert whole is not None
+    assert len(whole.content.content) == CONTENT_BYTES_MAX
+
+
+def test_publishing_lists_a_post_everywhere(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", ("c", "a", "b"))
+    assert post.tags == ("a", "b", "c")
+    for listed in (
+        blog.latest_posts(),
+        blog.popular_posts(),
+        blog.posts_of_user(ada.user_id, "published"),
+        blog.posts_by_tags(("a",)),
+        blog.posts_by_tags(("c", "a")),
+        blog.posts_by_tags(("b", "c", "a")),
+        blog.published_between(),
+    ):
+        assert list(listed) == [post]
+    assert [(one.tag, one.posts) for one in blog.tags_starting("")] == [("a", 1), ("b", 1), ("c", 1)]
+    assert {one.tag for one in blog.trending_tags()} == {"a", "b", "c"}
+    assert blog.publish(post.post_id) == post
+    check_books(blog)
+
+
+def test_unpublishing_takes_it_from_all_of_them(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", ("a", "b"))
+    back = blog.unpublish(post.post_id)
+    assert (back.status, back.published_at) == ("unpublished", post.published_at)
+    for listed in (blog.latest_posts(), blog.popular_posts(), blog.posts_by_tags(("a", "b")), blog.trending_tags()):
+        assert list(listed) == []
+    assert blog.tags_starting("") == []
+    assert blog.unpublish(post.post_id) == back
+    check_books(blog)
+    again = blog.publish(post.post_id)
+    assert again.published_at == post.published_at
+    assert list(blog.posts_by_tags(("b",))) == [again]
+    check_books(blog)
+
+
+def test_the_way_through_the_statuses(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", ("a",))
+    assert blog.archive(post.post_id).status == "archived"
+    check_books(blog)
+    for refused in (blog.publish, blog.unpublish):
+        with pytest.raises(Refused):
+            refused(post.post_id)
+    with pytest.raises(Refused):
+        edited(blog, post, 1)
+    assert blog.archive(post.post_id).status == "archived"
+    assert blog.restore(post.post_id).status == "unpublished"
+    assert blog.restore(post.post_id).status == "unpublished"
+    draft = new_post(blog, ada, "two")
+    assert blog.archive(draft.post_id).status == "archived"
+    check_books(blog)
+    for missing in (blog.publish, blog.unpublish, blog.archive, blog.restore):
+        with pytest.raises(ItemNotFound):
+            missing("nowhere")
+
+
+def test_an_edit_changes_all_that_it_says(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", ("a", "b", "c"))
+    after = edited(
+        blog, post, 1, title="New", content="New *words* here.", slug="new", tags=("b", "d"), excerpt="Short"
+    )
+    assert (after.post.title, after.post.slug, after.post.tags) == ("New", "new", ("b", "d"))
+    assert (after.post.excerpt, after.post.words, after.content.version) == ("Short", 3, 2)
+    assert blog.whole_post(post.post_id) == after
+    assert list(blog.posts_by_tags(("b", "d"))) == [after.post]
+    assert list(blog.posts_by_tags(("a",))) == []
+    check_books(blog)
+    assert edited(blog, after.post, 2, content="Plain.").post.excerpt == "Plain."
+
+
+def test_a_stale_edit_is_told_and_overwrites_nothing(blog: Blog, ada: User) -> None:
+    post = new_post(blog, ada, "one")
+    first = edited(blog, post, 1, content="first", slug="first")
+    with pytest.raises(Refused) as told:
+        edited(blog, post, 1, content="second", slug="second")
+    assert [fault.place for fault in told.value.faults] == ["version"]
+    assert "2" in told.value.message
+    assert blog.whole_post(post.post_id) == first
+    assert blog.slug_of("second") is None
+    check_books(blog)
+
+
+def test_ranking_and_publishing_do_not_make_an_edit_stale(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one")
+    blog.count_view(post.post_id)
+    assert blog.refresh_ranking(post.post_id) == "refreshed"
+    assert edited(blog, post, 1).post.views == 1
+    check_books(blog, anonymous_views=1)
+
+
+def test_an_old_slug_leads_to_the_post_and_can_be_taken_back(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one")
+    edited(blog, post, 1, slug="two")
+    found = blog.post_by_slug("one")
+    assert found is not None
+    assert found.slug == "two"
+    with pytest.raises(Refused):
+        new_post(blog, ada, "one")
+    assert edited(blog, found, 2, slug="one").post.slug == "one"
+    other = blog.post_by_slug("two")
+    assert other is not None
+    assert other.slug == "one"
+    check_books(blog)
+
+
+def test_anothers_slug_is_refused(blog: Blog, ada: User) -> None:
+    post, _ = new_post(blog, ada, "one"), new_post(blog, ada, "two")
+    with pytest.raises(Refused) as told:
+        edited(blog, post, 1, slug="two")
+    assert [fault.place for fault in told.value.faults] == ["slug"]
+    assert blog.get(PostContent, post_id=post.post_id, consistent=True).version == 1  # type: ignore[union-attr]
+
+
+def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
+    post = new_post(blog, ada, "one")
+    with pytest.raises(ArgumentError) as told:
+        edited(blog, post, 1, slug="", tags=tuple("abcdef"))
+    assert [fault.place for fault in told.value.faults] == ["slug", "tags"]
+    with pytest.raises(ArgumentError):
+        edited(blog, post, 1, title="x" * 301)
+    with pytest.raises(ItemNotFound):
+        blog.edit_post("nowhere", 1, "t", "c", "s", (), "u")
+
+
+def test_most_tags_changed_into_most_others_is_one_transaction(blog: Blog, ada: User) -> None:
+    post = published(blog, ada, "one", tuple("abcde"))
+    after = edited(blog, post, 1, slug="new", tags=tuple("fghij"))
+    assert after.post.tags == tuple("fghij")
+    assert list(blog.posts_by_tags(tuple("fghij"))) == [after.post]
+    check_books(blog)
+
+
+def test_lists_are_in_the_order_of_publishing(blog: Blog, ada: User) -> None:
+    early, late = new_post(blog, ada, "early", ("t",)), new_post(blog, ada, "late", ("t",))
+    blog.publish(late.post_id)
+    time.sleep(0.002)  # lists are in the order of milliseconds
+    blog.publish(early.post_id)
+    wanted = ["early", "late"]
+    assert [one.slug for one in blog.latest_posts()] == wanted
+    assert [one.slug for one in blog.posts_by_tags(("t",))] == wanted
+    assert [one.slug for one in blog.posts_of_user(ada.user_id, "published")] == wanted
+    assert [one.slug for one in blog.published_between()] == wanted[::-1]
+
+
+def test_every_status_for_moderators(blog: Blog, ada: User) -> None:
+    other = new_user(blog, "bob")
+    new_post(blog, ada, "one", created_at=DAY)
+    new_post(blog, other, "two", created_at=DAY + timedelta(hours=1))
+    published(blog, ada, "three")
+    assert [one.slug for one in blog.posts_by_status("unpublished")] == ["two", "one"]
+    assert [one.slug for one in blog.posts_by_status("published")] == ["three"]

@@ -1,0 +1,120 @@
+"""A blog in memory with three people, its site beside its API, and visitors for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from argon2 import PasswordHasher
+from starlette.applications import Starlette
+
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.site.application import site_application
+from keyplan.systems.blog.site.policy import BlogPolicy
+from keyplan.systems.blog.site.providers import OfflineProvider
+from keyplan.systems.blog.site.settings import Settings
+from keyplan.systems.blog.site.site import Site
+from keyplan.web import app
+from keyplan.web.beside import Beside
+from tests.systems.blog_site.support import Visit, make_post, make_user
+
+SECRET = b"a secret of the tests, and nobody else's"
+
+
+@pytest.fixture(autouse=True)
+def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2 with the least of everything: what is tested isn't its strength."""
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    accounts._nobodys_hash.cache_clear()
+
+
+@pytest.fixture
+def blog() -> Iterator[Blog]:
+    with Blog.open(":memory:", secret="s") as opened:
+        yield opened
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def site(blog: Blog, clock: Clock) -> Site:
+    settings = Settings(secret=SECRET, hosts=("testserver",), providers=(OfflineProvider(),), clock=clock)
+    return Site(blog, settings)
+
+
+@pytest.fixture
+def served(site: Site) -> Starlette:
+    return site_application(site)
+
+
+@pytest.fixture
+def beside(site: Site, served: Starlette) -> Beside:
+    """The site with its API."""
+    policy = BlogPolicy(site.blog, site.visitors, site.changed)
+    return Beside(app(site.blog, hosts=("testserver",), policy=policy), served)
+
+
+@pytest.fixture
+def visit(served: Starlette) -> Callable[[], Visit]:
+    """Somebody new each time."""
+    return lambda: Visit(served)
+
+
+@pytest.fixture
+def anybody(visit: Callable[[], Visit]) -> Visit:
+    return visit()
+
+
+@pytest.fixture
+def ada(blog: Blog) -> User:
+    return make_user(blog, "ada")
+
+
+@pytest.fixture
+def rita(blog: Blog) -> User:
+    return make_user(blog, "rita", "reader")
+
+
+@pytest.fixture
+def mona(blog: Blog) -> User:
+    return make_user(blog, "mona", "moderator")
+
+
+@pytest.fixture
+def author(visit: Callable[[], Visit], ada: User) -> Visit:
+    return visit().sign_in(ada.username)
+
+
+@pytest.fixture
+def reader(visit: Callable[[], Visit], rita: User) -> Visit:
+    return visit().sign_in(rita.username)
+
+
+@pytest.fixture
+def moderator(visit: Callable[[], Visit], mona: User) -> Visit:
+    return visit().sign_in(mona.username)
+
+
+@pytest.fixture
+def post(blog: Blog, ada: User) -> Post:
+    return make_post(blog, ada, "Keys and doors", "Every key opens **one** door.", ("keys", "doors"))
+
+
+@pytest.fixture
+def draft(blog: Blog, ada: User) -> Post:
+    return make_post(blog, ada, "Half a thought", "It isn't", ("keys",), publish=False)

@@ -1,0 +1,76 @@
+"""What the tests of the site share: a visitor's browser without a browser, and posts to read.
+
+``Visit`` keeps cookies as a browser does, and takes the token of a form from the page that the form stands on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from httpx import Response
+
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.words import excerpt_from, slug_from
+from tests.web.support import TestClient
+
+__all__ = ["PASSWORD", "Visit", "make_post", "make_user", "text_of"]
+
+PASSWORD = "correct horse battery"
+_TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+
+
+class Visit:
+    """Somebody at a browser. Redirects are followed only where a test asks for it."""
+
+    def __init__(self, app: Any, host: str = "http://testserver") -> None:
+        self.client = TestClient(app, base_url=host, follow_redirects=False)
+
+    def get(self, path: str, **more: Any) -> Response:
+        return self.client.get(path, **more)
+
+    def token(self, page: str) -> str:
+        """The form token on a page."""
+        found = _TOKEN.search(self.client.get(page).text)
+        assert found is not None, f"no form on {page}"
+        return found.group(1)
+
+    def send(self, path: str, page: str | None = None, **fields: str) -> Response:
+        """Send a form as it stands on a page."""
+        return self.client.post(path, data={"csrf": self.token(page or path), **fields})
+
+    def sign_in(self, login: str, password: str = PASSWORD) -> Visit:
+        response = self.send("/sign-in", login=login, password=password)
+        assert response.status_code == 303, text_of(response)
+        return self
+
+
+def text_of(response: Response) -> str:
+    """The words of a page, without its tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", response.text).split())
+
+
+def make_user(blog: Blog, username: str, role: str = "author") -> User:
+    """A registered user, whose password is PASSWORD."""
+    user = accounts.register(
+        blog,
+        email=f"{username}@example.com",
+        username=username,
+        name=f"{username.capitalize()} Example",
+        password=PASSWORD,
+        role="reader" if role == "reader" else "author",
+    )
+    if role == "moderator":
+        blog.set_role(user.user_id, "moderator")
+    return user
+
+
+def make_post(
+    blog: Blog, user: User, title: str, content: str = "A text.", tags: tuple[str, ...] = (), *, publish: bool = True
+) -> Post:
+    """A post, published or not."""
+    begun = Post(user_id=user.user_id, slug=slug_from(title), title=title, excerpt=excerpt_from(content), tags=tags)
+    made = blog.create_post(begun, content).post
+    return blog.publish(made.post_id) if publish else made

@@ -1,0 +1,259 @@
+"""Joining, signing in and out, accounts: passwords, addresses, sessions, tokens, identities from elsewhere."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Credential, Session, User
+from keyplan.web.beside import Beside
+from tests.systems.blog_site.conftest import Clock
+from tests.systems.blog_site.support import PASSWORD, Visit, text_of
+from tests.systems.support import stored
+
+NEW = {"name": "Bea", "username": "bea", "email": "bea@example.com", "password": PASSWORD, "writes": "yes"}
+
+
+def sessions(blog: Blog, user: User) -> list[Session]:
+    account = blog.account(user.user_id)
+    assert account is not None
+    return account.sessions
+
+
+def test_somebody_joins_and_is_signed_in(blog: Blog, anybody: Visit) -> None:
+    answer = anybody.send("/sign-up", **NEW)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/desk?done=welcome")
+    assert "Welcome!" in text_of(anybody.get("/desk?done=welcome"))
+    user = blog.user_by_username("bea")
+    assert user is not None
+    assert user.role == "author"
+
+
+def test_a_reader_may_join_and_write_later(blog: Blog, anybody: Visit) -> None:
+    anybody.send("/sign-up", **{**NEW, "writes": ""})
+    assert anybody.get("/write").status_code == 403
+    assert anybody.send("/account/author", "/account").headers["location"] == "/desk?done=welcome"
+    assert anybody.get("/write").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("email", "", "this is needed"),
+        ("email", "nobody", "no email address"),
+        ("email", "ada@example.com", "somebody is registered with it"),
+        ("email", "a" * 300 + "@example.com", "at most 254 characters"),
+        ("username", "x", "3 to 40"),
+        ("username", "Ada", "somebody else&#39;s"),
+        ("username", "a b", "3 to 40"),
+        ("username", "moderátor", "3 to 40"),
+        ("name", " ", "this is needed"),
+        ("name", "x" * 81, "at most 80 characters"),
+        ("name", "a\u0007b", "control character"),
+        ("password", "short", "at least 10 characters"),
+        ("password", "x" * 300, "at most 256 characters"),
+        ("password", "aaaaaaaaaaaa", "too easy to guess"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field_and_the_rest_is_kept(
+    blog: Blog, ada: User, anybody: Visit, field: str, value: str, told: str
+) -> None:
+    fields = {**NEW, field: value}
+    answer = anybody.send("/sign-up", **fields)
+    assert answer.status_code == 422
+    fault = answer.text.split(f'id="{field}-fault">')[1].split("</p>")[0]
+    assert told in fault
+    assert 'aria-invalid="true"' in answer.text
+    kept = "Bea" if field != "name" else "bea@example.com"
+    assert f'value="{kept}"' in answer.text
+    assert PASSWORD not in answer.text
+    assert blog.user_by_username("bea") is None
+
+
+def test_of_two_at_once_one_wins_and_the_other_is_told(visit: Callable[[], Visit], blog: Blog) -> None:
+    visitors = [visit() for _ in range(4)]
+    tokens = [one.token("/sign-up") for one in visitors]
+    statuses: list[int] = []
+
+    def join(one: Visit, token: str) -> None:
+        statuses.append(one.client.post("/sign-up", data={"csrf": token, **NEW}).status_code)
+
+    threads = [threading.Thread(target=join, args=pair) for pair in zip(visitors, tokens, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [303, 422, 422, 422]
+
+
+@pytest.mark.parametrize("login", ["ada", "ADA", "ada@example.com", " Ada@Example.com "])
+def test_signing_in_by_username_or_address(ada: User, anybody: Visit, login: str) -> None:
+    answer = anybody.send("/sign-in", login=login, password=PASSWORD, next="/desk")
+    assert answer.headers["location"] == "/desk"
+    assert "Ada Example" in anybody.get("/").text
+
+
+@pytest.mark.parametrize(("login", "password"), [("ada", "wrong"), ("nobody", PASSWORD), ("ada\x00", PASSWORD)])
+def test_a_wrong_password_and_an_unknown_login_are_told_alike(
+    ada: User, anybody: Visit, login: str, password: str
+) -> None:
+    answer = anybody.send("/sign-in", login=login, password=password)
+    assert answer.status_code == 422
+    told = text_of(answer)
+    assert "the login or the password is wrong" in told or "control character" in told
+
+
+def test_signing_out_ends_the_session(blog: Blog, ada: User, author: Visit) -> None:
+    assert len(sessions(blog, ada)) == 1
+    assert author.send("/sign-out", "/").status_code == 303
+    assert sessions(blog, ada) == []
+    assert author.get("/desk").headers["location"] == "/sign-in?next=%2Fdesk"
+
+
+def test_a_page_for_the_signed_in_leads_there_and_back(ada: User, anybody: Visit) -> None:
+    answer = anybody.get("/desk?status=published")
+    where = answer.headers["location"]
+    assert where == "/sign-in?next=%2Fdesk%3Fstatus%3Dpublished"
+    back = anybody.send("/sign-in", where, login="ada", password=PASSWORD, next="/desk?status=published")
+    assert back.headers["location"] == "/desk?status=published"
+
+
+def test_a_new_password_signs_other_devices_out(
+    visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit
+) -> None:
+    other = visit().sign_in("ada")
+    wrong = author.send("/account/password", "/account", old="wrong", new="another good password")
+    assert wrong.status_code == 422
+    assert "the password is wrong" in wrong.text
+    done = author.send("/account/password", "/account", old=PASSWORD, new="another good password")
+    assert done.headers["location"] == "/account?done=password"
+    assert author.get("/account").status_code == 200
+    assert other.get("/account").status_code == 303
+    assert visit().sign_in("ada", "another good password").get("/account").status_code == 200
+
+
+def test_another_address_needs_the_password_and_must_be_free(blog: Blog, ada: User, rita: User, author: Visit) -> None:
+    def change(email: str, password: str) -> str:
+        return text_of(author.send("/account/email", "/account", email=email, password=password))
+
+    assert "the password is wrong" in change("ada@example.org", "wrong")
+    assert "somebody is registered with it" in change("rita@example.com", PASSWORD)
+    change("ada@example.org", PASSWORD)
+    found = blog.user_by_email("ada@example.org")
+    assert found is not None
+    assert found.user_id == ada.user_id
+
+
+def test_the_profile_is_changed_and_escaped(author: Visit, anybody: Visit) -> None:
+    author.send("/account", name="<b>Ada</b>", bio="Writes.\r\n<script>alert(1)</script>")
+    page = anybody.get("/authors/ada").text
+    assert "&lt;b&gt;Ada&lt;/b&gt;" in page
+    assert "<script>alert" not in page
+    assert author.send("/account", name="Ada", bio="x" * 501).status_code == 422
+
+
+def test_sessions_are_seen_and_ended(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
+    other = visit().sign_in("ada")
+    page = author.get("/account").text
+    ids = [one.session_id for one in sessions(blog, ada)]
+    shown = next(one for one in ids if f'value="{one}"' in page)
+    assert author.send("/account/sessions", "/account", session=shown).status_code == 303
+    assert other.get("/account").status_code == 303
+    assert author.get("/account").status_code == 200
+
+
+def test_somebody_elses_session_is_not_ended(blog: Blog, ada: User, author: Visit, reader: Visit) -> None:
+    (theirs,) = sessions(blog, ada)
+    reader.send("/account/sessions", "/account", session=theirs.session_id)
+    assert len(sessions(blog, ada)) == 1
+
+
+def test_a_token_is_shown_once_and_works_for_the_api(author: Visit, beside: Beside) -> None:
+    anybody = Visit(beside)
+    page = author.send("/account/tokens", "/account", label="my script")
+    token = page.text.split('class="token">')[1].split("<")[0]
+    assert "my script" in page.text
+    assert token not in author.get("/account").text
+    found = anybody.get("/api/posts_by_status?status=published", headers={"authorization": f"Bearer {token}"})
+    assert found.status_code == 403  # known, and no moderator
+    assert anybody.client.post("/api/end_sessions", headers={"authorization": f"Bearer {token}"}, json={}).is_success
+
+
+def test_neither_passwords_nor_secrets_are_stored(blog: Blog, ada: User, author: Visit) -> None:
+    cookie = author.client.cookies["blog_session"]
+    secret = cookie.split(".")[2]
+    everything = str(stored(blog))
+    assert PASSWORD not in everything
+    assert secret not in everything
+
+
+# From elsewhere
+
+
+def come_back(visitor: Visit, start: str, **answer: str) -> str:
+    """Go to the offline provider and come back; gives where its page would lead."""
+    there = visitor.get(start).headers["location"]
+    state = parse_qs(urlsplit(there).query)["state"][0]
+    assert "Who are you?" in visitor.get(there).text
+    query = "&".join(f"{name}={value}" for name, value in {"state": state, **answer}.items())
+    return f"/sign-in/with/offline/callback?{query}"
+
+
+def test_an_identity_from_elsewhere_joins_and_signs_in_again(
+    visit: Callable[[], Visit], blog: Blog, anybody: Visit
+) -> None:
+    page = anybody.get(come_back(anybody, "/sign-in/with/offline", code="42", name="Bea", email="bea@example.com"))
+    assert "One more step" in page.text
+    identity = page.text.split('name="identity" value="')[1].split('"')[0]
+    token = page.text.split('name="csrf" value="')[-1].split('"')[0]
+    fields = {"csrf": token, "identity": identity, "name": "Bea", "username": "bea", "email": "bea@example.com"}
+    assert anybody.client.post("/sign-up", data=fields).status_code == 303
+    user = blog.user_by_provider("offline", "42")
+    assert user is not None
+    assert user.username == "bea"
+    credential = blog.get(Credential, user_id=user.user_id)
+    assert credential is not None
+    assert credential.password_hash is None
+    again = visit()
+    answer = again.get(come_back(again, "/sign-in/with/offline?next=/tags", code="42"))
+    assert (answer.status_code, answer.headers["location"]) == (303, "/tags")
+    assert "Bea" in again.get("/").text
+
+
+def test_an_identity_is_linked_to_an_account(
+    visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit, reader: Visit
+) -> None:
+    assert author.get(come_back(author, "/sign-in/with/offline", code="7")).headers["location"] == "/account?done=linked"
+    found = blog.user_by_provider("offline", "7")
+    assert found is not None
+    assert found.user_id == ada.user_id
+    assert reader.get(come_back(reader, "/sign-in/with/offline", code="7")).status_code == 409
+
+
+def test_an_answer_counts_only_in_the_browser_that_asked_and_not_for_long(
+    visit: Callable[[], Visit], clock: Clock, anybody: Visit
+) -> None:
+    callback = come_back(anybody, "/sign-in/with/offline", code="42")
+    assert visit().get(callback).status_code == 400
+    assert anybody.get(callback.replace("state=", "state=x")).status_code == 400
+    clock.seconds += 601
+    assert anybody.get(callback).status_code == 400
+    assert anybody.get("/sign-in/with/other").status_code == 404
+
+
+def test_a_forged_identity_registers_nobody(blog: Blog, anybody: Visit) -> None:
+    forged = b'{"provider":"offline","id":"42","email":null,"name":"x","at":1800000000}'.hex() + ".x"
+    answer = anybody.send("/sign-up", **NEW, identity=forged)
+    assert answer.status_code == 400
+    assert blog.user_by_provider("offline", "42") is None
+
+
+def test_no_identity_signs_in_a_suspended_user(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
+    author.get(come_back(author, "/sign-in/with/offline", code="7"))
+    blog.set_status(ada.user_id, "suspended")
+    again = visit()
+    assert again.get(come_back(again, "/sign-in/with/offline", code="7")).status_code == 403

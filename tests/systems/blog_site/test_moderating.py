@@ -1,0 +1,109 @@
+"""What moderators see and do: users, posts, messages."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from tests.systems.blog_site.conftest import Clock
+from tests.systems.blog_site.support import PASSWORD, Visit, text_of
+
+MESSAGE = {"name": "Nina", "email": "nina@example.org", "subject": "A mistake", "text": "In the second line."}
+
+
+def test_a_user_is_suspended_and_made_active_again(
+    blog: Blog, moderator: Visit, rita: User, reader: Visit, anybody: Visit
+) -> None:
+    assert "Rita Example" in text_of(moderator.get("/moderation"))
+    answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", status="suspended")
+    assert answer.headers["location"] == "/moderation?status=active&done=status"
+    assert "Rita Example" not in text_of(moderator.get("/moderation"))
+    assert "Rita Example" in text_of(moderator.get("/moderation?status=suspended&order=newest"))
+    assert reader.get("/account").status_code == 303
+    refused = anybody.send("/sign-in", login="rita", password=PASSWORD)
+    assert "suspended" in text_of(refused)
+    moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", status="active")
+    assert anybody.sign_in("rita").get("/account").status_code == 200
+
+
+@pytest.mark.parametrize("status", ["", "deleted", "moderator", "ACTIVE"])
+def test_other_statuses_are_refused(moderator: Visit, rita: User, blog: Blog, status: str) -> None:
+    answer = moderator.send(f"/moderation/users/{rita.user_id}", "/moderation", status=status)
+    assert answer.status_code == 400
+    assert blog.user(rita.user_id) == rita
+
+
+def test_moderators_suspend_neither_themselves_nor_nobody(moderator: Visit, mona: User) -> None:
+    assert moderator.send(f"/moderation/users/{mona.user_id}", "/moderation", status="suspended").status_code == 409
+    assert moderator.send("/moderation/users/nobody", "/moderation", status="suspended").status_code == 404
+
+
+def test_a_post_is_taken_down(moderator: Visit, post: Post, anybody: Visit) -> None:
+    assert "Keys and doors" in text_of(moderator.get("/moderation/posts"))
+    answer = moderator.send(f"/write/{post.post_id}/unpublish", "/moderation/posts")
+    assert answer.headers["location"] == "/moderation/posts?done=unpublished"
+    assert anybody.get("/posts/keys-and-doors").status_code == 404
+
+
+def test_a_message_comes_in_is_handled_and_removed(
+    moderator: Visit, anybody: Visit, blog: Blog, clock: Clock
+) -> None:
+    assert anybody.send("/contact", **MESSAGE).headers["location"] == "/contact?done=message"
+    assert "has been sent" in text_of(anybody.get("/contact?done=message"))
+    (month,) = {one.month for one in _messages(blog)}
+    page = moderator.get(f"/inbox?month={month}")
+    assert "In the second line." in page.text
+    fields = {
+        name: page.text.split(f'name="{name}" value="')[1].split('"')[0].replace("&#43;", "+")
+        for name in ("month", "at", "message")
+    }
+    moderator.send("/inbox", **fields, action="handled")
+    (message,) = _messages(blog)
+    assert message.handled
+    moderator.send("/inbox", **fields, action="delete")
+    assert _messages(blog) == []
+
+
+def _messages(blog: Blog) -> list[object]:
+    from keyplan import now  # noqa: PLC0415
+
+    return list(blog.contact_messages(f"{now():%Y-%m}"))
+
+
+def test_programs_fill_in_what_people_do_not_see(anybody: Visit, blog: Blog) -> None:
+    answer = anybody.send("/contact", **MESSAGE, website="https://spam.example")
+    assert answer.status_code == 303
+    assert _messages(blog) == []
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("email", "nobody"), ("email", ""), ("name", ""), ("text", " \n "), ("text", "x" * 5001), ("subject", "a\nb")],
+)
+def test_what_is_wrong_with_a_message_is_told_and_the_rest_is_kept(
+    anybody: Visit, blog: Blog, field: str, value: str
+) -> None:
+    answer = anybody.send("/contact", **{**MESSAGE, field: value})
+    assert answer.status_code == 422
+    assert f'id="{field}-fault"' in answer.text
+    assert ("Nina" if field != "name" else "A mistake") in answer.text
+    assert _messages(blog) == []
+
+
+@pytest.mark.parametrize("month", ["2026-13", "x", "2026-1", "9999-01", "1999-12", ""])
+def test_a_month_that_is_none_is_this_one(moderator: Visit, month: str) -> None:
+    assert moderator.get(f"/inbox?month={month}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"month": "2026-11", "at": "x", "message": "x"},
+        {"month": "x", "at": "2026-11-01T00:00:00+00:00", "message": "x"},
+        {"month": "2026-11", "at": "2026-11-01T00:00:00", "message": "x"},
+        {"month": "2026-11", "at": "2026-11-01T00:00:00+00:00", "message": ""},
+    ],
+)
+def test_a_message_that_is_none_is_not_there(moderator: Visit, fields: dict[str, str]) -> None:
+    assert moderator.send("/inbox", **fields, action="delete").status_code == 404

@@ -1,0 +1,209 @@
+"""What readers see, and what it costs the store: front page, lists, posts, authors, tags, search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.site.site import Site
+from tests.systems.blog_site.support import Visit, make_post, text_of
+from tests.systems.support import recorded
+
+PAGES = [
+    ("/", 1),
+    ("/latest", 6),  # four shards of the index, the authors, the trending tags
+    ("/popular", 6),
+    ("/posts/keys-and-doors", 4),  # slug, post with text, author, what else they wrote
+    ("/authors/ada", 2),
+    ("/tags", 1),
+    ("/tags/keys", 3),
+    ("/tags/doors,keys", 3),
+    ("/search", 1),
+    ("/search?q=keys", 5),
+    ("/search/tags?prefix=k", 1),
+    ("/feed.rss", 1),
+    ("/feed.atom", 1),
+    ("/sitemap.xml", 1),
+    ("/sitemap-2026.xml", 0),
+    ("/robots.txt", 5),
+    ("/contact", 0),
+    ("/sign-in", 0),
+]
+PAGE_BYTES_MAX = 100_000
+
+
+def many_posts(blog: Blog, user: User, count: int, start: int = 0) -> None:
+    for number in range(start, start + count):
+        make_post(blog, user, f"Post {number}", "Words. " * 300, ("keys", "doors", f"t{number}"))
+    blog.refresh_front_page(force=True)
+
+
+@pytest.mark.parametrize(("path", "most"), PAGES)
+def test_a_page_costs_few_requests_and_no_more_with_more_posts(
+    blog: Blog, site: Site, ada: User, post: Post, anybody: Visit, path: str, most: int
+) -> None:
+    many_posts(blog, ada, 12)
+    anybody.get("/")  # the first one makes the front page anew
+    recorder = recorded(blog)
+    anybody.get(path)
+    few = len([one for one in recorder.operations if one in {"Query", "GetItem", "BatchGetItem", "Scan"}])
+    many_posts(blog, ada, 15, start=12)
+    site.views.forget(post.post_id)
+    recorder.clear()
+    response = anybody.get(path)
+    operations = [one for one in recorder.operations if one in {"Query", "GetItem", "BatchGetItem", "Scan"}]
+    assert len(operations) == few <= most
+    assert "Scan" not in operations
+    assert len(response.content) < PAGE_BYTES_MAX
+
+
+def test_the_front_page_of_somebody_who_is_signed_in_costs_two_requests(
+    blog: Blog, post: Post, author: Visit
+) -> None:
+    author.get("/")
+    recorder = recorded(blog)
+    author.get("/")
+    assert recorder.operations == ["Query", "GetItem"]  # the session with its user, the front page
+
+
+def test_the_front_page_shows_what_is_there(blog: Blog, post: Post, draft: Post, anybody: Visit) -> None:
+    blog.refresh_front_page(force=True)
+    page = text_of(anybody.get("/"))
+    assert "Keys and doors" in page
+    assert "Ada Example" in page
+    assert "doors" in page
+    assert "Half a thought" not in page
+
+
+def test_an_empty_blog_has_its_pages_too(anybody: Visit) -> None:
+    for path in ("/", "/latest", "/popular", "/tags", "/search", "/feed.rss", "/feed.atom", "/sitemap.xml"):
+        assert anybody.get(path).status_code == 200, path
+    assert "Nothing has been published yet" in anybody.get("/").text
+
+
+def test_a_post_is_rendered_with_its_author_and_its_tags(post: Post, anybody: Visit) -> None:
+    page = anybody.get("/posts/keys-and-doors")
+    assert "<strong>one</strong>" in page.text
+    assert 'href="/authors/ada"' in page.text
+    assert 'href="/tags/doors"' in page.text
+    assert '<link rel="canonical" href="http://testserver/posts/keys-and-doors">' in page.text
+
+
+def test_a_heading_that_repeats_the_title_is_left_out(blog: Blog, ada: User, anybody: Visit) -> None:
+    make_post(blog, ada, "Twice", "# Twice\n\nOnce is enough.")
+    assert anybody.get("/posts/twice").text.count("Twice</h") == 1
+
+
+def test_an_old_address_leads_to_the_new_one(blog: Blog, post: Post, ada: User, anybody: Visit) -> None:
+    blog.edit_post(post.post_id, 1, post.title, "Text", "doors-and-keys", post.tags, edited_by=ada.user_id)
+    answer = anybody.get("/posts/keys-and-doors")
+    assert answer.status_code == 301
+    assert answer.headers["location"] == "/posts/doors-and-keys"
+    assert anybody.get("/posts/doors-and-keys").status_code == 200
+
+
+def test_views_are_counted_once_a_reader_and_gathered_for_the_others(
+    blog: Blog, site: Site, post: Post, rita: User, anybody: Visit, reader: Visit
+) -> None:
+    for _ in range(3):
+        anybody.get("/posts/keys-and-doors")
+        reader.get("/posts/keys-and-doors")
+    assert blog.post_seen(post.post_id, rita.user_id) is not None
+    recorder = recorded(blog)
+    site.views.flush()
+    assert recorder.operations == ["UpdateItem"]  # three views, one addition
+    blog.refresh_ranking(post.post_id)
+    found = blog.post(post.post_id)
+    assert found is not None
+    assert found.views == 4
+
+
+def test_authors_own_views_and_heads_of_pages_do_not_count(
+    blog: Blog, site: Site, post: Post, author: Visit, anybody: Visit
+) -> None:
+    author.get("/posts/keys-and-doors")
+    anybody.client.head("/posts/keys-and-doors")
+    recorder = recorded(blog)
+    site.views.flush()
+    assert recorder.operations == []
+
+
+def test_a_reader_likes_and_takes_it_back(blog: Blog, post: Post, rita: User, reader: Visit) -> None:
+    path = "/posts/keys-and-doors"
+    assert reader.send(f"{path}/like", path).headers["location"] == f"{path}#response"
+    seen = blog.post_seen(post.post_id, rita.user_id)
+    assert seen is not None
+    assert seen.liked
+    assert "Liked" in text_of(reader.get(path))
+    reader.send(f"{path}/like", path)
+    seen = blog.post_seen(post.post_id, rita.user_id)
+    assert seen is not None
+    assert not seen.liked
+
+
+@pytest.mark.parametrize(("stars", "status"), [("4", 303), ("0", 400), ("6", 400), ("x", 400), ("", 400), ("٣", 400)])
+def test_a_rating_has_one_to_five_stars(
+    blog: Blog, post: Post, rita: User, reader: Visit, stars: str, status: int
+) -> None:
+    path = "/posts/keys-and-doors"
+    assert reader.send(f"{path}/rate", path, stars=stars).status_code == status
+    seen = blog.post_seen(post.post_id, rita.user_id)
+    assert (seen.stars if seen else None) == (4 if status == 303 else None)
+
+
+def test_lists_go_on_with_a_cursor(blog: Blog, ada: User, anybody: Visit) -> None:
+    many_posts(blog, ada, 12)
+    first = anybody.get("/latest")
+    following = first.text.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+    second = anybody.get(following)
+    assert "Post 11" in first.text
+    assert "Post 0" in second.text
+    assert "To the beginning" in second.text
+    assert anybody.get("/latest?cursor=cut-short").status_code == 400
+    assert anybody.get(following.replace("/latest", "/popular")).status_code == 400
+
+
+def test_several_tags_at_once(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+    make_post(blog, ada, "Only keys", tags=("keys",))
+    both = text_of(anybody.get("/tags/keys"))
+    assert "Only keys" in both
+    assert "Keys and doors" in both
+    one = text_of(anybody.get("/tags/keys,doors"))
+    assert "Keys and doors" in one
+    assert "Only keys" not in one
+    assert anybody.get("/tags/a,b,c,d,e,f").status_code == 404
+    assert "No post carries" in anybody.get("/tags/nothing").text
+
+
+def test_search_finds_posts_by_tags_authors_and_suggests(post: Post, anybody: Visit) -> None:
+    page = text_of(anybody.get("/search?q=keys+doors"))
+    assert "Keys and doors" in page
+    assert "Ada Example" in text_of(anybody.get("/search?q=%40ada"))
+    assert anybody.get("/search/tags?prefix=ke").json() == {"tags": ["keys"]}
+    assert anybody.get("/search/tags?prefix=").json() == {"tags": []}
+    assert anybody.get(f"/search?q={'x' * 5000}").status_code == 200
+
+
+def test_a_suspended_author_keeps_a_page_and_a_deleted_one_has_none(
+    blog: Blog, post: Post, ada: User, anybody: Visit
+) -> None:
+    assert anybody.get("/authors/ada").status_code == 200
+    blog.set_status(ada.user_id, "deleted")
+    assert anybody.get("/authors/ada").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/posts/nothing", "/authors/nobody", "/static/none.css"])
+def test_what_is_not_there_is_a_page_that_says_so(anybody: Visit, path: str) -> None:
+    answer = anybody.get(path)
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+
+
+def test_a_wrong_method_is_told(visit: Callable[[], Visit], post: Post) -> None:
+    for path in ("/", "/latest", "/posts/keys-and-doors"):
+        answer = visit().client.delete(path)
+        assert answer.status_code == 405
+        assert "GET" in answer.headers["allow"]

@@ -1,0 +1,347 @@
+"""What keeps the site safe: cookies, forms of other sites, limits, headers, hosts, sizes, encodings, redirects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from starlette.applications import Starlette
+
+from keyplan import now
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, Session, User
+from keyplan.systems.blog.site.application import site_application
+from keyplan.systems.blog.site.incoming import BODY_BYTES_MAX, local_path
+from keyplan.systems.blog.site.settings import Settings
+from keyplan.systems.blog.site.site import LIMITS, Site
+from tests.systems.blog_site.conftest import SECRET, Clock
+from tests.systems.blog_site.support import PASSWORD, Visit, text_of
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+# Sessions
+
+
+def set_cookies(response: object) -> dict[str, str]:
+    found = [text.lower() for text in response.headers.get_list("set-cookie")]  # type: ignore[attr-defined]
+    return {text.partition("=")[0]: text for text in found}
+
+
+def test_the_sessions_cookie_is_signed_http_only_and_stays_on_this_site(ada: User, anybody: Visit) -> None:
+    cookies = set_cookies(anybody.send("/sign-in", login="ada", password=PASSWORD))
+    cookie = cookies["blog_session"]
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert "path=/" in cookie
+    assert "domain" not in cookie
+    assert "httponly" not in cookies["csrf_token"]  # scripts of the API's page send it along
+    assert "samesite=strict" in cookies["csrf_token"]
+
+
+def test_over_https_cookies_go_over_nothing_else(blog: Blog, ada: User) -> None:
+    settings = Settings(secret=SECRET, hosts=("blog.example",), origin="https://blog.example", secure=True)
+    visitor = Visit(site_application(Site(blog, settings)), "https://blog.example")
+    answer = visitor.send("/sign-in", login="ada", password=PASSWORD)
+    assert "secure" in set_cookies(answer)["__host-blog_session"]
+    assert "strict-transport-security" in answer.headers
+    assert visitor.get("/desk").status_code == 200
+
+
+def test_signing_in_opens_another_session_and_ends_the_old_one(blog: Blog, ada: User, author: Visit) -> None:
+    before = author.client.cookies["blog_session"]
+    token = author.token("/contact")
+    author.client.post("/sign-in", data={"csrf": token, "login": "ada", "password": PASSWORD})
+    assert author.client.cookies["blog_session"] != before
+    account = blog.account(ada.user_id)
+    assert account is not None
+    assert len(account.sessions) == 1
+
+
+def test_a_cookie_planted_before_the_sign_in_is_worth_nothing_after_it(ada: User, anybody: Visit) -> None:
+    planted = anybody.token("/sign-in")
+    anybody.client.post("/sign-in", data={"csrf": planted, "login": "ada", "password": PASSWORD})
+    assert anybody.client.post("/sign-out", data={"csrf": planted}).status_code == 403
+
+
+def test_a_sessions_secret_changes_with_time(blog: Blog, ada: User, author: Visit) -> None:
+    (session,) = blog.account(ada.user_id).sessions  # type: ignore[union-attr]
+    blog.update(session, rotated_at=now() - timedelta(hours=2))
+    before = author.client.cookies["blog_session"]
+    assert author.get("/desk").status_code == 200
+    assert author.client.cookies["blog_session"] != before
+    assert author.get("/desk").status_code == 200
+
+
+@pytest.mark.parametrize("how", ["changed", "cut", "unsigned", "empty", "long", "foreign", "binary"])
+def test_a_forged_session_is_none(author: Visit, visit: Callable[[], Visit], how: str) -> None:
+    cookie = author.client.cookies["blog_session"]
+    forged = {
+        "changed": cookie.replace(cookie[30], "x" if cookie[30] != "x" else "y", 1),
+        "cut": cookie[:-2],
+        "unsigned": cookie.rpartition(".")[0],
+        "empty": "",
+        "long": cookie * 20,
+        "foreign": f"{cookie.rpartition('.')[0]}.{'A' * 43}",
+        "binary": "%00%ff.é".encode("utf-8").decode("latin-1"),
+    }[how]
+    other = visit()
+    answer = other.get("/desk", headers={"cookie": f"blog_session={forged}".encode("latin-1")})
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in")
+
+
+def test_a_session_that_is_over_is_none_and_its_form_is_kept(blog: Blog, ada: User, author: Visit) -> None:
+    token = author.token("/write")
+    (session,) = blog.account(ada.user_id).sessions  # type: ignore[union-attr]
+    blog.put(Session(**{**session.model_dump(), "expires_at": now() - timedelta(seconds=1)}))
+    assert author.get("/desk").status_code == 303
+    answer = author.client.post("/write", data={"csrf": token, "title": "Long work", "content": "All of it."})
+    assert answer.status_code == 403
+    assert "All of it." in answer.text  # to be copied
+
+
+def test_a_suspended_users_session_ends_at_once(blog: Blog, ada: User, author: Visit) -> None:
+    blog.set_status(ada.user_id, "suspended")
+    assert author.get("/desk").status_code == 303
+
+
+# Forms of other sites
+
+FORMS = [
+    "/sign-in",
+    "/sign-up",
+    "/sign-out",
+    "/contact",
+    "/account",
+    "/account/password",
+    "/account/email",
+    "/account/author",
+    "/account/sessions",
+    "/account/tokens",
+    "/write",
+    "/write/preview",
+    "/write/{post}",
+    "/write/{post}/archive",
+    "/posts/keys-and-doors/like",
+    "/posts/keys-and-doors/rate",
+    "/moderation/users/{user}",
+    "/inbox",
+]
+
+
+def test_every_form_of_the_site_is_in_the_list(served: Starlette) -> None:
+    forms = [route.path for route in served.routes if "POST" in route.methods]  # type: ignore[attr-defined]
+    assert len(forms) == len(FORMS)
+
+
+@pytest.mark.parametrize("csrf", [None, "", "x", "A" * 43, "é\ud800"])
+@pytest.mark.parametrize("path", FORMS)
+def test_a_form_without_its_token_does_nothing(
+    blog: Blog, moderator: Visit, post: Post, ada: User, path: str, csrf: str | None
+) -> None:
+    where = path.format(post=post.post_id, user=ada.user_id)
+    body = "" if csrf is None else f"csrf={csrf.encode('utf-8', 'surrogatepass').hex() if len(csrf) == 2 else csrf}"
+    answer = moderator.client.post(where, content=body, headers=FORM)
+    assert answer.status_code == 403
+    assert "This form is out of date" in answer.text
+    assert blog.post(post.post_id) == post
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+)
+def test_a_form_of_another_site_is_refused_even_with_a_token(author: Visit, headers: dict[str, str]) -> None:
+    token = author.token("/account")
+    answer = author.client.post("/account", data={"csrf": token, "name": "Evil"}, headers=headers)
+    assert answer.status_code == 403
+    assert author.client.post(
+        "/account", data={"csrf": token, "name": "Ada"}, headers={"origin": "http://testserver"}
+    ).is_redirect
+
+
+def test_a_token_is_worth_nothing_in_another_browser(author: Visit, reader: Visit) -> None:
+    token = author.token("/account")
+    assert reader.client.post("/account", data={"csrf": token, "name": "Evil"}).status_code == 403
+
+
+# Limits
+
+
+def test_sign_ins_are_limited_for_an_address_and_a_login(ada: User, anybody: Visit, clock: Clock) -> None:
+    for _ in range(LIMITS["sign-in"].attempts):
+        assert anybody.send("/sign-in", login="ada", password="wrong").status_code == 422
+    answer = anybody.send("/sign-in", login="ADA", password=PASSWORD)
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) > 0
+    clock.seconds += LIMITS["sign-in"].seconds
+    assert anybody.send("/sign-in", login="ada", password=PASSWORD).status_code == 303
+
+
+def test_messages_are_limited_and_what_was_typed_is_kept(anybody: Visit) -> None:
+    fields = {"name": "A", "email": "a@example.com", "subject": "S", "text": "Hello there"}
+    for _ in range(LIMITS["contact"].attempts):
+        assert anybody.send("/contact", **fields).status_code == 303
+    answer = anybody.send("/contact", **fields)
+    assert answer.status_code == 429
+    assert "Hello there" in answer.text
+
+
+# Headers, hosts, sizes, encodings
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/static/site.css", "/feed.rss", "/robots.txt", "/desk"])
+def test_every_response_has_its_headers(anybody: Visit, path: str) -> None:
+    headers = anybody.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "same-origin"
+    assert headers["cross-origin-opener-policy"] == "same-origin"
+
+
+def test_no_page_needs_what_the_policy_forbids(author: Visit, moderator: Visit, post: Post) -> None:
+    paths = ["/", "/posts/keys-and-doors", "/write", "/account", "/desk", "/search?q=keys", "/tags"]
+    for visitor, path in [*((author, path) for path in paths), (moderator, "/moderation"), (moderator, "/inbox")]:
+        page = visitor.get(path).text
+        assert " style=" not in page
+        assert "<style" not in page
+        assert " onclick" not in page
+        assert page.count("<script") == page.count('<script src="/static/')
+
+
+def test_what_is_made_for_somebody_is_kept_by_nobody(author: Visit, anybody: Visit, post: Post) -> None:
+    assert author.get("/").headers["cache-control"] == "private, no-store"
+    assert anybody.get("/").headers["cache-control"] == "private, no-cache"
+    assert "set-cookie" not in anybody.get("/posts/keys-and-doors").headers
+
+
+@pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "", "testserver:80:80", "[::1]"])
+def test_another_host_is_refused(anybody: Visit, host: str) -> None:
+    assert anybody.get("/", headers={"host": host}).status_code == 421
+
+
+def test_a_body_that_is_too_large_is_refused(author: Visit) -> None:
+    big = b"csrf=x&content=" + b"a" * BODY_BYTES_MAX
+    assert author.client.post("/write", content=big, headers=FORM).status_code == 413
+
+    def parts() -> object:
+        for _ in range(40):
+            yield b"a" * 64 * 1024
+
+    assert author.client.post("/write", content=parts(), headers=FORM).status_code == 413  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"csrf=%ff%fe&login=ada", FORM["content-type"], 400),
+        (b"csrf=\xff", FORM["content-type"], 400),
+        (b"&".join(b"a%d=1" % n for n in range(60)), FORM["content-type"], 400),
+        (b'{"login": "ada"}', "application/json", 415),
+        (b"--x\r\n\r\n--x--", "multipart/form-data; boundary=x", 415),
+        (b"login=ada", "", 415),
+        (b"%", FORM["content-type"], 403),
+        (b"", FORM["content-type"], 403),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told(anybody: Visit, body: bytes, kind: str, status: int) -> None:
+    anybody.get("/sign-in")
+    assert anybody.client.post("/sign-in", content=body, headers={"content-type": kind}).status_code == status
+
+
+@pytest.mark.parametrize("path", ["/search?q=%ff", "/latest?cursor=%ed%a0%80", f"/search?q={'x' * 9000}"])
+def test_an_address_that_cannot_be_read_is_told(anybody: Visit, path: str) -> None:
+    assert anybody.get(path).status_code in {400, 414}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/posts/%00",
+        "/posts/%ff",
+        "/posts/" + "x" * 3000,
+        "/authors/%E2%80%AE",
+        "/tags/%00",
+        "/tags/" + "a," * 300,
+        "/tags/%2e%2e%2fetc",
+        "/search?q=%00",
+        "/search?q=%F0%9F%8E%89",
+        "/search/tags?prefix=%00",
+        "/sitemap-0.xml",
+        "/sitemap-99999999999999999999.xml",
+        "/sitemap-2026-02-30.xml",
+        "/sitemap-9999-12-31.xml",
+        "/sitemap-0001-01-01.xml",
+        "/sign-in/with/%00",
+        "/static/..%2f..%2fsite.py",
+        "/latest?cursor=" + "A" * 2000,
+    ],
+)
+def test_strange_addresses_get_answers_and_never_an_error_of_the_server(anybody: Visit, path: str) -> None:
+    assert anybody.get(path).status_code in {200, 400, 404}
+
+
+# Going on
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//evil.example",
+        "https://evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/%0d%0aset-cookie:x=y",
+        "/\r\nlocation: https://evil.example",
+        "///evil.example",
+        "/" + "x" * 3000,
+        "",
+        "http:/evil.example",
+        "//[",
+    ],
+)
+def test_nobody_is_sent_elsewhere(ada: User, anybody: Visit, target: str) -> None:
+    answer = anybody.send("/sign-in", login="ada", password=PASSWORD, next=target)
+    assert answer.status_code == 303
+    where = answer.headers["location"]
+    assert where == local_path(target)
+    assert where.startswith("/")
+    assert not where.startswith(("//", "/\\"))
+    assert "evil.example" not in where
+
+
+def test_a_texts_html_is_escaped_everywhere(blog: Blog, author: Visit, moderator: Visit, anybody: Visit) -> None:
+    bad = "<img src=x onerror=alert(1)>\"'"
+    author.send("/account", name=bad, bio=bad)
+    author.send("/write", title=bad, content=bad, tags="a", action="publish")
+    anybody.send("/contact", name=bad, email="a@example.com", subject=bad, text=bad)
+    (post,) = blog.latest_posts()
+    pages = ["/", "/latest", f"/posts/{post.slug}", "/authors/ada", "/tags/a", "/feed.rss", "/feed.atom"]
+    for page in pages:
+        text = anybody.get(page).text
+        assert "onerror=alert" not in text.replace("&lt;img src=x onerror=alert", ""), page
+    for page in ("/inbox", "/moderation", "/moderation/posts"):
+        assert "<img" not in moderator.get(page).text
+
+
+def test_roles_are_kept_apart(reader: Visit, author: Visit, anybody: Visit, mona: User, rita: User) -> None:
+    for path in ("/moderation", "/moderation/posts", "/inbox"):
+        assert reader.get(path).status_code == 404
+        assert author.get(path).status_code == 404
+        assert anybody.get(path).status_code == 303
+    assert reader.get("/write").status_code == 403
+    answer = author.send(f"/moderation/users/{rita.user_id}", "/account", status="suspended")
+    assert answer.status_code == 404
+
+
+def test_a_store_that_does_not_answer_is_told(site: Site, blog: Blog, anybody: Visit) -> None:
+    blog.close()
+    answer = anybody.get("/latest")
+    assert answer.status_code == 503
+    assert "try again in a moment" in text_of(answer)

@@ -1,0 +1,78 @@
+"""What a call costs, as the READMEs of the systems tell it: its requests, and the units that the store metered.
+
+A README's table has a row for each pattern; ``check_rows`` calls each pattern and compares. Sizes of items are those of
+the sample, so that the numbers are the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from keyplan import Design
+from tests.systems.support import Recorder, recorded
+
+__all__ = ["check_rows", "cost", "measured", "rows_of", "text_of"]
+
+READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
+
+
+def text_of(package: ModuleType) -> str:
+    """The README of a system."""
+    assert package.__file__ is not None
+    return (Path(package.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+
+def rows_of(text: str, heading: str) -> list[list[str]]:
+    """The tables' rows of a section, as cells without their marks of code; the row of names is the first."""
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return [
+        [cell.strip().replace("`", "") for cell in line.strip("|").split(" | ")]
+        for line in section.splitlines()
+        if line.startswith("| ")
+    ]
+
+
+def measured(design: Design, call: Callable[[], object]) -> tuple[str, str]:
+    """The requests of a call and its units, in words: ``Query GSI1, BatchGetItem`` and ``0.5 + 2 read``."""
+    recorder = recorded(design)
+    try:
+        call()
+    finally:
+        design.store.transport = recorder.inner
+    return cost(recorder)
+
+
+def cost(recorder: Recorder) -> tuple[str, str]:
+    """What was recorded, in words."""
+    names: list[str] = []
+    units: dict[str, float] = {}
+    for operation, parameters, response in recorder.made:
+        names.append(f"{operation} {parameters['IndexName']}" if "IndexName" in parameters else operation)
+        kind = "read" if operation in READS else "write"
+        consumed = response.get("ConsumedCapacity") or []
+        for one in consumed if isinstance(consumed, list) else [consumed]:
+            units[kind] = units.get(kind, 0) + one["CapacityUnits"]
+    runs = [(name, len(list(group))) for name, group in groupby(names)]
+    requests = ", ".join(name if times == 1 else f"{times} × {name}" for name, times in runs)
+    return requests, ", ".join(f"{amount:g} {kind}" for kind, amount in sorted(units.items()))
+
+
+def check_rows(
+    design: Design, text: str, heading: str, calls: Mapping[str, Callable[[], object]], more: Mapping[str, Any] = {}
+) -> None:
+    """Each row of the section's table tells what its pattern's call costs, and each pattern has a row.
+
+    A row is: id, pattern, requests, units, and whatever else.
+    """
+    shown = {row[0]: (row[1].partition("(")[0], row[2], row[3]) for row in rows_of(text, heading)[1:]}
+    patterns = {pattern.id: name for name, pattern in design.compiled.patterns.items()}
+    assert calls.keys() == patterns.keys()
+    wanted = {identity: (patterns[identity], *measured(design, call)) for identity, call in calls.items()}
+    wrong = {identity: row for identity, row in wanted.items() if shown.get(identity) != row}
+    lines = "\n".join(f"| {identity} | `{name}` | {asked} | {units} |" for identity, (name, asked, units) in wrong.items())
+    assert not wrong, f"the README is to say:\n{lines}"
+    assert shown.keys() == wanted.keys()

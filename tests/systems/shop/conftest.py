@@ -1,0 +1,31 @@
+"""The shop open on an empty store, with something to sell; and on the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.systems.shop import Product, Shop, User
+from keyplan.systems.shop.sample import sample
+
+SAMPLED = 200
+
+
+@pytest.fixture
+def shop() -> Iterator[Shop]:
+    """A shop with two users, and two products of one merchant."""
+    with Shop.open(":memory:") as opened:
+        opened.register(User(user_id="ada", email="ada@example.com", name="Ada"))
+        opened.register(User(user_id="bob", email="bob@example.com", name="Bob"))
+        opened.add_product(Product(product_id="tea", merchant_id="leafhouse", name="Tea", price_cents=450, stock=10))
+        opened.add_product(Product(product_id="cup", merchant_id="leafhouse", name="Cup", price_cents=900, stock=3))
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def sampled() -> Iterator[Shop]:
+    """The sample; tests only read it."""
+    with Shop.open(":memory:") as opened:
+        assert sample(opened, SAMPLED, lambda done, total: None) == SAMPLED
+        yield opened

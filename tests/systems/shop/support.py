@@ -1,0 +1,93 @@
+"""What the tests of the shop share: invariants, seen past the patterns."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from typing import Any
+
+from keyplan.systems.shop import OrderEvent, Shop
+
+__all__ = ["TODAY", "all_events", "all_items", "assert_consistent", "placed_stock"]
+
+TODAY = datetime(2026, 11, 21, tzinfo=UTC)
+
+PAYMENT_OF = {
+    "pending": {"due"},
+    "paid": {"paid"},
+    "shipped": {"paid"},
+    "cancelled": {"void", "refunded"},
+}
+STEPS = {
+    ("placed",): "pending",
+    ("placed", "paid"): "paid",
+    ("placed", "paid", "shipped"): "shipped",
+    ("placed", "cancelled"): "cancelled",
+    ("placed", "paid", "cancelled"): "cancelled",
+}
+"""The events that an order may have, and the status that they lead to."""
+
+
+def all_items(shop: Shop, index: str | None = None) -> list[dict[str, Any]]:
+    """Every item of the table, or of an index, with plain values."""
+    items: list[dict[str, Any]] = []
+    request: dict[str, Any] = {"TableName": shop.store.table_name, **({"IndexName": index} if index else {})}
+    while True:
+        response = shop.store.transport.call("Scan", request)
+        for item in response["Items"]:
+            plain = {name: next(iter(value.values())) for name, value in item.items()}
+            items.append({name: int(value) if name in NUMBERS else value for name, value in plain.items()})
+        if "LastEvaluatedKey" not in response:
+            return items
+        request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
+
+
+NUMBERS = {"stock", "quantity", "price_cents", "total_cents", "amount_cents", "line"}
+
+
+def all_events(shop: Shop) -> list[OrderEvent]:
+    """The order events of every day, in the order in which they happened."""
+    found = [
+        OrderEvent.model_validate({name: item[name] for name in ("event_id", "order_id", "kind", "at")})
+        for item in all_items(shop)
+        if item["PK"].startswith("ORDER_EVENTS#")
+    ]
+    return sorted(found, key=lambda one: (one.at, one.event_id))
+
+
+def placed_stock(shop: Shop) -> Counter[str]:
+    """How many there are of each product: in stock, and in the orders that aren't cancelled."""
+    items = all_items(shop)
+    orders = {item["order_id"]: item["status"] for item in items if item["SK"].startswith("ORDER#")}
+    found = Counter({item["product_id"]: item["stock"] for item in items if "stock" in item})
+    for item in items:
+        if item["SK"].startswith("ITEM#") and orders[item["order_id"]] != "cancelled":
+            found[item["product_id"]] += item["quantity"]
+    return found
+
+
+def assert_consistent(shop: Shop) -> None:
+    """Orders have their lines, payments, events and index entries, and no stock is negative."""
+    items = all_items(shop)
+    orders = {item["order_id"]: item for item in items if item["SK"].startswith("ORDER#")}
+    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for item in items:
+        if item["PK"].startswith("ORDER#"):
+            parts[item["order_id"]].append(item)
+    assert parts.keys() == orders.keys()
+    events: dict[str, list[OrderEvent]] = defaultdict(list)
+    for event in all_events(shop):
+        events[event.order_id].append(event)
+    for order_id, order in orders.items():
+        lines = [item for item in parts[order_id] if item["SK"].startswith("ITEM#")]
+        (payment,) = [item for item in parts[order_id] if item["SK"].startswith("PAYMENT#")]
+        assert order["total_cents"] == sum(line["quantity"] * line["price_cents"] for line in lines)
+        assert payment["amount_cents"] == order["total_cents"]
+        assert payment["status"] in PAYMENT_OF[order["status"]]
+        kinds = tuple(event.kind for event in sorted(events[order_id], key=lambda one: one.at))
+        assert STEPS[kinds] == order["status"]
+    pending = {item["order_id"] for item in all_items(shop, "GSI2")}
+    assert pending == {order_id for order_id, order in orders.items() if order["status"] == "pending"}
+    assert all(item["stock"] >= 0 for item in items if "stock" in item)
+    tokens = [item["order_id"] for item in items if item["SK"].startswith("TOKEN#")]
+    assert len(tokens) == len(set(tokens))

@@ -1,0 +1,251 @@
+"""Loading CSV: good files go in whole and only once; what is wrong is told by line, and the rest goes in."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.systems import LoadReport
+from keyplan.systems.shop import Shop
+from keyplan.systems.shop.loader import load
+from tests.cli.support import run
+
+PRODUCTS = """\
+product_id,merchant_id,name,price,stock,related
+tea,leafhouse,Green Tea,4.50,10,cup; pot
+cup,leafhouse,"Cup, blue",9,2,
+pot,leafhouse,"Pot ""big"" one",29.99,1,tea
+"""
+ORDERS = """\
+order_id,user_id,email,name,created_at,status,product_id,quantity,price,payment_id
+1,ada,ada@example.com,Ada,2026-01-02T03:04:05+01:00,shipped,tea,2,4.50,pi_1
+1,ada,,,,,cup,1,9.00,
+2,bob,bob@example.com,Bob,2026-01-03,pending,pot,1,29.99,
+3,bob,,,2026-01-04 10:00,cancelled,pot,1,29.99,
+"""
+
+
+@pytest.fixture
+def empty() -> Iterator[Shop]:
+    with Shop.open(":memory:") as opened:
+        yield opened
+
+
+def loaded(shop: Shop, folder: Path, **files: str) -> LoadReport:
+    for name, text in files.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    return load(shop, folder, lambda done, total: None)
+
+
+def told(report: LoadReport) -> list[str]:
+    return [str(fault) for fault in report.faults]
+
+
+def test_both_files(empty: Shop, tmp_path: Path) -> None:
+    report = loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
+    assert (report.loaded, told(report)) == (6, [])
+    pot = empty.product("pot")
+    assert pot is not None
+    assert (pot.name, pot.price_cents, pot.stock) == ('Pot "big" one', 2999, 1)
+    assert [one.product_id for one in empty.related_products("tea")] == ["cup", "pot"]
+    assert [one.product_id for one in empty.products_leading_to("tea")] == ["pot"]
+    details = empty.order_details("1")
+    assert details is not None
+    assert details.order.created_at == datetime(2026, 1, 2, 2, 4, 5, tzinfo=UTC)
+    assert (details.order.status, details.order.merchant_id, details.order.total_cents) == ("shipped", "leafhouse", 1800)
+    assert [(line.product_id, line.quantity, line.price_cents) for line in details.lines] == [
+        ("tea", 2, 450),
+        ("cup", 1, 900),
+    ]
+    assert [(one.status, one.amount_cents) for one in details.payments] == [("paid", 1800)]
+    assert empty.order_by_payment("pi_1") == details.order
+    assert [one.order_id for one in empty.pending_orders("leafhouse")] == ["2"]
+    assert [one.order_id for one in empty.orders_of_user("bob")] == ["3", "2"]
+    user = empty.user_by_email("ADA@example.com")
+    assert user is not None
+    assert user.name == "Ada"
+    events = empty.events_of_day(datetime(2026, 1, 3, tzinfo=UTC).date())
+    assert [(one.order_id, one.kind) for one in events] == [("2", "placed")]
+
+
+def test_what_was_loaded_lives_on(empty: Shop, tmp_path: Path) -> None:
+    """Loaded orders are the shop's own: they are paid, shipped and cancelled as others are."""
+    loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
+    empty.pay("2", "pi_2", 2999)
+    empty.cancel("2")
+    pot = empty.product("pot")
+    assert pot is not None
+    assert pot.stock == 2
+    assert empty.order_by_payment("pi_2") is not None
+
+
+def test_loading_again_changes_nothing_that_was_sold(empty: Shop, tmp_path: Path) -> None:
+    loaded(empty, tmp_path, products=PRODUCTS, orders=ORDERS)
+    empty.place_order("ada", "t", {"tea": 3})
+    empty.pay("2", "pi_2", 2999)
+    report = loaded(empty, tmp_path, products=PRODUCTS.replace("4.50", "5.00"))
+    assert (report.loaded, told(report)) == (6, [])
+    tea = empty.product("tea")
+    assert tea is not None
+    assert (tea.stock, tea.price_cents) == (7, 500)  # the price is the file's, the stock the shop's
+    details = empty.order_details("2")
+    assert details is not None
+    assert details.order.status == "paid"
+    assert len(details.lines) == 1
+
+
+def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
+    text = (
+        "product_id,merchant_id,name,price,stock,related\n"
+        "a,m,A,4.505,1,\n"
+        "b,m,B,1,-1,\n"
+        'c,m,"open quote,1,1,\n'
+        "d,m,D,1,1,nothing\n"
+        "e,m\n"
+        ",m,E,1,1,\n"
+        "f,m,F,1e5,1,\n"
+        "g,m,G,1,many,\n"
+        'h,m,"two\nlines",1,1,d\n'
+    )
+    (tmp_path / "products.csv").write_bytes(text.encode() + b"i,m,\xff,1,1,\nj,m,J,0,0,\n")
+    report = loaded(empty, tmp_path)
+    assert report.loaded == 3
+    assert [fault.place for fault in report.faults] == [
+        *(f"products.csv:{line}" for line in (2, 3, 4, 6, 7, 8, 9, 12)),
+        "products.csv:5",
+    ]
+    messages = [fault.message for fault in report.faults]
+    assert messages[0] == "price is '4.505'"
+    assert messages[1].startswith("stock: input should be greater than or equal to 0")
+    assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
+    assert messages[3] == "2 columns, where the first line names 6"
+    assert messages[-1] == "related to products that aren't there: nothing"
+    found = [one for name in "abcdefghij" if (one := empty.product(name))]
+    assert [one.name for one in found] == ["D", "two\nlines", "J"]
+
+
+def test_faults_of_orders_by_line(empty: Shop, tmp_path: Path) -> None:
+    text = (
+        "Order ID;User ID;Email;Created At;Status;Product ID;Quantity;Price;Payment ID\n"
+        "1;ada;ada@example.com;2026-01-02;paid;tea;2;4.50;pi_1\n"
+        "2;ada;;2026-01-02;pending;tea;-1;4.50;\n"
+        "3;ada;;2026-01-02;lost;tea;1;4.50;\n"
+        "4;ada;;2026-01-02;pending;lamp;1;9;\n"
+        "4;ada;;2026-01-02;pending;tea;1;4.50;\n"
+        "5;ada;;2026-01-02;paid;tea;1;4.50;pi_1\n"
+        "6;eve;;2026-01-02;pending;tea;1;4.50;\n"
+        "7;ada;;2026-01-02;pending;tea;1;4.50;\n"
+        "7;bob;;2026-01-02;pending;tea;1;4.50;\n"
+        "1;ada;;2026-01-02;paid;tea;7;4.50;\n"
+        "8;ada;;tomorrow;pending;tea;1;4.50;\n"
+        "9;eve;ADA@example.com;2026-01-02;pending;tea;1;4.50;\n"
+        "10;ada;;2026-01-02;pending;nothing;1;4.50;\n"
+        "11;ada;;2026-01-02;pending;tea;1;4.50;\n"
+    )
+    products = PRODUCTS + "lamp,lumen,Lamp,9,1,\n"
+    report = loaded(empty, tmp_path, products=products, orders=text)
+    assert report.loaded == 4 + 2
+    assert [(fault.place, fault.message.split(": ")[0]) for fault in report.faults] == [
+        ("orders.csv:3", "quantity"),
+        ("orders.csv:4", "status is 'lost'"),
+        ("orders.csv:5", "its products belong to several merchants"),
+        ("orders.csv:7", "external_id 'pi_1' belongs to another Payment"),
+        ("orders.csv:8", "there is no user 'eve', and no email to register one"),
+        ("orders.csv:10", "user_id is 'bob', and 'ada' on line 9"),
+        ("orders.csv:9", "order '7' is left out"),
+        ("orders.csv:11", "another order '1' is there already"),
+        ("orders.csv:12", "created_at is 'tomorrow'"),
+        ("orders.csv:13", "email 'ada@example.com' belongs to another User"),
+        ("orders.csv:14", "there is no product 'nothing'"),
+    ]
+    assert [one.order_id for one in empty.orders_of_user("ada")] == ["11", "1"]
+    assert not empty.order_parts("7")
+
+
+def test_an_order_holds_so_many_lines(empty: Shop, tmp_path: Path) -> None:
+    loaded(empty, tmp_path, products=PRODUCTS)
+    head = "order_id,user_id,email,created_at,status,product_id,quantity,price_cents\n"
+    for count in (40, 41):
+        rows = [f"{count},ada,ada@example.com,2026-01-02,pending,tea,1,450\n"] * count
+        (tmp_path / "orders.csv").write_text(head + "".join(rows), encoding="utf-8")
+        report = load(empty, tmp_path / "orders.csv", lambda done, total: None)
+        assert (report.loaded, told(report)) == (
+            (1, []) if count == 40 else (0, ["orders.csv:2: order '41' has 41 lines; an order holds 40"])
+        )
+    assert empty.cancel("40").status == "cancelled"  # forty lines of one product: its stock is changed once
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "the columns product_id, merchant_id, name, price or price_cents, stock are missing"),
+        ("product_id,name,price\n", "the columns merchant_id, stock are missing"),
+        ("product_id,product_id,merchant_id,name,price,stock\n", "several columns are named product_id"),
+        ("\x00\x01\n", "the columns product_id, merchant_id, name, price or price_cents, stock are missing"),
+    ],
+)
+def test_columns_are_needed(empty: Shop, tmp_path: Path, text: str, wrong: str) -> None:
+    report = loaded(empty, tmp_path, products=text)
+    assert report.loaded == 0
+    assert report.faults[0].message == wrong
+    assert report.faults[0].place == "products.csv:1"
+
+
+def test_byte_order_mark_and_tabs(empty: Shop, tmp_path: Path) -> None:
+    text = "\ufeffproduct_id\tmerchant_id\tname\tprice_cents\tstock\r\n\r\ntea\tm\tTea, green\t450\t1\r\n"
+    assert loaded(empty, tmp_path, products=text).loaded == 1
+    tea = empty.product("tea")
+    assert tea is not None
+    assert tea.name == "Tea, green"
+
+
+def test_a_long_line_is_told(empty: Shop, tmp_path: Path) -> None:
+    long = "x" * 300_000
+    report = loaded(empty, tmp_path, products=PRODUCTS + f"long,m,{long},1,1,\nlast,m,Last,1,1,\n")
+    assert told(report) == ["products.csv:5: the line is longer than 100,000 bytes, and left out"]
+    assert empty.product("last") is not None
+
+
+def test_no_such_files(empty: Shop, tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"has neither products\.csv nor orders\.csv"):
+        load(empty, tmp_path, lambda done, total: None)
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(RequestError, match="is no table of products or orders"):
+        load(empty, tmp_path / "other.csv", lambda done, total: None)
+
+
+def test_memory_is_bounded_and_progress_is_told(empty: Shop, tmp_path: Path) -> None:
+    """A file of 5 MB, nearly all of whose rows are wrong, takes far less memory than it is long."""
+    rows = 50_000
+    with (tmp_path / "products.csv").open("w", encoding="utf-8") as file:
+        file.write("product_id,merchant_id,name,price,stock\n")
+        for number in range(rows):
+            file.write(f"p{number},m,{'n' * 80},{'x' if number % 1000 else 1},1\n")
+    steps: list[tuple[int, int | None]] = []
+    tracemalloc.start()
+    try:
+        report = load(empty, tmp_path, lambda done, total: steps.append((done, total)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2_500_000
+    assert report.loaded == rows // 1000
+    assert len(report.faults) + report.more_faults == rows - rows // 1000
+    assert steps == sorted(steps)
+    assert (steps[0], steps[-1]) == ((0, rows + 1), (rows + 1, rows + 1))
+    assert len(steps) > 400
+
+
+def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "products.csv").write_text(PRODUCTS + "bad\n", encoding="utf-8")
+    result = run("import", "shop", "products.csv")
+    assert result.exit_code == 3
+    assert "products.csv:5: 1 columns, where the first line names 6" in result.stderr
+    assert "Loaded 3 into shop.db; 1 fault, told above." in result.stdout
+    assert run("import", "shop", "nowhere").exit_code == 2

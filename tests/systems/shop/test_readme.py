@@ -1,0 +1,122 @@
+"""The shop's README tells the truth: its rows are the sample's, its requests and units those that are metered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+import keyplan.systems.shop
+from keyplan import Range
+from keyplan.systems.shop import OrderEvent, Product, Reading, Shop, User
+from keyplan.systems.shop.design import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT
+from keyplan.systems.shop.sample import sample
+from tests.systems.measuring import check_rows, measured, rows_of, text_of
+from tests.systems.support import silent, stored
+
+README = text_of(keyplan.systems.shop)
+DAY = datetime(2026, 5, 3, tzinfo=UTC)
+
+
+@pytest.fixture
+def sold(sampled: Shop) -> Iterator[Shop]:
+    """The sample again, to write into."""
+    with Shop.open(":memory:") as opened:
+        sample(opened, 200, silent)
+        yield opened
+
+
+def calls(shop: Shop) -> dict[str, Callable[[], object]]:
+    """A call of each pattern, by its id: in this order, since an order is placed before it is paid."""
+    reading = Reading(device_id="cold-store", at=DAY, value=4.2)
+    event = OrderEvent(order_id="o-000001", kind="scanned", at=DAY)
+    placed: list[str] = []
+    header = shop.order_details("o-000008")
+    assert header is not None
+    order = header.order
+
+    def place() -> None:
+        placed.append(shop.place_order("u-001", "token", {"green-tea": 2, "green-tea-tin": 1}).order_id)
+
+    return {
+        "E1": lambda: shop.user("u-001"),
+        "E2": lambda: shop.orders_of_user("u-000", limit=20),
+        "E3": lambda: shop.order_details("o-000008"),
+        "E4": lambda: shop.pending_orders("leafhouse", limit=20),
+        "E5a": lambda: shop.user_by_email("ada.brook.0@example.com"),
+        "E5b": lambda: shop.order_by_payment("pi_000100"),
+        "E6": lambda: shop.events_of_day(DAY.date(), limit=100),
+        "E7": lambda: shop.readings("cold-store", Range(ge=DAY, lt=DAY + timedelta(days=1)), limit=200),
+        "E8a": lambda: shop.related_products("green-tea"),
+        "E8b": lambda: shop.products_leading_to("green-tea"),
+        "R1": lambda: shop.product("green-tea"),
+        "R2": lambda: shop.products(["green-tea", "black-tea", "white-tea"]),
+        "R3": lambda: shop.order_parts("o-000008"),
+        "R4": lambda: shop.order(order.user_id, order.created_at, order.order_id),
+        "R5": lambda: shop.order_token("u-001", "none"),
+        "R6": lambda: shop.payment("pi_000100"),
+        "W1": lambda: shop.register(User(user_id="new", email="new@example.com", name="New")),
+        "W2": lambda: shop.add_product(Product(product_id="new", merchant_id="m", name="New", price_cents=1)),
+        "W3": lambda: shop.restock("green-tea", 5),
+        "W4": lambda: shop.reprice("green-tea-tin", 500),
+        "W5": lambda: shop.relate("green-tea", "new"),
+        "W6": lambda: shop.unrelate("green-tea", "new"),
+        "W7": place,
+        "W8": lambda: shop.pay(placed[0], "pi_new", total(shop, placed[0])),
+        "W9": lambda: shop.ship("o-000002"),
+        "W10": lambda: shop.cancel(placed[0]),
+        "W11": lambda: shop.record_events([event.model_copy(update={"event_id": f"e{n}"}) for n in range(25)]),
+        "W12": lambda: shop.record_readings([reading.model_copy(update={"device_id": f"d{n}"}) for n in range(25)]),
+    }
+
+
+def total(shop: Shop, order_id: str) -> int:
+    for item in stored(shop):
+        if item["PK"]["S"] == f"ORDER#{order_id}" and "amount_cents" in item:
+            return int(item["amount_cents"]["N"])
+    raise AssertionError(order_id)
+
+
+def test_requests_and_units(sold: Shop) -> None:
+    check_rows(sold, README, "The questions", calls(sold))
+
+
+def test_rows_are_stored(sampled: Shop) -> None:
+    """The rows of the example are the sample's, with their keys."""
+    shown = {tuple(row[:6]) for row in rows_of(README, "The items") if "o-000008" in str(row)}
+    names = ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
+    found = {
+        tuple(item.get(name, {"S": "–"})["S"] for name in names)
+        for item in stored(sampled)
+        if item.get("order_id", {}).get("S") == "o-000008" or item["PK"]["S"] == "PAYMENT#pi_000008"
+    }
+    assert shown == found
+
+
+def test_numbers_are_named() -> None:
+    assert TOKEN_KEPT == timedelta(days=30)
+    assert READING_KEPT == timedelta(days=90)
+    for said in (
+        f"{EVENT_SHARDS} shards",
+        f"{LINES_MAX} lines",
+        "30 days",
+        "90 days",
+        f"{1000 * EVENT_SHARDS:,} a second",
+        f"{(4 + 2 * LINES_MAX)} of the 100 actions",
+    ):
+        assert said in README, said
+
+
+@pytest.mark.parametrize("lines", [1, 2, 5, 10])
+def test_what_an_order_costs(lines: int) -> None:
+    """11 + 5n write units for an order of n lines, and one transaction."""
+    with Shop.open(":memory:") as shop:
+        shop.register(User(user_id="u", email="u@example.com", name="U"))
+        for number in range(lines):
+            product = Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1, stock=1)
+            shop.add_product(product)
+        asked, units = measured(shop, lambda: shop.place_order("u", "t", {f"p{n}": 1 for n in range(lines)}))
+        assert asked == "2 × GetItem, BatchGetItem, TransactWriteItems"
+        assert units == f"{2 + lines} read, {11 + 5 * lines} write"
+    assert "11 + 5n write units" in README

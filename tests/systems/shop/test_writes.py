@@ -1,0 +1,356 @@
+"""Every write of the shop: what it does, what it refuses, and what stays true whatever happens."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from keyplan import Range
+from keyplan.errors import (
+    ArgumentError,
+    ConditionFailed,
+    ItemExists,
+    ItemNotFound,
+    KeyplanError,
+    Refused,
+    ValueTaken,
+)
+from keyplan.systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
+from keyplan.systems.shop.design import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
+from tests.systems.shop.support import TODAY, all_events, assert_consistent, placed_stock
+
+
+def stock(shop: Shop, product_id: str) -> int:
+    found = shop.product(product_id)
+    assert found is not None
+    return found.stock
+
+
+# Placing
+
+
+def test_an_order_is_placed(shop: Shop) -> None:
+    order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
+    assert (order.status, order.total_cents, order.merchant_id) == ("pending", 1800, "leafhouse")
+    details = shop.order_details(order.order_id)
+    assert details is not None
+    assert details.order == order
+    assert {(one.product_id, one.quantity, one.price_cents) for one in details.lines} == {
+        ("tea", 2, 450),
+        ("cup", 1, 900),
+    }
+    assert [(one.status, one.amount_cents, one.external_id) for one in details.payments] == [("due", 1800, None)]
+    assert (stock(shop, "tea"), stock(shop, "cup")) == (8, 2)
+    assert [(one.kind, one.order_id) for one in all_events(shop)] == [("placed", order.order_id)]
+    assert_consistent(shop)
+
+
+def test_the_same_token_gives_the_same_order(shop: Shop) -> None:
+    order = shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
+    assert shop.place_order("ada", "t1", {"cup": 1, "tea": 2}) == order
+    paid = shop.pay(order.order_id, "pi_1", 1800)
+    shop.reprice("tea", 999)
+    assert shop.place_order("ada", "t1", {"tea": 2, "cup": 1}) == paid  # as it is now
+    assert stock(shop, "tea") == 8
+    assert len(shop.orders_of_user("ada")) == 1
+    other = shop.place_order("bob", "t1", {"tea": 1})  # a token is its user's
+    assert other.order_id != order.order_id
+
+
+def test_a_token_with_other_items_is_refused(shop: Shop) -> None:
+    order = shop.place_order("ada", "t1", {"tea": 2})
+    with pytest.raises(Refused, match=f"used for other items, in order {order.order_id}"):
+        shop.place_order("ada", "t1", {"tea": 3})
+    assert stock(shop, "tea") == 8
+    assert_consistent(shop)
+
+
+def test_a_token_expires_after_its_order(shop: Shop) -> None:
+    order = shop.place_order("ada", "t1", {"tea": 1})
+    token = shop.get(OrderToken, user_id="ada", token="t1")
+    assert token is not None
+    assert token.expires_at == (order.created_at + timedelta(days=30)).replace(microsecond=0)
+    assert Shop.compiled.ttl_attribute == "expires_at"
+
+
+@pytest.mark.parametrize(
+    ("items", "error", "message"),
+    [
+        ({"tea": 11}, Refused, "there isn't enough in stock"),
+        ({"tea": 1, "cup": 4}, Refused, "there isn't enough in stock"),
+        ({"tea": 0}, ArgumentError, "wrong argument"),
+        ({"tea": -1}, ArgumentError, "wrong argument"),
+        ({}, ArgumentError, "wrong argument"),
+        ({"tea": 1, "nothing": 1}, ItemNotFound, "there is no product 'nothing'"),
+        ({"tea": 1, "lamp": 1}, Refused, r"the products belong to 2 merchants \(leafhouse, lumen\)"),
+        ({f"p{number}": 1 for number in range(LINES_MAX + 1)}, ArgumentError, "wrong argument"),
+    ],
+)
+def test_orders_that_are_refused(
+    shop: Shop, items: dict[str, int], error: type[KeyplanError], message: str
+) -> None:
+    shop.add_product(Product(product_id="lamp", merchant_id="lumen", name="Lamp", price_cents=900, stock=1))
+    with pytest.raises(error, match=message):
+        shop.place_order("ada", "t1", items)
+    assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
+    assert not shop.orders_of_user("ada")
+    assert not all_events(shop)
+
+
+def test_an_unknown_user_is_refused(shop: Shop) -> None:
+    with pytest.raises(ItemNotFound, match="there is no user 'eve'"):
+        shop.place_order("eve", "t1", {"tea": 1})
+
+
+def test_every_short_product_is_told(shop: Shop) -> None:
+    with pytest.raises(Refused) as caught:
+        shop.place_order("ada", "t1", {"tea": 11, "cup": 4})
+    assert [str(fault) for fault in caught.value.faults] == [
+        "items[cup]: 4 wanted, 3 in stock",
+        "items[tea]: 11 wanted, 10 in stock",
+    ]
+
+
+def test_as_many_lines_as_an_order_holds(shop: Shop) -> None:
+    for number in range(LINES_MAX):
+        product = Product(product_id=f"p{number}", merchant_id="m", name="P", price_cents=1_000_000_000, stock=10_000)
+        shop.add_product(product)
+    order = shop.place_order("ada", "t1", {f"p{number}": 10_000 for number in range(LINES_MAX)})
+    assert order.total_cents == LINES_MAX * 10_000 * 1_000_000_000 < 2**53
+    assert shop.pay(order.order_id, "pi_1", order.total_cents).status == "paid"
+    shop.cancel(order.order_id)
+    assert all(stock(shop, f"p{number}") == 10_000 for number in range(LINES_MAX))
+
+
+# Transitions
+
+
+def moves(shop: Shop, order: Order) -> dict[OrderStatus, Callable[[], Order]]:
+    return {
+        "paid": lambda: shop.pay(order.order_id, f"pi_{order.order_id}", order.total_cents),
+        "shipped": lambda: shop.ship(order.order_id),
+        "cancelled": lambda: shop.cancel(order.order_id),
+    }
+
+
+def order_in(shop: Shop, status: OrderStatus) -> Order:
+    order = shop.place_order("ada", f"token {status}", {"tea": 1})
+    path: dict[OrderStatus, list[OrderStatus]] = {
+        "pending": [],
+        "paid": ["paid"],
+        "shipped": ["paid", "shipped"],
+        "cancelled": ["cancelled"],
+    }
+    for step in path[status]:
+        order = moves(shop, order)[step]()
+    return order
+
+
+@pytest.mark.parametrize("before", ALLOWED)
+@pytest.mark.parametrize("after", ["paid", "shipped", "cancelled"])
+def test_a_status_moves_along_allowed_transitions_only(shop: Shop, before: OrderStatus, after: OrderStatus) -> None:
+    order = order_in(shop, before)
+    events = len(all_events(shop))
+    if after in ALLOWED[before]:
+        assert moves(shop, order)[after]().status == after
+        assert len(all_events(shop)) == events + 1
+    elif after == "paid" and before in {"paid", "shipped"}:
+        assert moves(shop, order)["paid"]() == order  # told twice of one payment
+        assert len(all_events(shop)) == events
+    else:
+        with pytest.raises(Refused, match=f"is {before} and can't become {after}"):
+            moves(shop, order)[after]()
+        assert len(all_events(shop)) == events
+    assert_consistent(shop)
+
+
+def test_the_pending_index_is_left_by_itself(shop: Shop) -> None:
+    first = shop.place_order("ada", "t1", {"tea": 1})
+    second = shop.place_order("bob", "t1", {"tea": 1})
+    assert list(shop.pending_orders("leafhouse")) == [first, second]  # oldest first
+    shop.pay(first.order_id, "pi_1", 450)
+    assert list(shop.pending_orders("leafhouse")) == [second]
+    shop.cancel(second.order_id)
+    assert not shop.pending_orders("leafhouse")
+
+
+def test_stock_comes_back(shop: Shop) -> None:
+    order = shop.place_order("ada", "t1", {"tea": 2, "cup": 3})
+    shop.cancel(order.order_id)
+    assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
+    with pytest.raises(Refused):
+        shop.cancel(order.order_id)
+    assert (stock(shop, "tea"), stock(shop, "cup")) == (10, 3)
+
+
+def test_what_becomes_of_the_payment(shop: Shop) -> None:
+    unpaid, paid = (shop.place_order("ada", name, {"tea": 1}) for name in ("a", "b"))
+    shop.pay(paid.order_id, "pi_1", 450)
+    for order, status in ((unpaid, "void"), (paid, "refunded")):
+        shop.cancel(order.order_id)
+        details = shop.order_details(order.order_id)
+        assert details is not None
+        assert [one.status for one in details.payments] == [status]
+    assert shop.order_by_payment("pi_1") == details.order  # it can still be found
+
+
+def test_payments_that_are_refused(shop: Shop) -> None:
+    first = shop.place_order("ada", "t1", {"tea": 1})
+    second = shop.place_order("ada", "t2", {"tea": 1})
+    with pytest.raises(Refused, match="the payment is 449 and the order's total 450"):
+        shop.pay(first.order_id, "pi_1", 449)
+    with pytest.raises(ArgumentError):
+        shop.pay(first.order_id, "pi_1", -450)
+    shop.pay(first.order_id, "pi_1", 450)
+    with pytest.raises(Refused, match=f"payment 'pi_1' paid order {first.order_id}"):
+        shop.pay(second.order_id, "pi_1", 450)
+    with pytest.raises(Refused, match="is paid and can't become paid"):
+        shop.pay(first.order_id, "pi_2", 450)
+    assert_consistent(shop)
+
+
+@pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
+def test_unknown_orders_are_refused(shop: Shop, call: str) -> None:
+    arguments: tuple[Any, ...] = ("pi_1", 450) if call == "pay" else ()
+    with pytest.raises(ItemNotFound, match="there is no order 'nothing'"):
+        getattr(shop, call)("nothing", *arguments)
+
+
+# Users and products
+
+
+def test_an_email_address_is_one_user_s(shop: Shop) -> None:
+    with pytest.raises(ValueTaken):
+        shop.register(User(email="  ADA@Example.com", name="Another Ada"))
+    with pytest.raises(ItemExists):
+        shop.register(User(user_id="ada", email="new@example.com", name="Ada"))
+    found = shop.user_by_email("Ada@EXAMPLE.com")
+    assert found is not None
+    assert (found.user_id, found.email) == ("ada", "ada@example.com")
+
+
+def test_products_change(shop: Shop) -> None:
+    shop.restock("cup", 5)
+    shop.reprice("cup", 1000)
+    cup = shop.product("cup")
+    assert cup is not None
+    assert (cup.stock, cup.price_cents) == (8, 1000)
+    for call in (lambda: shop.restock("nothing", 1), lambda: shop.reprice("nothing", 1)):
+        with pytest.raises(ConditionFailed, match="isn't there"):
+            call()
+    for call in (lambda: shop.restock("cup", -1), lambda: shop.reprice("cup", -1)):
+        with pytest.raises(ArgumentError):
+            call()
+    with pytest.raises(ItemExists):
+        shop.add_product(cup)
+
+
+def test_products_are_related_both_ways(shop: Shop) -> None:
+    shop.relate("tea", "cup")
+    shop.relate("tea", "cup")
+    assert [one.product_id for one in shop.related_products("tea")] == ["cup"]
+    assert [one.product_id for one in shop.products_leading_to("cup")] == ["tea"]
+    assert not shop.related_products("cup")
+    shop.unrelate("tea", "cup")
+    shop.unrelate("tea", "cup")
+    assert not shop.related_products("tea")
+    assert not shop.products_leading_to("cup")
+    with pytest.raises(Refused, match="can't lead to itself"):
+        shop.relate("tea", "tea")
+    with pytest.raises(ConditionFailed, match="PRODUCT#nothing, SK=PRODUCT#nothing\\) isn't there"):
+        shop.relate("tea", "nothing")
+
+
+# Events and readings
+
+
+def test_events_at_a_high_rate_are_spread_and_read_in_order(shop: Shop) -> None:
+    chance = random.Random(5)
+    start = datetime(2026, 4, 21, tzinfo=UTC)
+    events = [
+        OrderEvent(
+            event_id=f"e{number}",
+            order_id=f"o{number % 7}",
+            kind="scanned",
+            at=start + timedelta(milliseconds=chance.randrange(86_400_000)),
+        )
+        for number in range(1600)
+    ]
+    shop.record_events(events)
+    shop.record_events(events[:100])  # told twice
+    response = shop.store.transport.call("Scan", {"TableName": "shop"})
+    shards = Counter(one["PK"]["S"] for one in response["Items"] if one["PK"]["S"].startswith("ORDER_EVENTS#"))
+    assert len(shards) == 16
+    assert max(shards.values()) < 1.5 * 1600 / 16
+    found: list[OrderEvent] = []
+    cursor = None
+    while True:
+        page = shop.events_of_day(start.date(), limit=97, cursor=cursor)
+        found += page.items
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert found == sorted(events, key=lambda one: (one.at, one.event_id))
+    noon = start + timedelta(hours=12)
+    hour = shop.call("events_of_day", {"day": "2026-04-21", "at": {"ge": noon.isoformat()}, "limit": 1000})
+    assert list(hour) == [one for one in found if one.at >= noon][:1000]
+
+
+def test_readings_by_time_expire(shop: Shop) -> None:
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    readings = [Reading(device_id="d", at=start + timedelta(hours=hour), value=hour / 10) for hour in range(48)]
+    shop.record_readings([*readings, Reading(device_id="e", at=start, value=1.0)])
+    shop.record_readings([readings[0].model_copy(update={"value": 7.5})])
+    found = shop.readings("d", Range(ge=start, lt=start + timedelta(hours=24)))
+    assert [one.at for one in found] == [one.at for one in readings[:24]]
+    assert found.items[0].value == 7.5
+    assert {one.expires_at and one.expires_at - one.at for one in found} == {READING_KEPT}
+    item = shop.store.transport.call(
+        "GetItem",
+        {"TableName": "shop", "Key": {"PK": {"S": "DEVICE#d"}, "SK": {"S": "READING#2026-11-01T00:00:00.000000Z"}}},
+    )["Item"]
+    assert item["expires_at"] == {"N": str(int((start + READING_KEPT).timestamp()))}
+    told = shop.store.transport.call("DescribeTimeToLive", {"TableName": "shop"})["TimeToLiveDescription"]
+    assert told == {"AttributeName": "expires_at", "TimeToLiveStatus": "ENABLED"}
+
+
+def test_a_reading_is_a_number() -> None:
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="finite"):
+            Reading(device_id="d", at=TODAY, value=value)
+
+
+# All of it together
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_is_called_it_stays_consistent(shop: Shop, seed: int) -> None:
+    """Calls at random, right and wrong: after each, money, stock, indexes and events agree."""
+    chance = random.Random(seed)
+    orders: list[Order] = []
+    start = placed_stock(shop)
+    for number in range(60):
+        target = chance.choice(orders) if orders else None
+        try:
+            match chance.randrange(6):
+                case 0 | 1:
+                    wanted = {name: chance.randrange(-1, 5) for name in ("tea", "cup") if chance.random() < 0.7}
+                    orders.append(shop.place_order("ada", f"t{chance.randrange(40)}", wanted))
+                case 2 if target is not None:
+                    shop.pay(target.order_id, f"pi_{chance.randrange(20)}", target.total_cents - chance.randrange(2))
+                case 3 if target is not None:
+                    shop.ship(target.order_id)
+                case 4 if target is not None:
+                    shop.cancel(target.order_id)
+                case _:
+                    shop.reprice("tea", 400 + number)
+        except KeyplanError:
+            continue
+    assert orders
+    assert placed_stock(shop) == start
+    assert_consistent(shop)

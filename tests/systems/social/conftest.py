@@ -1,0 +1,37 @@
+"""The social network open on an empty store, with three users, and on the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.systems.social import Social, limits
+from keyplan.systems.social.sample import sample
+from tests.systems.social.support import people
+from tests.systems.support import silent
+
+SAMPLED = 240
+
+
+@pytest.fixture
+def social() -> Iterator[Social]:
+    with Social.open(":memory:") as opened:
+        people(opened, "ann", "ben", "cid")
+        yield opened
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thresholds that a few users reach."""
+    monkeypatch.setattr(limits, "READ_MAX", 1)
+    monkeypatch.setattr(limits, "AUDIENCE_MAX", 2)
+    monkeypatch.setattr(limits, "BACKFILL_MAX", 3)
+
+
+@pytest.fixture(scope="session")
+def sampled() -> Iterator[Social]:
+    """The sample; tests only read it."""
+    with Social.open(":memory:") as opened:
+        assert sample(opened, SAMPLED, silent) == SAMPLED
+        yield opened

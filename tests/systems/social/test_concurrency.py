@@ -1,0 +1,147 @@
+"""Many writers at once, in threads, tasks and processes on one file: what is stored goes together."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from keyplan.errors import KeyplanError, Refused
+from keyplan.systems.social import Comment, Like, Post, Social, conversation_of
+from tests.systems.social.support import assert_whole, everything, people
+from tests.systems.support import all_pages, in_processes
+
+WORKERS = 8
+NAMES = tuple(f"u{number}" for number in range(6))
+
+LIFE = """
+import random, sys
+from keyplan.errors import Refused, ItemNotFound
+from keyplan.systems.social import Social, design, limits
+limits.READ_MAX, limits.AUDIENCE_MAX, limits.BACKFILL_MAX = 1, 3, 6
+design.POST_SPREAD_AT = design.USER_SPREAD_AT = 3
+chance = random.Random(int(sys.argv[2]))
+names = [f"u{number}" for number in range(6)]
+with Social.open(sys.argv[1], create=False) as social:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    done = 0
+    for step in range(40):
+        who, other = chance.choice(names), chance.choice(names)
+        post = next(iter(social.posts_of_user(other, limit=1)), None)
+        post_id = post.post_id if post else "none"
+        try:
+            match chance.randrange(9):
+                case 0 | 1: social.publish(who, f"by {who}")
+                case 2 | 3: social.follow(who, other)
+                case 4: social.unfollow(who, other)
+                case 5: social.like(post_id, who)
+                case 6: social.unlike(post_id, who)
+                case 7: social.comment(post_id, who, "hm")
+                case 8: (social.send_message if step % 4 else social.delete_post)(*((who, other, "hi") if step % 4 else (post_id,)))
+            done += 1
+        except (Refused, ItemNotFound):
+            pass
+    print(done)
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "social.db"
+    with Social.open(path) as social:
+        people(social, *NAMES)
+    return path
+
+
+def test_a_life_in_processes(file: Path) -> None:
+    """Everything that users do, by four processes at once, with thresholds that six users reach."""
+    said = in_processes(LIFE, [[str(file), str(number)] for number in range(4)])
+    assert sum(int(one) for one in said) > 60
+    with Social.open(file, create=False) as social:
+        there = everything(social)
+        posts = {one.post_id for one in there[Post]}
+        for left in {one.post_id for one in [*there[Like], *there[Comment]]} - posts:
+            assert social.sweep_post(left) > 0  # liked in the moment of the deletion
+        assert_whole(social)
+        for name in NAMES:
+            followed = {one.followed_id for one in all_pages(social.following, name)}
+            wanted = [one for one in there[Post] if one.user_id in followed]
+            found = all_pages(social.feed, name, limit=7)
+            assert found == sorted(wanted, key=lambda one: (one.created_at, one.post_id), reverse=True)
+
+
+def test_likes_and_double_likes_in_threads(file: Path) -> None:
+    with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
+        post = social.publish("u0", "hello")
+        barrier = Barrier(WORKERS)
+
+        def like(number: int) -> int:
+            barrier.wait()
+            done = 0
+            for name in NAMES:
+                try:
+                    social.like(post.post_id, name)
+                    done += 1
+                except Refused:
+                    pass
+            return done
+
+        assert sum(pool.map(like, range(WORKERS))) == len(NAMES)
+        found = social.post_by_id(post.post_id)
+        assert found is not None
+        assert found.likes == len(NAMES)
+        assert_whole(social)
+
+
+def test_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
+    """The same two, again and again, while the author writes: the timeline holds what it must and nothing else."""
+    with Social.open(file) as social, ThreadPoolExecutor(4) as pool:
+        social.follow("u0", "u1")
+
+        def toggle(number: int) -> None:
+            chance = random.Random(number)
+            for _ in range(6):
+                try:
+                    (social.follow if chance.random() < 0.6 else social.unfollow)("u0", "u2")
+                except Refused:
+                    pass
+
+        def write(number: int) -> None:
+            for _ in range(3):
+                social.publish("u2", f"{number}")
+
+        made = [pool.submit(toggle, number) for number in range(3)] + [pool.submit(write, 0)]
+        for one in made:
+            one.result()
+        assert_whole(social)
+
+
+def test_messages_awaited_together(file: Path) -> None:
+    async def talk(social: Social) -> None:
+        pairs = [("u0", "u1"), ("u1", "u0")] * 6
+        await asyncio.gather(*(social.send_message.aio(one, other, "hi") for one, other in pairs))
+
+    with Social.open(file) as social:
+        asyncio.run(talk(social))
+        assert len(all_pages(social.messages, conversation_of("u0", "u1"))) == 12
+        parts = [social.membership(name, conversation_of("u0", "u1")) for name in ("u0", "u1")]
+        assert sum(one.unread for one in parts if one is not None) == 12
+        assert_whole(social)
+
+
+def test_one_handle_for_many_in_a_hurry(file: Path) -> None:
+    with Social.open(file) as social, ThreadPoolExecutor(WORKERS) as pool:
+
+        def sign_up(number: int) -> bool:
+            try:
+                social.sign_up("wanted", f"Number {number}")
+            except KeyplanError:
+                return False
+            return True
+
+        assert sum(pool.map(sign_up, range(WORKERS * 2))) == 1

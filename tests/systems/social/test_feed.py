@@ -1,0 +1,315 @@
+"""The feed: exact over pages, while others write; and what it asks, on read and on write."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keyplan import Cursor, Put, now
+from keyplan.errors import CursorError, KeyplanError
+from keyplan.systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
+from keyplan.systems.social.bulk import add_follows, add_posts, add_users
+from tests.systems.social.support import assert_whole, everything, people
+from tests.systems.support import all_pages, recorded
+
+NAMES = tuple("abcdefgh")
+
+
+@dataclass
+class Life:
+    """A network in which things happen, and what the feed of ``a`` must hold because of it."""
+
+    social: Social
+    chance: random.Random
+    followed: set[str] = field(default_factory=set)
+    posts: dict[str, Post] = field(default_factory=dict)
+
+    def happen(self, what: str) -> None:
+        """One of the things that users do."""
+        who = self.chance.choice(NAMES)
+        other = self.chance.choice(NAMES)
+        try:
+            if what == "publish":
+                post = self.social.publish(who, f"by {who}")
+                self.posts[post.post_id] = post
+            elif what == "delete" and self.posts:
+                self.social.delete_post(self.posts.pop(self.chance.choice(sorted(self.posts))).post_id)
+            elif what == "follow":
+                self.social.follow("a", other)
+                self.followed.add(other)
+            elif what == "unfollow":
+                self.social.unfollow("a", other)
+                self.followed.remove(other)
+            elif what == "others":
+                self.social.follow(who, other)
+                self.followed |= {other} if who == "a" else set()
+        except KeyplanError:
+            pass  # nobody follows themselves, nor twice
+
+    def wanted(self) -> list[str]:
+        """The ids of the posts of whom ``a`` follows, newest first."""
+        mine = [post for post in self.posts.values() if post.user_id in self.followed]
+        return [one.post_id for one in sorted(mine, key=lambda one: (one.created_at, one.post_id), reverse=True)]
+
+
+THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "unfollow", "delete", "others"])
+
+
+@settings(
+    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    before=st.lists(THINGS, min_size=5, max_size=60),
+    meanwhile=st.lists(st.lists(THINGS, max_size=4), max_size=30),
+    limit=st.integers(1, 9),
+    seed=st.integers(0, 1 << 30),
+)
+def test_each_post_once_newest_first_whatever_happens_meanwhile(
+    small: None, before: list[str], meanwhile: list[list[str]], limit: int, seed: int
+) -> None:
+    with Social.open(":memory:", secret="s") as social:
+        people(social, *NAMES)
+        life = Life(social, random.Random(seed))
+        for what in before:
+            life.happen(what)
+        steady, kept = set(life.followed), set(life.wanted())
+        begun = now()
+        found: list[Post] = []
+        cursor: Cursor | None = None
+        while True:
+            page = social.feed("a", limit=limit, cursor=cursor)
+            assert len(page) <= limit
+            wanted = life.wanted()
+            assert [one.post_id for one in page] == [
+                name for name in wanted if not found or _place(life.posts[name]) < _place(found[-1])
+            ][:limit]
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                break
+            for what in meanwhile.pop() if meanwhile else ():
+                life.happen(what)
+                steady &= life.followed
+                kept &= life.posts.keys()
+        places = [_place(one) for one in found]
+        assert places == sorted(set(places), reverse=True)
+        given_ids = {one.post_id for one in found}
+        for name in kept:
+            post = life.posts[name]
+            if post.user_id in steady and post.created_at < begun:
+                assert name in given_ids
+        assert_whole(social)
+
+
+def _place(post: Post) -> tuple[object, str]:
+    return post.created_at, post.post_id
+
+
+def test_the_property_is_about_both_ways(small: None) -> None:
+    """With the small thresholds, posts come on read and on write."""
+    with Social.open(":memory:") as social:
+        people(social, *NAMES)
+        for name in NAMES[1:]:
+            social.follow("a", name)
+        for name in NAMES[1:]:
+            social.publish(name, "hello")
+        ways = [one.delivery for one in social.following("a")]
+        assert ways == ["read", *["write"] * 6]
+        assert len(everything(social)[TimelineEntry]) == 6
+        assert [one.user_id for one in all_pages(social.feed, "a", limit=2)] == list("hgfedcb")
+
+
+def test_a_cursor_is_of_its_reader(social: Social) -> None:
+    social.follow("ann", "ben")
+    for _ in range(3):
+        social.publish("ben", "hello")
+    cursor = social.feed("ann", limit=2).cursor
+    with pytest.raises(CursorError):
+        social.feed("cid", limit=2, cursor=cursor)
+
+
+# What it costs
+
+
+def crowd(social: Social, number: int, *, posts: int = 3) -> None:
+    """A reader, and so many authors with posts of all times."""
+    add_users(social, [User(user_id="me", handle="me", name="Me")])
+    add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(number)))
+    add_posts(
+        social,
+        (Post(user_id=f"u{one}", text="hello " * 20) for _ in range(posts) for one in range(number)),
+    )
+
+
+def follow_all(social: Social, number: int) -> None:
+    add_follows(social, (Following(user_id="me", followed_id=f"u{one}") for one in range(number)))
+
+
+def rounds(social: Social, **more: object) -> tuple[list[int], float, int]:
+    """The rounds of parallel queries of one page, its read units and its requests in all."""
+    recorder = recorded(social)
+    social.run_read("feed", ("me",), more)
+    found = [one for one in recorder.rounds if one > 1], recorder.units, len(recorder.made)
+    social.store.transport = recorder.inner
+    return found
+
+
+def test_a_page_over_200_is_ten_rounds_of_parallel_queries() -> None:
+    with Social.open(":memory:") as social:
+        crowd(social, 200)
+        follow_all(social, 200)
+        parallel, units, requests = rounds(social)
+        assert parallel == [20] * 10
+        assert requests == 202  # whom one follows, their partitions, and a timeline that is empty
+        # The first 20 partitions give what a page may need; of the others only what is newer is read.
+        assert units <= 140
+        page = social.feed("me")
+        parallel, units, requests = rounds(social, cursor=page.cursor)
+        assert (parallel, requests) == ([20] * 10, 202)
+        assert units <= 140
+
+
+def test_who_follows_5000_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Social.open(":memory:") as social:
+        crowd(social, 5000, posts=1)
+        follow_all(social, 5000)
+        assert len(everything(social)[TimelineEntry]) == 4800
+        parallel, units, requests = rounds(social)
+        assert parallel == [20] * 10
+        assert requests == 203  # one more for the posts that the timeline points to
+        assert units <= 160
+        on_write = [one.post_id for one in social.feed("me")]
+
+    monkeypatch.setattr(limits, "READ_MAX", 10_000)
+    with Social.open(":memory:") as social:
+        crowd(social, 5000, posts=1)
+        follow_all(social, 5000)
+        assert everything(social)[TimelineEntry] == []
+        parallel, units, requests = rounds(social)
+        assert parallel == [20] * 250
+        assert requests == 5002
+        assert 2500 <= units <= 2700
+        assert len(social.feed("me")) == len(on_write) == 20
+
+
+def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever follows an author with a full audience asks on read: a million followers cost a post nothing more."""
+    monkeypatch.setattr(limits, "READ_MAX", 0)
+    monkeypatch.setattr(limits, "AUDIENCE_MAX", 60)
+    with Social.open(":memory:") as social:
+        add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(100)))
+        people(social, "star")
+        add_follows(social, (Following(user_id=f"u{one}", followed_id="star") for one in range(100)))
+        star = social.profile("star")
+        assert star is not None
+        assert (star.followers, star.audience) == (100, 60)
+        recorder = recorded(social)
+        social.publish("star", "hello")
+        assert recorder.operations == [
+            "GetItem",
+            "Query",
+            "TransactWriteItems",
+            *["BatchWriteItem"] * 3,
+        ]
+        assert all(len(social.feed(f"u{one}")) == 1 for one in range(100))
+        assert_whole(social)
+
+
+def test_a_post_without_audience_is_one_transaction(social: Social) -> None:
+    social.follow("ann", "ben")
+    recorder = recorded(social)
+    social.publish("ben", "hello")
+    assert recorder.operations == ["GetItem", "TransactWriteItems"]
+
+
+def test_a_delivery_that_was_broken_off_is_told_and_ended(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    social.follow("ann", "ben")
+    recorder = recorded(social)
+
+    def broken(operation: str, parameters: object) -> None:
+        if operation == "BatchWriteItem":
+            raise KeyboardInterrupt
+
+    recorder.before = broken
+    with pytest.raises(KeyboardInterrupt):
+        social.publish("ben", "hello")
+    recorder.before = lambda operation, parameters: None
+    assert social.feed("ann").items == []
+    (left,) = social.undelivered()
+    assert social.deliver(left) == 1
+    assert [one.user_id for one in social.feed("ann")] == ["ben"]
+    assert social.deliver(left) == 1
+    assert_whole(social)
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_follow_that_was_broken_off_is_told_and_ended(small: None, social: Social, *, follows: bool) -> None:
+    social.publish("ben", "hello")
+    social.follow("ann", "cid")
+    if not follows:
+        social.follow("ann", "ben")
+    recorder = recorded(social)
+
+    def broken(operation: str, parameters: object) -> None:
+        if operation == "BatchWriteItem":
+            raise KeyboardInterrupt
+
+    recorder.before = broken
+    with pytest.raises(KeyboardInterrupt):
+        (social.follow if follows else social.unfollow)("ann", "ben")
+    recorder.before = lambda operation, parameters: None
+    (left,) = social.undelivered()
+    assert social.deliver(left) == 1
+    assert len(social.feed("ann")) == int(follows)
+    assert_whole(social)
+
+
+def test_nobody_waits_for_a_delivery_that_was_broken_off(
+    small: None, social: Social, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    social.follow("ann", "cid")
+    social.follow("ann", "ben")
+    social.create(Delivery(user_id="ben", reader_id="ann"))
+    monkeypatch.setattr(design, "DELIVERY_SECONDS_MAX", 0)
+    social.unfollow("ann", "ben")
+    (left,) = social.undelivered()
+    assert social.deliver(left) == 0
+    assert_whole(social)
+
+
+def test_an_unfollow_waits_for_a_delivery_that_runs(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    social.follow("ann", "ben")
+    social.create(Delivery(user_id="ben", reader_id="cid"))  # of no concern
+    running = social.create(Delivery(user_id="ben", reader_id="ann"))
+    recorder = recorded(social)
+
+    def ends(operation: str, parameters: object) -> None:
+        if len(recorder.made) == 15:
+            recorder.inner.call("DeleteItem", {"TableName": "social-media", "Key": _key(running)})
+
+    recorder.before = ends
+    social.unfollow("ann", "ben")
+    assert [one.reader_id for one in social.undelivered()] == ["cid"]
+    assert social.feed("ann").items == []
+
+
+def _key(delivery: Delivery) -> dict[str, dict[str, str]]:
+    compiled = Social.compiled.entities[Delivery]
+    return compiled.item_key(compiled.primary, compiled.field_values(delivery))
+
+
+def test_a_pointer_to_a_post_that_is_gone_is_passed_over(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    social.follow("ann", "ben")
+    posts = [social.publish("ben", str(number)) for number in range(9)]
+    for post in posts[2:8]:
+        social.delete_post(post.post_id)
+    assert [one.text for one in all_pages(social.feed, "ann", limit=1)] == ["8", "1", "0"]
+    social.batch([Put(TimelineEntry.of(posts[0], "ben"))])  # a pointer alone makes nothing up
+    assert [one.text for one in social.feed("ben")] == ["0"]

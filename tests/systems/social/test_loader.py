@@ -1,0 +1,258 @@
+"""Loading edge lists and posts: real ones, bad ones, huge ones."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.systems import FAULTS_KEPT, LoadReport
+from keyplan.systems.social import Post, Social, Subscription, TimelineEntry, limits
+from keyplan.systems.social import loader as loading
+from keyplan.systems.social.loader import load
+from tests.cli.support import json_of, run
+from tests.systems.social.support import assert_whole, everything
+from tests.systems.support import all_pages, silent, stored
+
+FACEBOOK = Path(__file__).parents[4] / "shared" / "data" / "facebook_combined.txt"
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    path = tmp_path / "edges.txt"
+    path.write_text("# Undirected graph\n# FromNodeId\tToNodeId\n0 1\n0\t2\n\n1,2\n2 3\n")
+    return path
+
+
+def write(folder: Path, name: str, *lines: object) -> Path:
+    path = folder / name
+    path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in lines))
+    return path
+
+
+def places(report: LoadReport) -> list[str]:
+    return [f"{one.place.rpartition(':')[2]}: {one.message}" for one in report.faults]
+
+
+@pytest.fixture
+def empty() -> Social:
+    return Social.open(":memory:")
+
+
+# Edges
+
+
+def test_an_undirected_edge_is_two_follows(empty: Social, network: Path) -> None:
+    assert load(empty, network, silent) == LoadReport(4)
+    assert [one.followed_id for one in empty.following("2")] == ["0", "1", "3"]
+    assert [one.follower_id for one in empty.followers("2")] == ["0", "1", "3"]
+    user = empty.profile("2")
+    assert user is not None
+    assert (user.name, user.handle, user.followers, user.following) == ("User 2", "user2", 3, 3)
+    assert_whole(empty)
+
+
+def test_a_directed_edge_is_one(empty: Social, tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "wiki.txt", "# Directed graph (each unordered pair of nodes is saved once): wiki.txt", "30 1"
+    )
+    assert load(empty, path, silent).loaded == 1
+    assert [one.followed_id for one in empty.following("30")] == ["1"]
+    assert empty.following("1").items == []
+    assert_whole(empty)
+
+
+def test_loaded_again_nothing_doubles(empty: Social, network: Path) -> None:
+    load(empty, network, silent)
+    before = stored(empty)
+    assert load(empty, network, silent) == LoadReport(4)
+    assert stored(empty) == before
+    network.write_text(network.read_text() + "3 0\n4 0\n")
+    assert load(empty, network, silent).loaded == 6
+    assert_whole(empty)
+    empty.unfollow("0", "1")
+    load(empty, network, silent)
+    assert empty.follows("0", "1") is not None
+    assert_whole(empty)
+
+
+def test_what_is_no_edge_is_told_by_line_and_the_rest_goes_in(empty: Social, tmp_path: Path) -> None:
+    path = tmp_path / "bad.txt"
+    lines = ["nd nw", "0 1", "1", "1 2 3 4 5", "a 2", "-1 2", "3 3", "1 2 x", "1 2 0.5 1082040961", "9" * 21 + " 1"]
+    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe 1\n" + b"7" * 100_000 + b" 1\n5 6\n\xef\xbb\xbf0 4\n2 0")
+    report = load(empty, path, silent)
+    assert places(report) == [
+        "1: 'nd' is no user's number",
+        "3: one column only",
+        "4: 5 columns",
+        "5: 'a' is no user's number",
+        "6: '-1' is no user's number",
+        "7: user 3 follows themselves",
+        "8: 'x' is no number",
+        f"10: '{'9' * 21}' is no user's number",
+        "11: it isn't UTF-8: invalid start byte at byte 1",
+        "12: the line is longer than 65,536 bytes",
+        "14: '\ufeff0' is no user's number",
+    ]
+    assert report.loaded == 4
+    assert {one.user_id for one in everything(empty)[Post.__mro__[1]] or []} == set()
+    assert empty.follows("6", "5") is not None
+    assert empty.follows("2", "0") is not None
+    assert_whole(empty)
+
+
+def test_who_follows_many_gets_a_timeline(empty: Social, tmp_path: Path, small: None) -> None:
+    edges = write(tmp_path, "star.txt", "# Directed graph", *(f"0 {number}" for number in range(1, 60)))
+    posts = [{"user": number, "text": "hi", "created_at": f"2026-05-04T09:{number:02d}:00Z"} for number in range(1, 60)]
+    write(tmp_path, "posts.jsonl", *posts)
+    assert load(empty, tmp_path, silent).loaded == 118
+    assert len(everything(empty)[Subscription]) == 58
+    assert len(everything(empty)[TimelineEntry]) == 58
+    assert [one.user_id for one in all_pages(empty.feed, "0")] == [str(number) for number in range(59, 0, -1)]
+    assert_whole(empty)
+    edges.write_text("# Directed graph\n5 1\n5 2\n5 3\n")  # follows of authors who have posts
+    load(empty, edges, silent)
+    assert [one.user_id for one in empty.feed("5")] == ["3", "2", "1"]
+    assert_whole(empty)
+
+
+def test_a_famous_user_is_spread_on_the_way(empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyplan.systems.social.bulk.USER_SPREAD_AT", 20)
+    monkeypatch.setattr("keyplan.systems.social.design.USER_SPREAD_AT", 20)
+    path = write(tmp_path, "star.txt", "# Directed graph", *(f"{number} 0" for number in range(1, 40)))
+    load(empty, path, silent)
+    star = empty.profile("0")
+    assert star is not None
+    assert star.shards == limits.SHARDS
+    assert empty.gather("0") == 39
+    assert_whole(empty)
+
+
+def test_memory_is_bounded_and_progress_is_told(empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "EDGES_STEP", 50)
+    path = tmp_path / "long.txt"
+    with path.open("w") as file:
+        for number in range(300_000):
+            file.write("1 2\n" if number % 1000 == 0 else "no edge, and that thirty bytes long\n")
+    told: list[tuple[int, int | None]] = []
+    tracemalloc.start()
+    try:
+        report = load(empty, path, lambda done, total: told.append((done, total)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (report.loaded, len(report.faults), report.more_faults) == (300, FAULTS_KEPT, 299_700 - FAULTS_KEPT)
+    assert peak < path.stat().st_size / 2
+    assert told[0] == (0, 300_000)
+    assert told[-1] == (300_000, 300_000)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_compressed_files(empty: Social, tmp_path: Path) -> None:
+    path = tmp_path / "edges.txt.gz"
+    path.write_bytes(gzip.compress(b"0 1\n"))
+    told: list[int | None] = []
+    assert load(empty, path, lambda done, total: told.append(total)).loaded == 1
+    assert set(told) == {None}
+    path.write_bytes(gzip.compress(b"0 1\n")[:-6])
+    with pytest.raises(RequestError, match="can't be unpacked"):
+        load(empty, path, silent)
+
+
+def test_files_that_cant_be_read(empty: Social, tmp_path: Path) -> None:
+    assert load(empty, tmp_path, silent) == LoadReport()
+    with pytest.raises(RequestError, match="can't be read"):
+        load(empty, tmp_path / "none.txt", silent)
+    assert load(empty, write(tmp_path, "empty.txt"), silent) == LoadReport()
+
+
+# Posts
+
+
+def test_posts_go_in_once(empty: Social, network: Path, tmp_path: Path) -> None:
+    load(empty, network, silent)
+    path = write(
+        tmp_path,
+        "posts.jsonl",
+        {"user": "1", "text": "first", "created_at": "2026-05-04T09:30:00+02:00", "id": "p1"},
+        {"user": 2, "text": "second", "created_at": "2026-05-04T09:30:00"},
+        {"user": 2, "text": "third", "created_at": 1777887000, "likes": 7},
+    )
+    assert load(empty, path, silent) == LoadReport(3)
+    before = stored(empty)
+    assert load(empty, path, silent) == LoadReport(3)
+    assert stored(empty) == before
+    assert [one.text for one in all_pages(empty.feed, "0", limit=1)] == ["third", "second", "first"]
+    found = empty.post_by_id("p1")
+    assert found is not None
+    assert (found.user_id, found.created_at.isoformat()) == ("1", "2026-05-04T07:30:00+00:00")
+    assert_whole(empty)
+
+
+def test_bad_posts_are_told_by_line_and_the_rest_goes_in(empty: Social, network: Path, tmp_path: Path) -> None:
+    load(empty, network, silent)
+    good = {"user": "1", "text": "hi", "created_at": "2026-05-04T09:30:00Z"}
+    lines = [
+        good,
+        "{",
+        "[1]",
+        {**good, "user": "99"},
+        {**good, "text": ""},
+        {**good, "text": "x" * 5001},
+        {**good, "created_at": "yesterday"},
+        {"user": "1", "text": "hi"},
+        {**good, "id": "mine"},
+        {**good, "user": "2", "id": "mine"},
+        {**good, "user": True},
+        {**good, "text": "last"},
+    ]
+    report = load(empty, write(tmp_path, "posts.jsonl", *lines), silent)
+    assert [one.partition(": ")[0] for one in places(report)] == ["2", "3", "5", "6", "7", "8", "11", "4", "10"]
+    assert "isn't JSON" in places(report)[0]
+    assert places(report)[-2:] == ["4: there is no user '99'", "10: the id 'mine' belongs to another post"]
+    assert report.loaded == 3
+    assert_whole(empty)
+
+
+# The command, and the real graph
+
+
+def test_the_command_takes_a_file_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, network: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KEYPLAN_DB", raising=False)
+    found = run("import", "social", "edges.txt")
+    assert (found.exit_code, found.stdout) == (0, "Loaded 4 into social.db.\n")
+    write(tmp_path, "posts.jsonl", {"user": 1, "text": "hi", "created_at": "2026-05-04T09:30:00Z"}, "no")
+    found = run("import", "social", str(tmp_path))
+    assert found.exit_code == 3
+    assert found.stdout == "Loaded 5 into social.db; 1 fault, told above.\n"
+    assert "posts.jsonl:2" in found.stderr
+    assert [one["text"] for one in json_of("call", "social", "feed", "user_id=0")["items"]] == ["hi"]
+
+
+@pytest.mark.skipif(not FACEBOOK.exists(), reason="needs ../shared/data/facebook_combined.txt")
+def test_the_real_graph_loads_whole(empty: Social, tmp_path: Path) -> None:
+    """Every edge among the first 500 people, with the file's own first line; ``benchmarks/social_feed.py`` loads all."""
+    path = tmp_path / "facebook_combined.txt"
+    kept: list[str] = []
+    with FACEBOOK.open() as file:
+        for line in file:
+            columns = line.split()
+            if not columns[0].isdecimal() or max(map(int, columns)) < 500:
+                kept.append(line)
+    path.write_text("".join(kept))
+    report = load(empty, path, silent)
+    assert report.loaded == len(kept) - 1
+    assert places(report) == ["1: 'nd' is no user's number"]
+    there = everything(empty)
+    edges = {tuple(line.split()) for line in kept[1:]}
+    links = {(one.user_id, one.followed_id) for one in there[loading.Following]}
+    assert links == edges | {(other, one) for one, other in edges}
+    assert_whole(empty)
+    zero = empty.profile("0")
+    assert zero is not None
+    assert zero.followers == zero.following == sum("0" in edge for edge in edges)

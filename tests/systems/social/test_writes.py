@@ -1,0 +1,282 @@
+"""Every write: what it leaves, what it refuses, and what it asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan import now
+from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
+from keyplan.systems.social import Like, Post, PostTally, Social, conversation_of, design, limits
+from keyplan.systems.social.bulk import add_likes, add_posts, add_users
+from keyplan.systems.social.entities import PREVIEW_MAX, User
+from tests.systems.social.support import assert_whole, everything, people
+from tests.systems.support import all_pages, recorded
+
+
+def refused(call: object, *arguments: object, kind: type[KeyplanError] = Refused) -> str:
+    with pytest.raises(kind) as told:
+        call(*arguments)  # type: ignore[operator]
+    return str(told.value)
+
+
+# Users
+
+
+def test_sign_up_takes_the_handle(social: Social) -> None:
+    with pytest.raises(ValueTaken):
+        social.sign_up("ANN", "Another Ann")
+    with pytest.raises(ItemExists):
+        social.sign_up("other", "Ann", user_id="ann")
+    assert social.user_by_handle("other") is None
+    made = social.sign_up("Dora.B", "Dora", "Hello")
+    assert (made.handle, made.followers, made.bio) == ("dora.b", 0, "Hello")
+    assert social.user_by_handle("dora.b") == made == social.profile(made.user_id)
+
+
+@pytest.mark.parametrize(("handle", "name"), [("", "A"), (" ", "A"), ("a" * 51, "A"), ("a", "")])
+def test_sign_up_wants_a_handle_and_a_name(social: Social, handle: str, name: str) -> None:
+    with pytest.raises(ArgumentError):
+        social.sign_up(handle, name)
+
+
+# Follows
+
+
+def test_follow_and_unfollow(social: Social) -> None:
+    recorder = recorded(social)
+    social.follow("ann", "ben")
+    assert recorder.operations == ["GetItem", "GetItem", "GetItem", "TransactWriteItems"]
+    social.follow("cid", "ben")
+    ben, ann = social.profile("ben"), social.profile("ann")
+    assert ben is not None
+    assert ann is not None
+    assert (ben.followers, ben.following, ann.followers, ann.following) == (2, 0, 0, 1)
+    assert [one.follower_id for one in social.followers("ben")] == ["ann", "cid"]
+    assert [one.followed_id for one in social.following("ann")] == ["ben"]
+    assert_whole(social)
+    social.unfollow("ann", "ben")
+    assert [one.follower_id for one in social.followers("ben")] == ["cid"]
+    assert_whole(social)
+
+
+def test_follows_that_are_refused(social: Social) -> None:
+    assert "themselves" in refused(social.follow, "ann", "ann")
+    assert "no user 'zoe'" in refused(social.follow, "ann", "zoe", kind=ItemNotFound)
+    assert "no user 'zoe'" in refused(social.follow, "zoe", "ann", kind=ItemNotFound)
+    assert "doesn't follow" in refused(social.unfollow, "ann", "ben")
+    social.follow("ann", "ben")
+    assert "already" in refused(social.follow, "ann", "ben")
+    assert_whole(social)
+
+
+def test_a_timeline_begins_with_what_was_written_before_and_ends_with_the_follow(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    for number in range(3):
+        social.publish("ben", str(number))
+    assert social.follow("ann", "ben").delivery == "write"
+    social.publish("ben", "3")
+    assert_whole(social)
+    assert [one.text for one in all_pages(social.feed, "ann", limit=2)] == ["3", "2", "1", "0"]
+    social.unfollow("ann", "ben")
+    assert social.feed("ann").items == []
+    assert_whole(social)
+
+
+def test_an_author_with_a_long_past_is_read_on_read(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    for number in range(4):
+        social.publish("ben", str(number))
+    assert social.follow("ann", "ben").delivery == "read"
+    assert len(social.feed("ann")) == 4
+    assert_whole(social)
+
+
+# Posts
+
+
+def test_posts_are_counted_and_found(social: Social) -> None:
+    first, second = social.publish("ann", "one"), social.publish("ann", "two")
+    assert [one.text for one in social.posts_of_user("ann")] == ["two", "one"]
+    assert social.post_by_id(first.post_id) == first
+    social.delete_post(first.post_id)
+    assert social.post_by_id(first.post_id) is None
+    assert "no post" in refused(social.delete_post, first.post_id, kind=ItemNotFound)
+    assert social.posts_of_user("ann").items == [second]
+    assert_whole(social)
+
+
+def test_posts_of_one_moment_have_an_order(social: Social) -> None:
+    moment = now()
+    social.follow("cid", "ann")
+    social.follow("cid", "ben")
+    add_posts(social, (Post(user_id=who, text="hello", created_at=moment) for _ in range(5) for who in ("ann", "ben")))
+    for asked, number in ((social.posts_of_user, 5), (social.feed, 10)):
+        found = all_pages(asked, "ann" if number == 5 else "cid", limit=3)
+        assert [one.post_id for one in found] == sorted({one.post_id for one in found}, reverse=True)
+        assert len(found) == number
+
+
+def test_posts_that_are_refused(social: Social) -> None:
+    refused(social.publish, "zoe", "hello", kind=ItemNotFound)
+    refused(social.publish, "ann", "", kind=ArgumentError)
+    refused(social.publish, "ann", "x" * 5001, kind=ArgumentError)
+    refused(social.comment, "none", "ann", "hello", kind=ItemNotFound)
+    post = social.publish("ann", "hello")
+    refused(social.comment, post.post_id, "zoe", "hello", kind=ItemNotFound)
+    assert_whole(social)
+
+
+def test_deleting_removes_what_was_said(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "SWEEP", 2)
+    post = social.publish("ann", "hello")
+    for name in ("ann", "ben", "cid"):
+        social.like(post.post_id, name)
+        social.comment(post.post_id, name, "hm")
+    assert "is there" in refused(social.sweep_post, post.post_id)
+    social.delete_post(post.post_id)
+    assert len(social.likes_of_post(post.post_id)) == 1
+    assert [social.sweep_post(post.post_id) for _ in range(3)] == [2, 2, 0]
+    assert social.comments_on_post(post.post_id).items == []
+    assert_whole(social)
+
+
+# Likes and comments
+
+
+def test_likes_count_once(social: Social) -> None:
+    post = social.publish("ann", "hello")
+    social.like(post.post_id, "ben")
+    assert "already" in refused(social.like, post.post_id, "ben")
+    social.like(post.post_id, "cid")
+    found = social.post_by_id(post.post_id)
+    assert found is not None
+    assert found.likes == 2
+    social.unlike(post.post_id, "ben")
+    assert "doesn't like" in refused(social.unlike, post.post_id, "ben")
+    assert "no post" in refused(social.like, "none", "ben", kind=ItemNotFound)
+    assert "no user" in refused(social.like, post.post_id, "zoe", kind=ItemNotFound)
+    assert [one.user_id for one in social.likes_of_post(post.post_id)] == ["cid"]
+    assert_whole(social)
+
+
+def test_comments_are_in_order(social: Social) -> None:
+    post = social.publish("ann", "hello")
+    made = [social.comment(post.post_id, name, f"by {name}") for name in ("ben", "cid", "ben")]
+    assert all_pages(social.comments_on_post, post.post_id, limit=2) == made
+    found = social.post_by_id(post.post_id)
+    assert found is not None
+    assert found.comments == 3
+    assert_whole(social)
+
+
+# Counters that are spread
+
+
+def test_a_posts_counters_are_spread_and_stay_exact(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "POST_SPREAD_AT", 5)
+    add_users(social, (User(user_id=f"u{one}", handle=f"u{one}", name="U") for one in range(30)))
+    post = social.publish("ann", "hello")
+    for number in range(30):
+        social.like(post.post_id, f"u{number}")
+    social.comment(post.post_id, "u1", "hm")
+    social.unlike(post.post_id, "u3")
+    assert len(everything(social)[PostTally]) == limits.SHARDS
+    assert_whole(social)
+    assert social.gather_post(post.post_id).likes == 29
+    found = social.post_by_id(post.post_id)
+    assert found is not None
+    assert (found.likes, found.comments, found.shards) == (29, 1, limits.SHARDS)
+    add_likes(social, found, [Like(post_id=post.post_id, user_id="ann"), Like(post_id=post.post_id, user_id="u4")])
+    assert_whole(social)
+    social.delete_post(post.post_id)
+    assert everything(social)[PostTally] == []
+    assert_whole(social)
+
+
+def test_a_spread_counter_leaves_the_users_item_alone(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "USER_SPREAD_AT", 2)
+    monkeypatch.setattr(design, "GATHER_EVERY", 10**9)
+    people(social, *(f"u{number}" for number in range(10)))
+    for number in range(9):
+        social.follow(f"u{number}", "ann")
+    recorder = recorded(social)
+    social.follow("u9", "ann")
+    written = [
+        key["pk"]["S"]
+        for operation, parameters, _ in recorder.made
+        if operation == "TransactWriteItems"
+        for one in parameters["TransactItems"]
+        for key in [next(iter(one.values())).get("Key") or next(iter(one.values()))["Item"]]
+    ]
+    assert "user#ann" not in written
+    assert "user#ann#tally" in written
+    assert sum(one.followers for one in social.user_tallies("ann")) == 10
+    ann = social.profile("ann")
+    assert ann is not None
+    assert ann.followers == 3
+    assert social.gather("ann") == 10
+    ann = social.profile("ann")
+    assert ann is not None
+    assert ann.followers == 10
+    social.unfollow("u0", "ann")
+    assert social.gather("ann") == 9
+    assert social.gather("ben") == 0
+    assert_whole(social)
+    post = social.publish("ann", "of a famous user")
+    assert post.shards == limits.SHARDS
+    social.like(post.post_id, "ben")
+    assert_whole(social)
+
+
+def test_one_in_some_changes_brings_the_number_up_to_date(social: Social, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design, "USER_SPREAD_AT", 0)
+    monkeypatch.setattr(design, "POST_SPREAD_AT", 0)
+    monkeypatch.setattr(design, "GATHER_EVERY", 1)
+    for name in ("ben", "cid"):
+        social.follow(name, "ann")
+    post = social.publish("ann", "hello")
+    for name in ("ben", "cid"):
+        social.like(post.post_id, name)
+    ann, found = social.profile("ann"), social.post_by_id(post.post_id)
+    assert ann is not None
+    assert found is not None
+    assert (ann.followers, found.likes) == (2, 2)
+    assert_whole(social)
+
+
+# Messages
+
+
+def test_messages(social: Social) -> None:
+    for who, to, text in [
+        ("ann", "ben", "hi"),
+        ("ben", "ann", "hello"),
+        ("ann", "ben", "x" * 200),
+        ("cid", "ann", "?"),
+    ]:
+        social.send_message(who, to, text)
+    name = conversation_of("ben", "ann")
+    assert [one.user_id for one in all_pages(social.messages, name, limit=1)] == ["ann", "ben", "ann"]
+    assert [one.with_user_id for one in all_pages(social.conversations, "ann", limit=1)] == ["cid", "ben"]
+    (bens,) = social.conversations("ben")
+    assert (bens.unread, len(bens.last_text), bens.last_text[-1]) == (2, PREVIEW_MAX, "…")
+    social.mark_read("ben", name)
+    (bens,) = social.conversations("ben")
+    assert bens.unread == 0
+    assert_whole(social)
+
+
+def test_messages_that_are_refused(social: Social) -> None:
+    assert "themselves" in refused(social.send_message, "ann", "ann", "hi")
+    refused(social.send_message, "ann", "zoe", "hi", kind=ItemNotFound)
+    refused(social.send_message, "zoe", "ann", "hi", kind=ItemNotFound)
+    refused(social.send_message, "ann", "ben", "", kind=ArgumentError)
+    refused(social.mark_read, "ann", "none", kind=ItemNotFound)
+    assert_whole(social)
+
+
+def test_no_two_pairs_have_one_conversation() -> None:
+    names = ["a", "b", "a:b", "b:a", "a%3Ab", ":", "%", "é", "\ud800"]
+    pairs = {frozenset((one, other)) for one in names for other in names if one != other}
+    assert len({conversation_of(*sorted(pair)) for pair in pairs}) == len(pairs)
+    assert conversation_of("a", "b") == conversation_of("b", "a")

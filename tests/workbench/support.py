@@ -1,0 +1,110 @@
+"""Models as they are made from designs and by hand, and designs made of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+from keyplan import Design
+from keyplan.cli.import_workbench import working_module
+from keyplan.design.model import CompiledDesign
+from keyplan.export.formats import Inputs, export
+from keyplan.workbench.module import MadeModule
+from keyplan.workbench.reading import read_model
+
+__all__ = ["compiled_of", "exported", "keys_of", "made", "table"]
+
+
+def exported(cls: type[Design], items: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """A design as a model."""
+    found: dict[str, Any] = json.loads(export("workbench", Inputs(design=cls.compiled, items=items)).text)
+    return found
+
+
+def made(model: Any) -> MadeModule:
+    """The module of a model, which works."""
+    module, _, error = working_module(read_model(json.dumps(model), "model.json"))
+    assert error is None, error
+    return module
+
+
+def compiled_of(module: MadeModule, name: str | None = None) -> CompiledDesign:
+    """The design of a module: its only one, or that of the name."""
+    found = ModuleType("made_of_a_model")
+    sys.modules[found.__name__] = found
+    exec(compile(module.text, "<made>", "exec"), vars(found))
+    design: type[Design] = getattr(found, name or module.designs[0])
+    return design.compiled
+
+
+def keys_of(design: CompiledDesign) -> dict[str, Any]:
+    """Everything that decides where items stand: the table, its indexes, and every key of every entity."""
+    found: dict[str, Any] = {
+        "table": (design.table.name, design.table.partition, design.table.sort),
+        "indexes": sorted(
+            (one.name, one.partition, one.sort, one.projection, one.local) for one in design.table.indexes
+        ),
+        "ttl": design.ttl_attribute,
+    }
+    for entity in design.entities.values():
+        found[entity.name] = sorted(
+            (
+                key.name,
+                key.place,
+                [str(template) for _, template in key.attributes],
+                {name: [getattr(one, "value", one) for one in allowed] for name, allowed in key.when.items()},
+                key.shards,
+                key.is_claim,
+            )
+            for key in (*entity.keys, *entity.claims)
+        )
+    return found
+
+
+def table(facets: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """A model of one table with PK, SK and one index, made by hand as Workbench writes it. A facet is given as its
+    aliases and its items, these with plain texts and numbers.
+    """
+    made_facets = [
+        {
+            "FacetName": name,
+            "KeyAttributeAlias": {"PartitionKeyAlias": aliases[0], "SortKeyAlias": aliases[1]},
+            "TableData": [item(one) for one in items],
+            "NonKeyAttributes": sorted({key for one in items for key in one} - {"PK", "SK"}),
+            "DataAccess": {"MySql": {}},
+        }
+        for name, (aliases, items) in (facets or {}).items()
+    ]
+    one = {
+        "TableName": "Shop",
+        "KeyAttributes": _key("PK", "SK"),
+        "NonKeyAttributes": [],
+        "TableFacets": made_facets,
+        "GlobalSecondaryIndexes": [
+            {"IndexName": "GSI1", "KeyAttributes": _key("GSI1PK", "GSI1SK"), "Projection": {"ProjectionType": "ALL"}}
+        ],
+        "TableData": [],
+        "DataAccess": {"MySql": {}},
+        "BillingMode": "PAY_PER_REQUEST",
+        **more,
+    }
+    metadata = {"Author": "", "Description": "", "AWSService": "Amazon DynamoDB", "Version": "3.0"}
+    return {"ModelName": "Shop", "ModelMetadata": metadata, "DataModel": [one]}
+
+
+def item(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A sample item: texts, numbers, and what is in DynamoDB's JSON already."""
+    return {
+        name: {"S": value} if isinstance(value, str) else {"N": str(value)} if isinstance(value, int) else value
+        for name, value in fields.items()
+    }
+
+
+def _key(partition: str, sort: str) -> dict[str, Any]:
+    return {
+        "PartitionKey": {"AttributeName": partition, "AttributeType": "S"},
+        "SortKey": {"AttributeName": sort, "AttributeType": "S"},
+    }

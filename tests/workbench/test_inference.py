@@ -1,0 +1,189 @@
+"""What sample items show of a key, in models that others made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.design.model import CompiledDesign
+from tests.workbench.support import compiled_of, item, made, table
+
+PLAIN = ("PK", "SK")
+
+
+def templates(design: CompiledDesign, entity: str) -> list[str]:
+    """The primary key's templates, then those of each index key."""
+    return [str(template) for key in design.by_name[entity].keys for _, template in key.attributes]
+
+
+def of(aliases: tuple[str, str], *items: dict[str, Any], **more: Any) -> CompiledDesign:
+    return compiled_of(made(table({"Order": (aliases, items)}, **more)))
+
+
+@pytest.mark.parametrize(
+    ("aliases", "items", "wanted"),
+    [
+        # A part that an attribute repeats is that attribute
+        (
+            PLAIN,
+            [{"PK": "CUST#1", "SK": "ORDER#9", "customerId": "1", "orderId": "9"}],
+            "CUST#{customer_id} ORDER#{order_id}",
+        ),
+        # One that none repeats is named for the alias, or for the text before it
+        (("customerId", "orderId"), [{"PK": "CUST#1", "SK": "ORDER#9"}], "CUST#{customer_id} ORDER#{order_id}"),
+        (PLAIN, [{"PK": "CUST#1", "SK": "ORDER#9"}], "CUST#{cust_id} ORDER#{order_id}"),
+        # Words in capitals, and those at the beginning, are text; so is what several items agree on
+        (PLAIN, [{"PK": "user#7", "SK": "#META"}], "user#{user_id} #META"),
+        (PLAIN, [{"PK": "A#1", "SK": "S#open#1"}, {"PK": "A#2", "SK": "S#open#2"}], "A#{a_id} S#open#{a_id}"),
+        (PLAIN, [{"PK": "A#1", "SK": "S#open#1"}, {"PK": "A#2", "SK": "S#shut#2"}], "A#{a_id} S#{s_id}#{a_id}"),
+        # A number is padded where it is so in all items, and else a text in a sort key
+        (PLAIN, [{"PK": "A#1", "SK": "V#007", "n": 7}, {"PK": "A#1", "SK": "V#010", "n": 10}], "A#{a_id} V#{n:03d}"),
+        (PLAIN, [{"PK": "A#1", "SK": "V#7", "n": 7}], "A#{a_id} V#{v_id}"),
+        (PLAIN, [{"PK": "A#12", "SK": "META", "n": 12}, {"PK": "A#3", "SK": "META", "n": 3}], "A#{n} META"),
+        # What only one short value shows may be chance
+        (PLAIN, [{"PK": "A#1", "SK": "META", "quantity": 1}], "A#{a_id} META"),
+        # A whole value without text is the attribute itself
+        (PLAIN, [{"PK": "ada", "SK": "2026"}, {"PK": "eve", "SK": "2027"}], "{pk} {sk}"),
+        # Keys of several lengths end in a field of many parts
+        (PLAIN, [{"PK": "T#1", "SK": "P#a"}, {"PK": "T#1", "SK": "P#a#b"}], "T#{t_id} P#{p_id}"),
+        # Other ways of writing a template in an alias
+        (("USER#<userId>", "ORDER#[order id]"), [{"PK": "USER#1", "SK": "ORDER#2"}], "USER#{user_id} ORDER#{order_id}"),
+        (("USER#{u}", "ORDER#{o}"), [{"PK": "USER#1", "SK": "ORDER#2", "id": "2"}], "USER#{u} ORDER#{o}"),
+        # An alias that its sample isn't made by is only a name
+        (("USER#{u}", "ORDER#{o}"), [{"PK": "CUST#1", "SK": "X#2"}], "CUST#{cust_id} X#{x_id}"),
+        (("a{b", "}"), [{"PK": "CUST#1", "SK": "X#2"}], "CUST#{cust_id} X#{x_id}"),
+    ],
+)
+def test_primary_keys(aliases: tuple[str, str], items: list[dict[str, Any]], wanted: str) -> None:
+    assert " ".join(templates(of(aliases, *items), "Order")) == wanted
+
+
+def test_the_delimiter_within_a_value_is_read_back() -> None:
+    """Keyplan writes # within a value as $c."""
+    found = of(PLAIN, {"PK": "A#x$cy", "SK": "META", "name": "x#y"})
+    assert templates(found, "Order") == ["A#{name}", "META"]
+    (entity,) = found.entities.values()
+    assert entity.from_item(item({"PK": "A#x$cy", "SK": "META", "name": "x#y"})).__dict__ == {"name": "x#y"}
+
+
+def test_an_index_key_is_found_among_the_items_that_have_it() -> None:
+    found = of(
+        PLAIN,
+        {"PK": "O#1", "SK": "META", "GSI1PK": "M#m", "GSI1SK": "O#1", "merchant": "m", "status": "open"},
+        {"PK": "O#2", "SK": "META", "merchant": "m", "status": "paid"},
+    )
+    assert templates(found, "Order") == ["O#{o_id}", "META", "M#{merchant}", "O#{o_id}"]
+    (key,) = found.by_name["Order"].index_keys
+    assert dict(key.when) == {"status": ("open",)}
+    (question,) = [one for one in found.reads.values() if one.name == "order_by_gsi1"]
+    assert question.constants == {"status": "open"}
+
+
+def test_a_missing_field_keeps_an_item_out_by_itself() -> None:
+    found = of(
+        PLAIN,
+        {"PK": "O#1", "SK": "META", "GSI1PK": "M#m", "GSI1SK": "O#1", "merchant": "m"},
+        {"PK": "O#2", "SK": "META"},
+    )
+    (key,) = found.by_name["Order"].index_keys
+    assert not key.when
+
+
+def test_an_index_on_plain_attributes_is_on_fields() -> None:
+    found = of(PLAIN, {"PK": "O#1", "SK": "META", "GSI1PK": "ada@example.com", "GSI1SK": "Ada"})
+    assert templates(found, "Order")[2:] == ["{gsi1_pk}", "{gsi1_sk}"]
+    assert {one.attribute for one in found.by_name["Order"].fields.values()} == {"o_id", "GSI1PK", "GSI1SK"}
+
+
+def test_a_number_of_a_primary_key_is_a_field() -> None:
+    """A moment's milliseconds wouldn't tell two moments of one millisecond apart."""
+    key = {
+        "PartitionKey": {"AttributeName": "PK", "AttributeType": "S"},
+        "SortKey": {"AttributeName": "at", "AttributeType": "N"},
+    }
+    moment = {"PK": "E#1", "at": 1767225600000, "made": "2026-01-01T00:00:00.000000Z"}
+    number = {"PK": "E#1", "at": 17}
+    for given, wanted in ((moment, "{at}"), (number, "{at}")):
+        model = table({"Event": (PLAIN, [given])}, KeyAttributes=key, GlobalSecondaryIndexes=[])
+        assert templates(compiled_of(made(model)), "Event") == ["E#{e_id}", wanted]
+
+
+def test_a_number_of_an_index_key_may_be_a_moment() -> None:
+    index = {
+        "IndexName": "GSI1",
+        "KeyAttributes": {
+            "PartitionKey": {"AttributeName": "kind", "AttributeType": "S"},
+            "SortKey": {"AttributeName": "at", "AttributeType": "N"},
+        },
+    }
+    event = {"PK": "E#1", "SK": "META", "kind": "EVENT", "at": 1767225600000, "made": "2026-01-01T00:00:00.000000Z"}
+    found = of(PLAIN, event, GlobalSecondaryIndexes=[index])
+    assert templates(found, "Order") == ["E#{e_id}", "META", "EVENT", "{made:ms}"]
+
+
+def test_items_without_facets_are_told_apart_by_the_words_of_their_keys() -> None:
+    items = [
+        {"PK": "USER#1", "SK": "PROFILE", "name": "Ada"},
+        {"PK": "USER#1", "SK": "ORDER#1"},
+        {"PK": "USER#1", "SK": "ORDER#2"},
+        {"PK": "SHOP#1", "SK": "ORDER#1"},
+    ]
+    model = table({}, TableFacets=[], TableData=[item(one) for one in items])
+    found = compiled_of(made(model))
+    assert {name: templates(found, name) for name in found.by_name} == {
+        "Profile": ["USER#{user_id}", "PROFILE"],
+        "UserOrder": ["USER#{user_id}", "ORDER#{order_id}"],
+        "ShopOrder": ["SHOP#{shop_id}", "ORDER#{order_id}"],
+    }
+
+
+def test_types_are_those_of_the_sample() -> None:
+    found = of(
+        PLAIN,
+        {
+            "PK": "O#1", "SK": "META", "count": 3, "price": {"N": "1.5"}, "open": {"BOOL": True}, "tags": {"SS": ["a"]},
+            "sizes": {"NS": ["1"]}, "lines": {"L": [{"M": {}}]}, "words": {"L": [{"S": "a"}]}, "map": {"M": {}},
+            "data": {"B": "AA=="}, "at": "2026-01-01T00:00:00.000000Z", "day": "2026-01-01", "copy": "x", "class": "y",
+            "sometimes": "z", "nothing": {"NULL": True}, "mixed": "a", "2nd Name": "b",
+        },
+        {"PK": "O#2", "SK": "META", "mixed": 1},
+    )  # fmt: skip
+    fields = found.by_name["Order"].fields
+    kinds = {name: str(one.annotation).replace("typing.", "").replace(" | None", "") for name, one in fields.items()}
+    assert {name: kind.removeprefix("<class '").removesuffix("'>") for name, kind in kinds.items()} == {
+        "o_id": "str", "count": "int", "price": "decimal.Decimal", "open": "bool", "tags": "set[str]",
+        "sizes": "set[decimal.Decimal]", "lines": "list[Any]", "words": "list[str]", "map": "dict[str, Any]",
+        "data": "bytes", "at": "datetime.datetime", "day": "str", "copy_": "str", "class_": "str",
+        "sometimes": "str", "nothing": "Any", "mixed": "Any", "field_2nd_name": "str",
+    }  # fmt: skip
+    assert (fields["copy_"].attribute, fields["field_2nd_name"].attribute) == ("copy", "2nd Name")
+
+
+def test_a_facet_without_a_sample_has_a_guess_for_a_key() -> None:
+    module = made(table({"Late Order": (("customerId", "SK"), []), "Other": (PLAIN, [])}))
+    found = compiled_of(module)
+    assert templates(found, "LateOrder") == ["LATE_ORDER#{customer_id}", "LATE_ORDER"]
+    assert len(module.notes) == 2
+
+
+def test_what_stands_in_a_model_is_text_in_the_module() -> None:
+    """Nothing of a model is run."""
+    nasty = '"""\nraise SystemExit(1)\n"""\\'
+    model = table({f"Order {nasty}": (PLAIN, [{"PK": f"O#{nasty}", "SK": "META", nasty: nasty}])})
+    model["ModelName"] = f"Shop {nasty}"
+    model["ModelMetadata"]["Description"] = (
+        f"{nasty}\nDeclarations, as Keyplan reads them back:\nX.y = Key(__import__('os').abort())\nX = Index(1)\n"
+    )
+    found = compiled_of(made(model))
+    assert [one.attribute for one in next(iter(found.entities.values())).fields.values() if one.attribute == nasty]
+
+
+def test_two_tables_are_two_designs() -> None:
+    model = table({"Order": (PLAIN, [{"PK": "O#1", "SK": "META"}])})
+    other = table({"Order": (PLAIN, [{"PK": "O#1", "SK": "META"}])}, TableName="Other")
+    model["DataModel"] += other["DataModel"]
+    module = made(model)
+    assert module.designs == ("Shop", "Other")
+    assert compiled_of(module, "Other").table.name == "Other"
+    assert [one.name for one in compiled_of(module, "Other").entities.values()] == ["Order2"]
