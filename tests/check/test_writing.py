@@ -147,7 +147,7 @@ def test_conditions_and_relative_changes() -> None:
 def test_loops_and_batches() -> None:
     deleted, put = code("looped").actions
     assert (deleted.looped, deleted.batched) == (True, False)
-    assert (put.looped, put.batched, put.built) == (True, True, {"name", "text"})
+    assert (put.looped, put.batched, put.built) == (True, True, frozenset({"name", "text"}))
 
 
 def test_changes_that_are_handed_on_are_open() -> None:

@@ -82,7 +82,11 @@ def test_a_baseline() -> None:
     assert (written.exit_code, written.stdout, written.stderr) == (0, "", "known.json: 1 finding.\n")
     found = run("check", "inbox.py", "--baseline", "known.json")
     assert (found.exit_code, "1 known by the baseline" in found.output) == (0, True)
-    Path("inbox.py").write_text(INBOX.replace('"MESSAGES"', '"INBOX#{message_id}"'))
+    Path("inbox.py").write_text(
+        INBOX.replace("at: datetime", "team: str\n    at: datetime")
+        .replace('"MESSAGES"', '"TEAM#{team}"')
+        .replace("self,", "self, team: str,")
+    )
     found = run("check", "inbox.py", "--baseline", "known.json")
     assert (found.exit_code, "The baseline has 1 that are no longer found." in found.output) == (0, True)
     assert run("check", "inbox.py", "--baseline", "none.json").exit_code == 2
@@ -104,10 +108,10 @@ def test_a_design_that_cant_work_is_a_finding(inbox: Path) -> None:
     found = run("check", "inbox.py")
     assert found.exit_code == 1
     assert "ERROR" in found.output
-    assert "KP100 does-not-compile  Inbox.messages  inbox.py:17" in found.output
+    assert "KP100 does-not-compile  Inbox.messages  inbox.py:18" in found.output
     assert "Message has no field 'sender'" in found.output
     annotation = run("check", "inbox.py", "--format", "github").stdout
-    assert annotation.startswith("::error file=inbox.py,line=17,title=KP100 does-not-compile::")
+    assert annotation.startswith("::error file=inbox.py,line=18,title=KP100 does-not-compile::")
 
 
 @pytest.mark.parametrize(
@@ -138,10 +142,13 @@ def test_traffic_that_doesnt_fit_is_told_whole() -> None:
     Path("traffic.toml").write_text('[patterns.M2]\nper_second = -1\n[table]\nregion = "x"\n')
     found = run("check", "inbox.py", "--traffic", "traffic.toml")
     assert found.exit_code == 2
-    assert "patterns.M2: the design has no such pattern (did you mean M1?)" in found.stderr
+    assert "patterns.M2: the design has no such pattern (it has M1, messages)" in found.stderr
     assert "patterns.M2.per_second" in found.stderr
     assert "table.region" in found.stderr
-    assert json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["code"] == "TrafficError"
+    assert (
+        json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["error"]["code"]
+        == "TrafficError"
+    )
 
 
 def test_a_system_by_its_name() -> None:

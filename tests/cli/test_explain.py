@@ -61,3 +61,41 @@ def test_faults_are_told() -> None:
     assert found.exit_code == 2
     assert "id: no such parameter" in found.stderr
     assert run("explain", "cms", "articl").exit_code == 2
+
+
+def test_what_a_call_takes_and_why_not_another_key() -> None:
+    shown = run("explain", "cms", "articles_by_author").output
+    assert "1 request, 1 read unit" in shown
+    assert "not Article.primary" in shown
+    assert "its partition key needs article_id" in shown
+    found = json_of("explain", "cms", "articles_by_author")
+    assert (found["takes"]["requests"], found["takes"]["read_units"]) == (1, 1.0)
+    assert found["takes"]["arithmetic"]
+    (other,) = found["others"]
+    assert (other["key"], other["place"]) == ("Article.primary", "the table")
+
+
+def test_markdown_of_a_design_is_a_table() -> None:
+    lines = run("explain", "cms", "--markdown").output.splitlines()
+    assert lines[0] == "| id | question | operation | on | key condition | a call takes |"
+    assert len(lines) == 2 + len(Cms.compiled.patterns)
+    assert "1 request, 0.5 read units" in lines[2]
+
+
+def test_markdown_of_a_pattern_is_a_section_with_its_requests() -> None:
+    text = run("explain", "cms", "articles_by_author", "author_id=ada", "--markdown").output
+    assert text.startswith("### AP5 `articles_by_author(")
+    assert "| `Article.primary` | the table | its partition key needs article\\_id |" in text
+    block = text.partition("```json\n")[2].partition("```")[0]
+    assert json.loads(block)["ExpressionAttributeValues"][":p0"] == {"S": "AUTHOR#ada"}
+
+
+@pytest.mark.parametrize("pattern", list(Cms.compiled.patterns))
+def test_every_pattern_in_markdown(pattern: str) -> None:
+    assert run("explain", "cms", pattern, "--markdown").output.startswith("### ")
+
+
+def test_two_forms_at_once_are_refused() -> None:
+    found = run("explain", "cms", "--markdown", "--json")
+    assert found.exit_code == 2
+    assert "two forms" in found.output

@@ -10,7 +10,7 @@ import pytest
 from keyplan._version import __version__
 from tests.cli.support import program, run
 
-COMMANDS = ("serve", "call", "explain", "import", "sample", "create", "dynamodb")
+COMMANDS = ("serve", "call", "explain", "import", "sample", "create", "dynamodb", "diff", "export", "import-workbench")
 
 
 def test_help_names_every_command_with_examples() -> None:

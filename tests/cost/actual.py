@@ -1,4 +1,4 @@
-"""What really lies in a store, as the cost model is told it: by brute force over all items; and meters for requests.
+"""What really lies in a store, as the cost model is told it: by brute force over all items.
 
 The model must then say exactly what the engine meters. Which items a query meets is found by evaluating its key
 condition over every stored item; how many requests that takes, and their units, is the model's part.
@@ -7,8 +7,7 @@ condition over every stored item; how many requests that takes, and their units,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import total_ordering
 from typing import Any
 
@@ -34,55 +33,20 @@ from keyplan.design.plans import (
 )
 from keyplan.design.sizes import entry_of
 from keyplan.opening import Design
+from keyplan.testing.costs import Metered
 from keyplan.testing.world import items_of
 from keyplan.values import Item, item_size
 
 Units = tuple[str, tuple[tuple[str, float], ...]]
 
 
-# Metering
-
-
-@dataclass
-class Meter:
-    """A transport that asks for the consumed capacity of each request, and keeps it."""
-
-    inner: Any
-    metered: list[Units] = field(default_factory=list[Units])
-
-    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        response: dict[str, Any] = self.inner.call(operation, {**parameters, "ReturnConsumedCapacity": "INDEXES"})
-        self.metered.append(_units(operation, response["ConsumedCapacity"]))
-        return response
-
-    def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
-        return [self.call(one.operation, one.parameters) for one in requests]
-
-
-@contextmanager
-def metering(design: Design) -> Iterator[Meter]:
-    """Meter what is asked of the design's store meanwhile."""
-    plain = design.store.transport
-    meter = Meter(plain)
-    design.store.transport = meter
-    try:
-        yield meter
-    finally:
-        design.store.transport = plain
-
-
-def _units(operation: str, consumed: Any) -> Units:
-    found: dict[str, float] = {}
-    for one in consumed if isinstance(consumed, list) else [consumed]:
-        found[""] = found.get("", 0.0) + one["Table"]["CapacityUnits"]
-        for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
-            for name, units in one.get(member, {}).items():
-                found[name] = found.get(name, 0.0) + units["CapacityUnits"]
-    return operation, tuple(sorted((name, units) for name, units in found.items() if units))
+def metered(found: list[Metered]) -> list[Units]:
+    """The metered requests in a form to be compared."""
+    return [(one.operation, tuple(sorted(one.units.items()))) for one in found]
 
 
 def predicted(requests: list[Request]) -> list[Units]:
-    """The model's requests in the meter's form."""
+    """The model's requests in that form."""
     found: list[Units] = []
     for request in requests:
         units: dict[str, float] = {}

@@ -227,7 +227,7 @@ def test_an_index_is_filled_when_it_is_added(engine: Engine) -> None:
     put(engine, "a", "2", k=n(10))
     put(engine, "a", "3", k=s("of another type"))
     put(engine, "a", "4")
-    description = change(engine, {"Create": index("ByK", "pk", "k", projection="KEYS_ONLY")}, k="N")
+    description = change(engine, {"Create": index("ByK", "pk", "k", projection="KEYS_ONLY")}, pk="S", k="N")
     names = [each["IndexName"] for each in description["TableDescription"]["GlobalSecondaryIndexes"]]
     assert names == ["ByG", "ByK"]
     query = {

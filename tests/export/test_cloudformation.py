@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import yaml
-from cfnlint.api import lint
-from cfnlint.config import ManualArgs
+from cfnlint.api import lint  # type: ignore[import-untyped]
+from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
 from keyplan.export.deployment import Deployment
@@ -103,6 +103,7 @@ def test_comments_say_what_keys_hold_and_whom_an_index_serves() -> None:
     text = cloudformation_yaml(design("Library").compiled, Deployment())
     assert "- IndexName: BY_PRICE # priced\n" in text
     assert "- AttributeName: price_pk # KIND#{kind}\n" in text
+    assert "- AttributeName: sk # #META, COPY#{number:04d:desc}, {at}#{isbn}, META, CLAIM, {at}#{event_id}\n" in text
 
 
 DOCUMENT = {

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import botocore.session
+import botocore.session  # type: ignore[import-untyped]
 import pytest
-from botocore.validate import validate_parameters
+from botocore.validate import validate_parameters  # type: ignore[import-untyped]
 
 from keyplan.client.transports.embedded import Embedded
 from keyplan.engine import Engine

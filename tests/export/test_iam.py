@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from cfnlint.api import lint
-from cfnlint.config import ManualArgs
+from cfnlint.api import lint  # type: ignore[import-untyped]
+from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
 from keyplan.client.rehearsals import WriteCode
@@ -67,7 +67,7 @@ class Listening:
 
 def test_what_a_librarys_patterns_send_is_allowed() -> None:
     """Each pattern once, on a store with something in it, so that junctions and claims are followed to their ends."""
-    given = [
+    given: list[tuple[str, dict[str, Any]]] = [
         ("add_book", {"book": {"isbn": "1", "title": "T"}}),
         ("register", {"reader": {"reader_id": "r", "email": "e"}}),
         ("lend", {"isbn": "1", "reader_id": "r", "at": "2026-01-01T00:00:00Z"}),
@@ -99,8 +99,9 @@ def test_indexes_are_those_that_reads_use(name: str) -> None:
 def _indexes(plan: Any) -> Iterator[str]:
     for part in (plan, *getattr(plan, "also", ())):
         for one in (part, getattr(part, "junction", None), getattr(part, "end", None)):
-            if getattr(one, "index", None) is not None:
-                yield one.index.name
+            index = getattr(one, "index", None)
+            if index is not None:
+                yield index.name
 
 
 @pytest.mark.parametrize("name", NAMES)

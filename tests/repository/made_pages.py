@@ -1,4 +1,4 @@
-"""The parts of docs/ that are made from the code: the table of errors, the help of the commands.
+"""The parts of docs/ that are made from the code: the table of errors, the help of the commands, the table of operations.
 
 ``make docs`` writes them, and a test compares.
 """
@@ -14,10 +14,12 @@ from click.testing import CliRunner
 
 from keyplan import errors
 from keyplan.cli.group import cli
+from keyplan.wire.operations import NOT_THERE, OPERATIONS
 from tests.repository.files import ROOT
 
 ERRORS = ROOT / "docs" / "errors.md"
 COMMANDS = ROOT / "docs" / "commands.md"
+SERVER = ROOT / "docs" / "server.md"
 WIDTH = 100
 
 
@@ -55,10 +57,22 @@ def command_help() -> str:
     return "\n\n".join(parts)
 
 
+def operation_table() -> str:
+    """The operations of the served store, and those that it hasn't, in Markdown."""
+    lines = ["| | operations |", "|---|---|"]
+    for kind, title in {"table": "of tables", "read": "that read items", "write": "that write items"}.items():
+        names = [f"`{name}`" for name, operation in OPERATIONS.items() if operation.kind == kind]
+        lines.append(f"| {title} | {', '.join(names)} |")
+    for feature in dict.fromkeys(NOT_THERE.values()):
+        names = [f"`{name}`" for name, of in NOT_THERE.items() if of == feature]
+        lines.append(f"| not there: {feature} | {', '.join(names)} |")
+    return "\n".join(lines)
+
+
 def made(path: Path) -> str:
     """The page as it is to be: its own words, and what is made between the markers."""
     page = path.read_text(encoding="utf-8")
-    for name, make in {"errors": error_table, "commands": command_help}.items():
+    for name, make in {"errors": error_table, "commands": command_help, "operations": operation_table}.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
         if begin in page:
             head, _, rest = page.partition(begin)
@@ -67,5 +81,5 @@ def made(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for one in (ERRORS, COMMANDS):
+    for one in (ERRORS, COMMANDS, SERVER):
         one.write_text(made(one), encoding="utf-8")

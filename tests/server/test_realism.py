@@ -33,6 +33,11 @@ def client_of(server: Server) -> Any:
     )
 
 
+def put_many(client: Any, item: dict[str, Any]) -> None:
+    for number in range(1000):
+        client.put_item(TableName=TABLE, Item={**item, "sk": s(number)})
+
+
 def test_an_sdk_is_throttled(tmp_path: Path) -> None:
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     provisioned: dict[str, Any] = {**CREATE, "BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
@@ -51,8 +56,7 @@ def test_an_sdk_is_throttled(tmp_path: Path) -> None:
         ]
         client.update_table(TableName=TABLE, BillingMode="PAY_PER_REQUEST")
         with pytest.raises(client.exceptions.ThrottlingException) as limited:
-            for number in range(1000):  # some 196 units each, of a partition that has 1,000 a second
-                client.put_item(TableName=TABLE, Item={**large, "sk": s(number)})
+            put_many(client, large)  # some 196 units each, of a partition that has 1,000 a second
         reasons = [each["reason"] for each in limited.value.response["throttlingReasons"]]
         assert "TableWriteKeyRangeThroughputExceeded" in reasons
 

@@ -73,6 +73,8 @@ def check_rows(
     assert calls.keys() == patterns.keys()
     wanted = {identity: (patterns[identity], *measured(design, call)) for identity, call in calls.items()}
     wrong = {identity: row for identity, row in wanted.items() if shown.get(identity) != row}
-    lines = "\n".join(f"| {identity} | `{name}` | {asked} | {units} |" for identity, (name, asked, units) in wrong.items())
+    lines = "\n".join(
+        f"| {identity} | `{name}` | {asked} | {units} |" for identity, (name, asked, units) in wrong.items()
+    )
     assert not wrong, f"the README is to say:\n{lines}"
     assert shown.keys() == wanted.keys()

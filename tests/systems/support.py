@@ -29,8 +29,8 @@ from tests.web.support import TestClient
 __all__ = [
     "STORES",
     "Recorder",
-    "all_pages",
     "alike_in_every_way",
+    "all_pages",
     "in_processes",
     "open_on",
     "recorded",

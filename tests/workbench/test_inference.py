@@ -187,3 +187,30 @@ def test_two_tables_are_two_designs() -> None:
     assert module.designs == ("Shop", "Other")
     assert compiled_of(module, "Other").table.name == "Other"
     assert [one.name for one in compiled_of(module, "Other").entities.values()] == ["Order2"]
+
+
+def test_names_that_mean_something_else_are_kept_apart() -> None:
+    """Words of Python's, types, parameters of patterns, members of designs and of entities."""
+    moment = "2026-01-01T00:00:00.000000Z"
+    names = {"class": "1", "self": "2", "limit": 3, "cursor": "4", "date": "5", "datetime": moment, "json": "6"}
+    facets = {
+        name: (PLAIN, [{"PK": f"{name.upper()}#1", "SK": "META", **names}])
+        for name in ("Class", "table", "Compiled", "store", "Entity", "date", "None")
+    }
+    module = made(table(facets))
+    found = compiled_of(module)
+    assert len(found.entities) == len(facets)
+    assert len(found.reads) == len(facets)
+    for items in facets.values():
+        stored = item(items[1][0])
+        entity = found.entity_of(stored)
+        assert entity is not None
+        assert {one.attribute for one in entity.fields.values()} >= names.keys()
+        assert entity.to_item(entity.from_item(stored)).items() >= stored.items()
+
+
+def test_partition_keys_on_fields_with_a_parameters_name() -> None:
+    order = {"PK": "O#1", "SK": "META", "GSI1PK": "L#77", "GSI1SK": "C#ccc", "limit": 77, "cursor": "ccc"}
+    found = of(PLAIN, order, {**order, "PK": "O#2", "GSI1PK": "L#78", "limit": 78})
+    assert templates(found, "Order")[2:] == ["L#{limit_}", "C#{cursor_}"]
+    assert "order_by_gsi1" in found.reads

@@ -111,8 +111,11 @@ def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
         if not places(model):
             break
     try:
-        module = made_module(read_model(json.dumps(model), "model.json"))
+        text = made_module(read_model(json.dumps(model), "model.json")).text
     except RequestError as error:
-        assert error.faults or error.place
+        told = error.as_json()
+        text = ""
     else:
-        compile(module.text, "<made>", "exec")
+        told = {"place": "none"}
+    compile(text, "<made>", "exec")
+    assert told.get("faults") or told["place"]

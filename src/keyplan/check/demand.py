@@ -1,149 +1,190 @@
-"""Units a second that the design's patterns take of the table and of each index, at their peak, with the arithmetic.
+"""Units a second that patterns take at their peak: of the table and each index, and of the busiest partition of a key.
 
-A planning model: typical items, documented rules of counting, and the rates of the traffic file. What a call takes
-exactly is metered by the store; money is counted in ``keyplan.cost``.
+Calls and their units are those of ``keyplan.cost``: typical items, and what DynamoDB counts. A pattern whose rate isn't
+known, or of which no typical call can be thought of, is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
 
-from keyplan.check.subject import Query, Subject, counted, number, plans_in
-from keyplan.check.writing import Action, WrittenCode
+from keyplan.check.subject import Subject, counted, number, numbers_in, plans_in
+from keyplan.cost.facts import Facts
+from keyplan.cost.mutations import Mutation
+from keyplan.cost.trials import try_write
+from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.design.entity import CompiledEntity
+from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import WritePattern
 from keyplan.design.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
-from keyplan.design.table import Index
-from keyplan.wire.capacity import entry_units, read_units, write_units
+from keyplan.design.sizes import entry_of
 
-__all__ = ["Demand", "demands"]
+__all__ = ["Demand", "Demands", "demands"]
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What one pattern takes of one key, at its peak: ``per_second`` units of ``kind`` in all, and ``hottest`` of the
-    busiest partition key (None where that isn't known). ``line`` is the arithmetic.
+    """What one pattern takes of the busiest partition of a key, in units a second. ``line`` is the arithmetic.
+    ``updates``: it changes items that are there.
     """
 
-    pattern: ReadPattern | WritePattern
     entity: CompiledEntity
     key: CompiledKey
     kind: str
     per_second: float
-    hottest: float | None
     line: str
     updates: bool = False
-    """Whether it changes items that are there: those of one key are one item."""
-
-    @property
-    def place(self) -> str:
-        """The table, or the index."""
-        return self.key.place
 
 
-def demands(subject: Subject) -> Iterator[Demand]:
-    """What every pattern with a known rate takes, key by key."""
-    for pattern in subject.design.reads.values():
-        yield from _of_read(subject, pattern)
-    for written in subject.writes:
-        yield from _of_write(subject, written)
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """One item that a call reads or writes, under one of its keys."""
+
+    entity: CompiledEntity
+    key: CompiledKey
+    partition: Any
+    line: Line
+    updates: bool = False
 
 
-def _of_read(subject: Subject, pattern: ReadPattern) -> Iterator[Demand]:
-    peak = subject.load(pattern).peak
-    if not peak:
-        return
-    for plan in plans_in(pattern.plan):
-        if isinstance(plan, GetPlan | ClaimPlan):
-            sizes = subject.sizes(plan.entity)
-            if sizes is not None:
-                units = read_units(sizes.item_bytes, consistent=plan.consistent)
-                key = plan.entity.primary
-                what = f"{counted(units, 'read unit')} ({sizes.item_bytes:,} bytes)"
-                yield _demand(subject, pattern, plan.entity, key, "read", units, what)
-        elif isinstance(plan, QueryPlan):
-            query = Query(pattern, plan, plan.matches[0])
-            items, why = subject.items_read(query)
-            size, of = subject.bytes_of(query)
-            if items is not None and size is not None:
-                units = read_units(int(items * size), consistent=plan.consistent)
-                what = f"{counted(units, 'read unit')} ({why} × {of})"
-                yield _demand(subject, pattern, query.match.entity, query.key, "read", units, what)
-
-
-def _of_write(subject: Subject, written: WrittenCode) -> Iterator[Demand]:
-    if not subject.load(written.pattern).peak:
-        return
-    count = sum(not one.batched for one in written.actions)
-    for action in written.actions:
-        entity = action.entity
-        sizes = None if entity is None else subject.sizes(entity)
-        if entity is None or sizes is None:
-            continue
-        transactional = not action.batched and (count > 1 or action.looped or bool(entity.claims))
-        times = subject.load(written.pattern).items if action.looped else None
-        units = write_units(sizes.item_bytes, transactional=transactional) * (times or 1)
-        more = f"{', in a transaction' if transactional else ''}{f', {number(times)} times' if times else ''}"
-        what = f"{counted(units, 'write unit')} ({action.kind} {entity.name}, {sizes.item_bytes:,} bytes{more})"
-        demand = _demand(subject, written.pattern, entity, entity.primary, "write", units, what)
-        yield replace(demand, updates=action.kind == "Update")
-        for key, writes in entries_written(entity, action).items():
-            size = sizes.entries.get(key.place)
-            if size is not None and writes:
-                units = entry_units(size) * writes * (times or 1)
-                moved = ", the old entry removed and the new one written" if writes == 2 else ""
-                what = f"{counted(units, 'write unit')} ({action.kind} {entity.name}, {size:,} bytes{moved})"
-                yield _demand(subject, written.pattern, entity, key, "write", units, what)
-
-
-def entries_written(entity: CompiledEntity, action: Action) -> Mapping[CompiledKey, int]:
-    """How often an action writes the item's entry under each index key: 0 when nothing of it changes, 1, or 2 when it
-    moves. Source: "Read and write operations" in the developer guide, on secondary indexes.
+@dataclass
+class Demands:
+    """All that is taken. ``totals``: by place and kind of unit, each pattern with its units a second; ``partitions``:
+    what is taken of busiest partitions.
     """
-    found: dict[CompiledKey, int] = {}
-    for key in entity.index_keys:
-        if action.kind in {"Put", "Create", "Delete"}:
-            found[key] = 1
-        elif action.kind == "Update" and key.index is not None:
-            moved = not entity.inputs_of(key).isdisjoint(action.changes)
-            found[key] = 2 if moved else int(_holds(entity, key.index, action))
-    return found
+
+    totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
+    partitions: list[Demand] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, subject: Subject) -> Demands:
+        """What the patterns of a design take, under its traffic."""
+        found = cls()
+        facts = Facts(subject.typical, subject.traffic)
+        for pattern in subject.design.patterns.values():
+            if not subject.load(pattern).peak:
+                continue
+            try:
+                requests, touched = _call(subject, facts, pattern)
+            except Problem:
+                continue
+            found._count(subject, pattern, requests)
+            found.partitions.extend(_busiest(subject, pattern, touched))
+        return found
+
+    def _count(self, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
+        peak = subject.load(pattern).peak or 0
+        for kind in ("read", "write"):
+            for target, units in total_units(requests, kind).items():
+                place = "the table" if target == TABLE else target
+                self.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
 
 
-def _holds(entity: CompiledEntity, index: Index, action: Action) -> bool:
-    """Whether an index holds a field that the update changes."""
-    if index.projection == "ALL":
-        return True
-    names = {entity.fields[name].attribute for name in action.changes if name in entity.fields}
-    return isinstance(index.projection, tuple) and not names.isdisjoint(index.projection)
+def demands(subject: Subject) -> Demands:
+    """What the patterns take; reckoned once for a subject."""
+    if subject.demands is None:
+        subject.demands = Demands.of(subject)
+    return subject.demands
 
 
-def _demand(
-    subject: Subject,
-    pattern: ReadPattern | WritePattern,
-    entity: CompiledEntity,
-    key: CompiledKey,
-    kind: str,
-    units: float,
-    what: str,
-) -> Demand:
+def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -> tuple[list[Request], list[_Touched]]:
+    """The requests of a typical call, and the items that it touches. Raises Problem."""
+    if isinstance(pattern, ReadPattern):
+        requests = facts.read(pattern).requests
+        return requests, list(_read(pattern, requests))
+    if subject.owner is None:
+        return [], []
+    cost = try_write(subject.design, subject.owner, pattern, subject.typical, facts)
+    alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
+    touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
+    touched += [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
+    return cost.requests, touched
+
+
+def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
+    """What the first of a read's plans asks of one partition: what follows goes to keys that it found."""
+    plan = next(plans_in(pattern.plan))
+    line = next((one for request in requests[:1] for one in request.lines if one.direction == "read"), None)
+    if line is None:
+        return
+    match plan:
+        case GetPlan():
+            yield _Touched(plan.entity, plan.entity.primary, None, line)
+        case ClaimPlan():
+            yield _Touched(plan.entity, plan.claim, None, line)
+        case QueryPlan():
+            yield _Touched(plan.matches[0].entity, plan.key, None, line)
+        case _:
+            pass
+
+
+def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> Iterator[_Touched]:
+    """An item that a write changes, and its entries in indexes."""
+    item = mutation.after or mutation.before
+    entity = None if item is None else subject.design.entity_of(item)
+    if item is None or entity is None:
+        return
+    table = subject.design.table
+    updates = mutation.before is not None and mutation.after is not None
+    for line in mutation.lines(table, transactional=transactional):
+        if line.target == TABLE:
+            yield _Touched(entity, entity.primary, item[table.partition.name], line, updates)
+            continue
+        index = next(one for one in table.indexes if one.name == line.target)
+        key = next((one for one in entity.index_keys if one.place == line.target), None)
+        entry = entry_of(table, index, item)
+        if key is not None:
+            yield _Touched(entity, key, None if entry is None else entry.key[: len(index.partition)], line, updates)
+
+
+def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:
+    """What a call takes of one partition of each key: of those that it touches, the one that it takes most of."""
+    partitions: dict[CompiledKey, dict[str, list[_Touched]]] = {}
+    for one in touched:
+        partitions.setdefault(one.key, {}).setdefault(str(one.partition), []).append(one)
+    for groups in partitions.values():
+        most = max(groups.values(), key=lambda group: sum(one.line.units for one in group))
+        demand = _demand(subject, pattern, most)
+        if demand is not None:
+            yield demand
+
+
+def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched]) -> Demand | None:
+    """Units a second of the busiest partition; None where nobody says which share of the calls goes there."""
     load = subject.load(pattern)
     peak = load.peak or 0
-    # Each shard answers every read of its partition, and takes its part of the writes.
-    shards = key.shards if kind == "write" else 1
-    total = peak * units * (key.shards if kind == "read" else 1)
-    line = f"{pattern.name}: {number(peak)} calls/s × {what}"
-    count = subject.partitions(entity, key)
-    share = load.hottest if load.hottest is not None else 1.0 if count is not None else None
-    if share is None:
-        return Demand(pattern, entity, key, kind, total, None, line)
+    one = group[0]
+    kind = one.line.direction
+    count = subject.partitions(one.entity, one.key)
+    if load.hottest is None and count is None:
+        return None
+    units = sum(each.line.units for each in group)
+    why = "; ".join(dict.fromkeys(each.line.why for each in group))
+    if one.line.target != TABLE:
+        why = f"{one.entity.name}, {why}"
+    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{kind} unit')} ({why})"
+    share = 1.0 if load.hottest is None else load.hottest
     if share != 1:
         line += f" × {share:.0%} on the busiest key"
-    elif count is not None and count > 1:
+    elif load.hottest is None and count is not None and count > 1:
         line += f", all on the busiest of {count} partition keys"
-    if shards > 1:
-        line += f" ÷ {shards} shards"
-    hottest = peak * units * share / shards
-    return Demand(pattern, entity, key, kind, total, hottest, f"{line} = {number(hottest)} units/s")
+    spread = _spread(pattern, one) if kind == "write" else []
+    line += "".join(f" ÷ {over}" for _, over in spread)
+    hottest = peak * units * share / prod(count for count, _ in spread)
+    return Demand(one.entity, one.key, kind, hottest, f"{line} = {number(hottest)} units/s", one.updates)
+
+
+def _spread(pattern: ReadPattern | WritePattern, one: _Touched) -> list[tuple[int, str]]:
+    """Over how many partitions the writes to one key are spread, and by what: its shards, and the numbers in its
+    partition key that have bounds and are no argument of the call. Each read asks all of them.
+    """
+    found = [(one.key.shards, f"{one.key.shards} shards")] if one.key.shards > 1 else []
+    for name in dict.fromkeys(name for _, template in one.key.partition for name in template.fields):
+        count = numbers_in(one.entity.fields[name].annotation)
+        if count is not None and name not in pattern.signature.by_name:
+            found.append((count, f"{count} values of {name}"))
+    return found

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 from uuid import UUID
 
 from keyplan.check.sources import Sources
 from keyplan.check.writing import WrittenCode
 from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of, layers, ulid
+from keyplan.design.fields import bounds_of, kind_of, layers, ulid
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign, WritePattern
@@ -28,7 +28,23 @@ from keyplan.design.stored import StoredField, computed_inputs
 from keyplan.design.traffic import Load, Stored, Traffic
 from keyplan.design.typical import Typical
 
-__all__ = ["Query", "Subject", "choices_of", "counted", "length_max", "number", "plans_in"]
+if TYPE_CHECKING:
+    from keyplan.check.demand import Demands
+
+__all__ = [
+    "Query",
+    "Subject",
+    "bounded",
+    "choices_of",
+    "counted",
+    "entities_of",
+    "junction_of",
+    "length_max",
+    "number",
+    "numbers_in",
+    "plans_in",
+    "ranged",
+]
 
 TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "payload", "raw", "source_text"})
 """Names of text fields that hold whole documents, where no bound says otherwise."""
@@ -58,6 +74,8 @@ class Subject:
     sources: Sources = field(default_factory=Sources)
     found: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Code and place of what the rules have found so far."""
+    demands: Demands | None = None
+    """What the patterns take, once a rule has asked ``demand.py``."""
 
     # Parts
 
@@ -203,10 +221,16 @@ class Subject:
 def plans_in(plan: Plan) -> Iterator[Plan]:
     """The plans that a plan is made of, in the order of their requests."""
     if isinstance(plan, ThroughPlan):
-        yield from plans_in(plan.junction)
-        yield from plans_in(plan.end)
+        for way in plan.ways:
+            yield from plans_in(way.junction)
+            yield from plans_in(way.end)
     else:
         yield plan
+
+
+def junction_of(plan: ThroughPlan) -> CompiledEntity:
+    """The entity by whose items a plan goes."""
+    return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
 
 
 def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
@@ -250,6 +274,16 @@ def choices_of(annotation: Any) -> tuple[Any, ...] | None:
 
 def _is_literal(annotation: Any) -> bool:
     return getattr(annotation, "__origin__", None) is Literal
+
+
+def numbers_in(annotation: Any) -> int | None:
+    """How many whole numbers a type takes, where it has both bounds: ``Field(ge=0, lt=16)`` is 16."""
+    if kind_of(annotation) is not int:
+        return None
+    bounds = bounds_of(annotation)
+    least = max((bound + (operator == ">") for operator, bound in bounds if operator in {">", ">="}), default=None)
+    most = min((bound - (operator == "<") for operator, bound in bounds if operator in {"<", "<="}), default=None)
+    return None if least is None or most is None else max(1, int(most - least) + 1)
 
 
 def length_max(annotation: Any) -> int | None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from keyplan.cli.options import printable
 from keyplan.cost.bills import EXCLUDED, Payer
 from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate
-from keyplan.cost.words import MILLION, called, number, size, targets, usd
+from keyplan.cost.words import called, listed, million, number, size, usd, written
 
 __all__ = ["show_cost", "show_pattern"]
 
@@ -48,27 +48,28 @@ def _show_patterns(out: Console, payer: Payer) -> None:
     table = _table("Patterns")
     table.add_column("Id", no_wrap=True)
     table.add_column("Pattern", overflow="fold")
-    table.add_column("A call is", overflow="fold", ratio=2)
+    table.add_column("A call is", overflow="fold", ratio=2, min_width=19)
     table.add_column("Read units", justify="right")
-    table.add_column("Write units", overflow="fold", ratio=2)
+    table.add_column("Write units", overflow="fold", ratio=1)
     table.add_column("$/million", justify="right", no_wrap=True)
     if known:
         table.add_column("Calls/s", justify="right", no_wrap=True)
         table.add_column("$/month", justify="right", no_wrap=True)
     for one in found.patterns:
-        call = payer.call_usd(one, table_class)
         row: list[Text | str] = [
             Text(one.id, style="cyan" if one.kind == "read" else "yellow"),
             one.name,
             called(one.requests) if one.failure is None else Text("not estimated", style="red"),
-            number(one.read_units) if one.read_units else "",
-            targets(one.units("write")),
-            usd(None if call is None else call * MILLION),
+            ("~" if one.notes else "") + number(one.read_units) if one.read_units else "",
+            written(one.units("write")),
+            million(payer.call_usd(one, table_class)),
         ]
         if known:
             row += [_rates(one), usd(payer.pattern_usd(one, table_class))]
         table.add_row(*row)
     out.print(table)
+    if any(one.notes for one in found.patterns):
+        out.print(Text("~ by what is assumed of a call: --explain PATTERN says what", style="dim"))
 
 
 def _rates(one: PatternEstimate) -> str:
@@ -115,9 +116,11 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     hour = payer.peak_hour_usd(payer.settings.table_class)
     if hour is not None:
         out.print(Text(f"An hour with every pattern at its peak: {usd(hour)}, on demand."))
-    missing = dict.fromkeys(what for bill in bills[0].values() for what in bill.missing)
-    if missing:
-        out.print(Text(f"– the price list of {payer.prices.region} has no price of all it needs.", style="dim"))
+    for one, of_region in zip(payers, bills, strict=True):
+        missing = list(dict.fromkeys(what for bill in of_region.values() for what in bill.missing))
+        if missing:
+            text = f"– the price list of {one.prices.region} has no price of {listed(missing)}"
+            out.print(Text(text, style="dim"))
 
 
 def _show_sizes(out: Console, found: Estimate) -> None:
@@ -171,10 +174,10 @@ def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
     if rest > 0:
         out.print(Text(f"and {rest} requests more (--json shows all)", style="dim"))
     out.print()
-    out.print(f"{number(one.read_units)} read units, {number(one.write_units)} write units a call")
+    out.print(f"A call: {number(one.read_units)} read and {number(one.write_units)} write units.")
     call = payer.call_usd(one, table_class)
     if call is not None:
-        out.print(f"{usd(call * MILLION)} a million calls, in {payer.prices.region} as of {payer.prices.as_of}")
+        out.print(f"A million calls: {million(call)}, in {payer.prices.region} as of {payer.prices.as_of}.")
     if one.load.per_second is not None:
         out.print(
             f"{usd(payer.pattern_usd(one, table_class))} a month at {number(one.load.per_second)} calls a second:"

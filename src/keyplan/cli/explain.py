@@ -1,4 +1,6 @@
-"""``keyplan explain``: what the patterns of a design ask of DynamoDB, and why no scan is needed. It opens no store."""
+"""``keyplan explain``: what the patterns of a design ask of DynamoDB, why no scan is needed, and what a call takes. It
+opens no store. What is told is put together in ``explained.py``.
+"""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from keyplan.cli.explained import Explained
     from keyplan.client.explain import Explanation
 
 __all__ = ["command"]
@@ -29,43 +32,52 @@ Examples:
   keyplan explain cms articles_by_author
   keyplan explain cms articles_by_author author_id=ada limit=5
   keyplan explain designs.py:Shop --json
+  keyplan explain designs.py:Shop --markdown >> README.md
 """,
 )
 @name_argument
 @click.argument("pattern", metavar="[PATTERN]", required=False)
 @click.argument("arguments", metavar="[NAME=VALUE]...", nargs=-1)
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown: a table of the design, or a section.")
 @json_option
 @tells_errors
-def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_json: bool) -> None:
+def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_markdown: bool, as_json: bool) -> None:
     """Explain the design NAME, or its access pattern PATTERN.
 
-    For a pattern: the question, the key that answers it and why, and the exact request; with arguments for just those,
-    without them with their names in braces.
+    For a pattern: the question, the key that answers it and why not another, the exact request, and what a typical call
+    takes; with arguments the requests are for just those, without them with their names in braces.
     """
     from keyplan.cli.designs import find
+    from keyplan.cli.explained import design_markdown, explained, explained_all, pattern_markdown
     from keyplan.cli.show import console
     from keyplan.cli.texts import typed_arguments
-    from keyplan.client.explain import explain, explain_all
+    from keyplan.errors import RequestError
     from keyplan.web.answers import json_text
 
+    if as_markdown and as_json:
+        raise RequestError("--markdown and --json are two forms", hint="choose one")
     design = find(name).design
     if pattern is None:
-        explanations = explain_all(design)
+        found = explained_all(design)
         if as_json:
-            click.echo(json_text([one.as_json() for one in explanations], indent=2))
+            click.echo(json_text([one.as_json() for one in found], indent=2))
+        elif as_markdown:
+            click.echo(design_markdown(found), nl=False)
         else:
-            _show_design(console(), design.compiled.doc, explanations)
+            _show_design(console(), design.compiled.doc, found)
         return
     known = design.compiled.pattern(pattern)
     given = typed_arguments(known.signature, arguments) if arguments else None
-    one = explain(design, pattern, given)
+    one = explained(design, pattern, given)
     if as_json:
         click.echo(json_text(one.as_json(), indent=2))
+    elif as_markdown:
+        click.echo(pattern_markdown(one), nl=False)
     else:
         _show_pattern(console(), one)
 
 
-def _show_design(out: Console, doc: str, explanations: list[Explanation]) -> None:
+def _show_design(out: Console, doc: str, found: list[Explained]) -> None:
     from rich import box
     from rich.table import Table
 
@@ -76,8 +88,9 @@ def _show_design(out: Console, doc: str, explanations: list[Explanation]) -> Non
     table.add_column("Id", no_wrap=True)
     table.add_column("Question, and why it needs no scan", ratio=5, overflow="fold")
     table.add_column("Request", ratio=4, overflow="fold")
-    for one in explanations:
-        table.add_row(_id(one), _question(one), _request(one))
+    for one in found:
+        explanation = one.explanation
+        table.add_row(_id(explanation), _question(explanation), _request(explanation).append(f"\n{one.takes}", "dim"))
         table.add_row("", "", "")
     out.print(table)
 
@@ -105,10 +118,13 @@ def _request(one: Explanation) -> Text:
     return Text("\n").join(lines)
 
 
-def _show_pattern(out: Console, one: Explanation) -> None:
+def _show_pattern(out: Console, found: Explained) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from keyplan.cli.options import printable
+
+    one = found.explanation
     out.print(Text.assemble(_id(one), "  ", one.question))
     if one.doc:
         out.print(one.doc, style="dim", markup=False)
@@ -122,6 +138,7 @@ def _show_pattern(out: Console, one: Explanation) -> None:
         ("limit", None if one.limit is None else f"{one.limit} items"),
         ("consistency", one.consistency if one.kind == "read" else None),
         ("asks first", ", ".join(one.asks)),
+        ("takes", "\n".join([found.takes, *found.arithmetic, *found.estimate.notes])),
     )
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
@@ -135,6 +152,12 @@ def _show_pattern(out: Console, one: Explanation) -> None:
     out.print(one.proof, markup=False)
     if one.note:
         out.print(one.note, markup=False)
+    if one.others:
+        out.print()
+        others = Table.grid(padding=(0, 2))
+        for other in one.others:
+            others.add_row(Text(f"not {other.key}", style="dim"), Text(printable(other.reason), style="dim"))
+        out.print(others)
     _show_requests(out, one)
 
 

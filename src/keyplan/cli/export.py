@@ -82,9 +82,8 @@ Examples:
 )
 @click.option("--db", metavar="FILE|URL", help="Workbench: take the items from this store instead.")
 @json_option
-@click.pass_context
 @tells_errors
-def command(ctx: click.Context, name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
+def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
     """Write the design NAME for other tools. It opens no store, but for --db.
 
     cloudformation is YAML, with --json JSON; terraform is HCL, with --json Terraform's JSON; iam is a policy with
@@ -94,7 +93,8 @@ def command(ctx: click.Context, name: str, to: str, output: str | None, *, as_js
     from keyplan.export.formats import export
 
     found = find(name)
-    typed = {one for one in given if ctx.get_parameter_source(one) is click.core.ParameterSource.COMMANDLINE}
+    source = click.get_current_context().get_parameter_source
+    typed = {one for one in given if source(one) is click.core.ParameterSource.COMMANDLINE}
     exported = export(to, _inputs(found, to, given, typed), as_json=as_json)
     _write(exported, output)
     for note in exported.notes:

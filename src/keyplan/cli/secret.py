@@ -49,7 +49,9 @@ def _kept(path: Path) -> bytes:
             hint=f"choose another file with --secret-file, or give the secret in {VARIABLE}",
         ) from None
     if len(found) < SECRET_BYTES:
-        raise StoreError(f"the secret in {path} is too short", hint="remove the file; everybody then signs in once more")
+        raise StoreError(
+            f"the secret in {path} is too short", hint="remove the file; everybody then signs in once more"
+        )
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from keyplan.client.alternatives import Alternative, alternatives
 from keyplan.client.answers import Answer, first_of
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junctions import end_values, query_reader
@@ -41,6 +42,7 @@ class Explanation:
 
     ``requests`` are the exact ones for the arguments given; ``symbolic`` says that none were given, and that their
     names in braces stand for them. ``note`` says what the requests leave open. ``limit`` is in items.
+    ``others`` are the keys that don't serve, with the reason.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Explanation:
     note: str | None = None
     symbolic: bool = True
     asks: tuple[str, ...] = ()
+    others: tuple[Alternative, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The explanation as JSON data."""
@@ -82,6 +85,7 @@ class Explanation:
             "symbolic": self.symbolic,
             "requests": [{"operation": one.operation, "parameters": one.parameters} for one in self.requests],
             "proof": self.proof,
+            "others": [one.as_json() for one in self.others],
             "note": self.note,
         }
 
@@ -147,6 +151,7 @@ class _Read:
             proof=pattern.proof or f"{proof(pattern.plan, pattern)}.",
             note=None if asked else "Nothing can lie in this range, so no request is made.",
             symbolic=self.bound is None,
+            others=alternatives(self.design, pattern),
         )
 
     def _requests(self, values: dict[str, Any]) -> list[Request]:

@@ -116,7 +116,7 @@ class MergeReader:
                 if self.before(stream.entries[0][0], best.entries[0][0]):
                     best = stream
             out.append(best.entries.popleft()[1])
-            if best.dry:
+            if best.dry and (wanted is None or len(out) < wanted):
                 yield from self._fill([best], wanted, after, reach)
             if not best.entries:
                 live.remove(best)
@@ -158,8 +158,12 @@ class MergeReader:
     def _request(self, stream: _Stream, wanted: int | None, reach: _Reach) -> Request | None:
         """The next request of a partition; None when nothing in it can be wanted any more."""
         last = reach.sort if self._sorts == 1 else None
-        if last is not None and stream.start is not None and self._beyond(stream.start, last):
-            return None
+        if last is not None and stream.start is not None:
+            order = self._compare(stream.start, last)
+            if order > 0:
+                return None
+            if order == 0:  # DynamoDB refuses to begin at the end; others with the same sort key may follow in an index
+                last = None
         parameters = self._reader.request(stream.values, stream.partition, stream.cut, last)
         if parameters is None:
             return None
@@ -202,11 +206,13 @@ class MergeReader:
         stream.start = response.get("LastEvaluatedKey")
         stream.ended = stream.start is None
 
-    def _beyond(self, start: Item, last: str) -> bool:
-        """Whether a key is behind ``last``: then nothing after it is wanted, and DynamoDB refuses to begin there."""
+    def _compare(self, start: Item, last: str) -> int:
+        """Where a key's sort key is in the direction of the reading: before ``last`` (-1), at it, or behind it (1)."""
         sort = self._order[0]
         one, other = order_of(start[sort.name][sort.type], sort.type), order_of(last, sort.type)
-        return bool(one > other if self.plan.forward else one < other)
+        if one == other:
+            return 0
+        return 1 if (one > other) is self.plan.forward else -1
 
     def place_of(self, texts: Position) -> Place:
         """A position as what it is ordered by."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from copy import deepcopy
 from functools import partial
@@ -117,6 +117,23 @@ def _package(function: Any) -> str:
     return str(function.__module__).rpartition(".")[0] or str(function.__module__)
 
 
+def _methods(owners: Iterable[type[Any]]) -> dict[str, list[Any]]:
+    """By its name what the classes have of functions of their own: methods, static ones and those of the class."""
+    found: dict[str, list[Any]] = {}
+    bases = dict.fromkeys(base for owner in owners for base in owner.__mro__)
+    for base in bases:
+        if not base.__module__.startswith(_OF_LIBRARIES):
+            for name, value in vars(base).items():
+                function = getattr(value, "__func__", value)
+                if inspect.isfunction(function):
+                    found.setdefault(name, []).append(function)
+    return found
+
+
+_OF_LIBRARIES = ("builtins", "pydantic", "keyplan.design.", "keyplan.opening")
+"""Modules of base classes that every design and entity has."""
+
+
 class WriteCode:
     """What a write's code mentions: the reads that it asks, and the kinds of its actions. Nothing is run."""
 
@@ -129,6 +146,7 @@ class WriteCode:
         self._entities = {one for each in pattern.signature.parameters for one in entities_in(each.annotation)}
         self._seen: set[Any] = set()
         self._package = _package(pattern.function)
+        self._methods = _methods([*([] if cls is None else [cls]), *design.entities])
         self._walk(pattern.function)
 
     def _walk(self, function: Any) -> None:
@@ -158,9 +176,8 @@ class WriteCode:
             self._asks[name] = None
             self._entities.update(self.design.reads[name].shape.entities)
             return
-        for owner in (self.cls, *self.design.entities):
-            if owner is not None:
-                self._follow(inspect.getattr_static(owner, name, None))
+        for helper in self._methods.get(name, ()):
+            self._follow(helper)
 
     def _follow(self, helper: Any) -> None:
         """A helper that yields actions or reads too, ``yield from self._editable(article_id)``, or that makes actions:
@@ -178,7 +195,7 @@ class WriteCode:
 
     @property
     def rights(self) -> tuple[str, ...]:
-        """The operations that its actions need to be allowed, by IAM's names. What it asks first is told by ``asks``."""
+        """The operations that its actions need to be allowed, by IAM's names. What it asks is told by ``asks``."""
         found = {_RIGHTS[one] for one in self._actions}
         if any(self.design.entities[one].claims for one in self._entities):
             # An update may move a claim: it is deleted under the old value, and put under the new one

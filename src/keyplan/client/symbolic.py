@@ -124,7 +124,7 @@ class Symbols:
         self._entities: dict[int, CompiledEntity] = {}
 
     def number(self, shown: str) -> str:
-        """A number that stands for a symbol, since a Number or Binary key attribute takes no text. Later ones are larger."""
+        """A number that stands for a symbol, since Number and Binary attributes take no text. Later ones are larger."""
         token = str(_NUMBER_BASE + len(self._numbers))
         self._numbers[token] = shown
         return token

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keyplan.cost.estimate import Estimate, PatternEstimate, Throughput
-from keyplan.cost.pricelist import PriceList, Reserved
+from keyplan.cost.pricelist import METERS, PriceList, Reserved
 from keyplan.cost.units import TABLE
 from keyplan.design.sizes import REPLICA_BYTES
 from keyplan.design.traffic import TableSettings
@@ -45,11 +45,12 @@ TableClass = Literal["standard", "standard-infrequent-access"]
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One line of a bill. ``usd``: None where the price list has no such price; ``why`` is the arithmetic."""
+    """One line of a bill. ``usd``: None where the price list has no price for ``meter``; ``why`` is the arithmetic."""
 
     what: str
     usd: float | None
     why: str
+    meter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class Bill:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The charges without a price."""
-        return tuple(one.what for one in self.charges if one.usd is None)
+        """What the price list has no price of."""
+        return tuple(dict.fromkeys(METERS[one.meter] for one in self.charges if one.usd is None))
 
 
 class Payer:
@@ -199,27 +200,29 @@ class Payer:
 
     def _storage(self, target: str, table_class: TableClass, prices: PriceList) -> Charge:
         size = self._bytes()[target] / GB
-        price = prices.price(f"{_prefix(table_class)}TimedStorage-ByteHrs")
+        meter = f"{_prefix(table_class)}TimedStorage-ByteHrs"
+        price = prices.price(meter)
         what = f"storage of {_shown(target)}{self._in(prices)}"
-        return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}")
+        return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
 
     def _recovery(self, prices: PriceList) -> Charge:
         """Point-in-time recovery holds the table and its local indexes."""
         found = self._bytes()
         size = sum(found[target] for target in (TABLE, *self.estimate.local)) / GB
-        price = prices.price("TimedPITRStorage-ByteHrs")
-        return Charge(
-            f"point-in-time recovery{self._in(prices)}", _times(size, price), f"{size:,.3f} GB × {_usd(price)}"
-        )
+        meter = "TimedPITRStorage-ByteHrs"
+        price = prices.price(meter)
+        what = f"point-in-time recovery{self._in(prices)}"
+        return Charge(what, _times(size, price), f"{size:,.3f} GB × {_usd(price)}", meter)
 
     def _stream(self, readers: int) -> Charge:
         rates = self.estimate.throughput(peak=True)[TABLE]
         shards = max(1, math.ceil(rates.writes / 1000), math.ceil(self._bytes()[TABLE] / (10 * GB)))
         reads = readers * shards * STREAM_READS_A_SECOND * SECONDS
-        price = self.prices.price("Streams-Requests")
+        meter = "Streams-Requests"
+        price = self.prices.price(meter)
         plural = "s" if shards > 1 else ""
         why = f"{readers} × {shards} shard{plural} × {STREAM_READS_A_SECOND}/s × {SECONDS:,} s × {_usd(price)}"
-        return Charge("readers of the stream", _times(reads, price), why)
+        return Charge("readers of the stream", _times(reads, price), why, meter)
 
     def _in(self, prices: PriceList) -> str:
         return f" in {prices.region}" if self.replicas else ""
@@ -253,28 +256,28 @@ def _total(charges: Iterable[Charge]) -> float | None:
 def _reserved_charges(rates: Mapping[str, Throughput], prices: Reserved, months: int) -> Iterator[Charge]:
     reads = sum(capacity_units(rate.reads) for rate in rates.values())
     writes = sum(capacity_units(rate.writes) for rate in rates.values())
-    for what, units, upfront, hour in (
-        ("read capacity", reads, prices.read_upfront, prices.read_hour),
-        ("write capacity", writes, prices.write_upfront, prices.write_hour),
+    for what, meter, units, upfront, hour in (
+        ("read capacity", "ReadCapacityUnit-Hrs", reads, prices.read_upfront, prices.read_hour),
+        ("write capacity", "WriteCapacityUnit-Hrs", writes, prices.write_upfront, prices.write_hour),
     ):
         blocks = math.ceil(units / RESERVED_BLOCK) * RESERVED_BLOCK
         usd = blocks * (upfront / months + hour * HOURS)
-        yield Charge(
-            what, usd, f"{units:,} → {blocks:,} units × ({_usd(upfront)} / {months} months + {HOURS} h × {_usd(hour)})"
-        )
+        why = f"{units:,} → {blocks:,} units × ({_usd(upfront)} / {months} months + {HOURS} h × {_usd(hour)})"
+        yield Charge(what, usd, why, meter)
 
 
 def _throughput(what: str, rate: float, prices: PriceList, meter: str) -> Charge:
     price = prices.price(meter)
     shown = "no price" if price is None else f"${price * 1e6:g} a million"
-    return Charge(what, _times(rate * SECONDS, price), f"{rate:,.4g} units/s × {SECONDS:,} s × {shown}")
+    why = f"{rate:,.4g} units/s × {SECONDS:,} s × {shown}"
+    return Charge(what, _times(rate * SECONDS, price), why, meter)
 
 
 def _hours(what: str, rate: float, prices: PriceList, meter: str) -> Charge:
     units = capacity_units(rate)
     price = prices.price(meter)
     why = f"{rate:,.4g} units/s at {UTILISATION:.0%} → {units:,} units × {HOURS} h × {_usd(price)}"
-    return Charge(what, _times(units * HOURS, price), why)
+    return Charge(what, _times(units * HOURS, price), why, meter)
 
 
 def _times(quantity: float, price: float | None) -> float | None:

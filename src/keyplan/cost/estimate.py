@@ -6,19 +6,19 @@ What they cost in USD is reckoned in ``bills.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan import values
-from keyplan.cost.facts import Facts
-from keyplan.cost.trials import try_write
+from keyplan.cost.facts import Facts, multiplied
+from keyplan.cost.trials import WriteCost, try_write
 from keyplan.cost.units import TABLE, Request, total_units
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.formats import Problem
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
-from keyplan.design.traffic import Load, Traffic, traffic_of
+from keyplan.design.traffic import Load, Stored, Traffic, traffic_of
 from keyplan.design.typical import Typical
 
 __all__ = ["EntityEstimate", "Estimate", "PatternEstimate", "Throughput", "estimate", "estimate_pattern"]
@@ -178,7 +178,7 @@ class _Estimator:
             except Problem as problem:
                 failure = str(problem)
         else:
-            write = try_write(self.design, self.cls, pattern, self.typical, self.facts)
+            write = self._write(pattern, load)
             requests, notes, failure = write.requests, write.notes, write.failure
         return PatternEstimate(
             id=pattern.id,
@@ -190,6 +190,21 @@ class _Estimator:
             notes=notes,
             failure=failure,
         )
+
+    def _write(self, pattern: WritePattern, load: Load) -> WriteCost:
+        """A write's typical call; with as many items, and as large ones, as its load says."""
+        found = try_write(self.design, self.cls, pattern, self.typical, self.facts)
+        if load.item_bytes is not None and found.entities:
+            own = {name: self.traffic.entities.get(name, Stored()) for name in found.entities}
+            sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
+            typical = Typical(self.design, {**self.traffic.entities, **sized})
+            found = try_write(self.design, self.cls, pattern, typical, Facts(typical, self.traffic))
+        if load.items is None or not found.items or load.items == found.items:
+            return found
+        times = load.items / found.items
+        why = f"for {load.items:g} items a call"
+        requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
+        return replace(found, requests=requests)
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
         """What is stored of an entity; None where no typical item can be thought of."""

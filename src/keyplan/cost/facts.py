@@ -6,7 +6,7 @@ requests are made for it is ``reading.py``'s affair.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from keyplan.design.sizes import entry_bytes
 from keyplan.design.traffic import Load, Traffic
 from keyplan.design.typical import Typical
 
-__all__ = ["ITEMS_ASSUMED", "Facts", "ReadCost"]
+__all__ = ["ITEMS_ASSUMED", "Facts", "ReadCost", "multiplied"]
 
 ITEMS_ASSUMED = 10
 """Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
@@ -54,6 +54,7 @@ class Facts:
     traffic: Traffic
     _notes: list[str] = field(default_factory=list[str])
     _arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    _within_a_write: bool = False
 
     def read(
         self,
@@ -68,6 +69,7 @@ class Facts:
         """
         self._notes = []
         self._arguments = arguments or {}
+        self._within_a_write = strongly
         if nothing:
             partitions = getattr(pattern.plan, "shards", 1)
             return ReadCost(requests_of(pattern, Found(stretches=(Stretch(),) * partitions), 1, strongly=strongly))
@@ -76,13 +78,15 @@ class Facts:
         found, times = self._found(pattern, load, limit)
         requests = requests_of(pattern, found, limit, strongly=strongly)
         if times != 1:
-            requests = [_multiplied(one, times) for one in requests]
+            why = f"since {SIMULATED_MAX:,} items were gone through"
+            requests = [multiplied(one, times, why) for one in requests]
         return ReadCost(requests, tuple(dict.fromkeys(self._notes)))
 
     def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
-        """How many items a typical call finds, before a limit."""
+        """How many items a typical call within a write finds, before a limit."""
         self._notes = []
         self._arguments = arguments
+        self._within_a_write = True
         load = self.traffic.patterns.get(pattern.name, Load())
         return int(self._count(pattern, load, self._limit(pattern)))
 
@@ -102,12 +106,12 @@ class Facts:
     def _count(self, pattern: ReadPattern, load: Load, limit: int | None) -> float:
         if load.items is not None:
             return load.items
-        if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR:
-            self._notes.append(f"more than the limit of {limit} items are there")
-            return (limit + 2) / (load.kept or 1)
         held = self._held(pattern)
         if held is not None:
             return held
+        if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not self._within_a_write:
+            self._notes.append(f"more than the limit of {limit} items are there")
+            return (limit + 2) / (load.kept or 1)
         self._notes.append(f"{ITEMS_ASSUMED} items assumed: say items in the traffic file")
         return ITEMS_ASSUMED
 
@@ -277,12 +281,9 @@ def _capped(count: float, limit: int | None) -> tuple[int, float]:
     return SIMULATED_MAX, count / SIMULATED_MAX
 
 
-def _multiplied(request: Request, times: float) -> Request:
-    lines = _lines(request, times)
+def multiplied(request: Request, times: float, why: str) -> Request:
+    """The request with its units multiplied; ``why`` goes into the arithmetic."""
+    lines = (
+        Line(one.direction, one.target, one.units * times, f"{one.why}; × {times:g}, {why}") for one in request.lines
+    )
     return Request(request.operation, tuple(lines))
-
-
-def _lines(request: Request, times: float) -> Iterator[Line]:
-    for line in request.lines:
-        why = f"{line.why}; × {times:g}, since only {SIMULATED_MAX:,} items were gone through"
-        yield Line(line.direction, line.target, line.units * times, why)

@@ -112,8 +112,10 @@ class _Stream:
         return not self.waiting and not self.ended
 
     def within(self, last: Any) -> Sequence[Met]:
-        """What lies up to a sort key; all of it, where there is no bound."""
-        if last is None:
+        """What lies up to a sort key; all of it where there is no bound, or where it was read up to the bound already:
+        then the end can't be named.
+        """
+        if last is None or (self.at > 0 and self.met[self.at - 1].place[0] == last):
             return self.met
         return self.met[: bisect_right(self.met, last, key=lambda one: one.place[0])]
 
@@ -244,7 +246,7 @@ class _Reading:
         while live and (wanted is None or len(taken) < wanted):
             best = min(live, key=lambda one: one.waiting[0].place)
             taken.append(best.waiting.popleft())
-            if best.dry:
+            if best.dry and (wanted is None or len(taken) < wanted):
                 yield from self._fill(plan, [best], wanted, reach)
             if not best.waiting:
                 live.remove(best)

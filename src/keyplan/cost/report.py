@@ -11,7 +11,7 @@ from typing import Any
 from keyplan.cost.bills import EXCLUDED, Bill, Payer
 from keyplan.cost.estimate import EntityEstimate, PatternEstimate
 from keyplan.cost.units import Request
-from keyplan.cost.words import MILLION, called, number, size, table_lines, targets, usd
+from keyplan.cost.words import MILLION, called, million, number, size, table_lines, usd, written
 
 __all__ = ["pattern_json", "report_json", "report_markdown"]
 
@@ -144,9 +144,9 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
                 f"`{one.name}`",
                 called(one.requests) if one.failure is None else "not estimated",
                 number(one.read_units) if one.read_units else "",
-                targets(one.units("write")),
+                written(one.units("write")),
                 number(one.load.per_second),
-                usd(_million(payer.call_usd(one, table_class))),
+                million(payer.call_usd(one, table_class)),
                 usd(payer.pattern_usd(one, table_class)),
             )
             for one in found.patterns

@@ -15,6 +15,7 @@ from itertools import combinations, islice, product
 from typing import Any
 
 from keyplan.cost.facts import Facts
+from keyplan.cost.mutations import Mutation
 from keyplan.cost.units import Request
 from keyplan.cost.writing import Rehearsal, Stored, rehearse
 from keyplan.design.actions import Action, Create, Put
@@ -47,7 +48,7 @@ Fields = Mapping[str, Any]
 class WriteCost:
     """The requests of one typical call of a write. ``notes`` tells what was assumed; ``failure`` why no call could be
     found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
-    it was supposed to find.
+    it was supposed to find. ``items`` are written, of ``entities``; ``mutations`` and ``batched`` are these items.
     """
 
     requests: list[Request]
@@ -55,6 +56,10 @@ class WriteCost:
     failure: str | None = None
     arguments: Fields = field(default_factory=dict[str, Any])
     there: tuple[Entity, ...] = ()
+    items: int = 0
+    entities: tuple[str, ...] = ()
+    mutations: tuple[Mutation, ...] = ()
+    batched: tuple[Mutation, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,8 +189,11 @@ def try_write(
             asked |= world.asked
             continue
         notes = tuple(dict.fromkeys([*trial.notes(), *world.notes]))
-        if found.mutations or found.batched:
-            return WriteCost(found.requests, notes, None, arguments, _still_there(design, world.there, found))
+        if found.items:
+            there = _still_there(design, world.there, found)
+            changed = tuple(found.mutations), tuple(found.batched)
+            entities = tuple(found.entities)
+            return WriteCost(found.requests, notes, None, arguments, there, found.items, entities, *changed)
         asked |= world.asked
         empty = empty or WriteCost(found.requests, (*notes, "it found nothing to write"), None, arguments)
     return empty or WriteCost([], (), f"{first} (say arguments in the traffic file)")

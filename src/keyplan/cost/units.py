@@ -8,18 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from keyplan.design.table import Index
 from keyplan.wire.capacity import read_units
 from keyplan.wire.limits import READ_UNIT_BYTES
 
-__all__ = ["TABLE", "Line", "Request", "batch_get", "get_item", "local_query_units", "page_read", "total_units"]
+__all__ = [
+    "TABLE",
+    "Direction",
+    "Line",
+    "Request",
+    "batch_get",
+    "get_item",
+    "local_query_units",
+    "page_read",
+    "total_units",
+]
 
 TABLE = ""
 """The target of a line about the table itself; an index's line has the index's name."""
 
-Direction = Literal["read", "write"]
+Direction: TypeAlias = Literal["read", "write"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from keyplan.cost.units import Request
+from keyplan.cost.units import TABLE, Request
 
-__all__ = ["MILLION", "called", "more", "number", "size", "table_lines", "targets", "usd"]
+__all__ = ["MILLION", "called", "listed", "million", "more", "number", "size", "table_lines", "usd", "written"]
 
 MILLION = 1_000_000
 
 
 def usd(price: float | None, *, unknown: str = "–") -> str:
-    """A price with cents; below ten cents with two digits that say something."""
+    """A price to the cent; a smaller one with two digits that say something."""
     if price is None:
         return unknown
-    if price and abs(price) < 0.1:
-        return f"{'-' if price < 0 else ''}${abs(price):.2g}" if abs(price) >= 0.0001 else f"${price:.1e}"
-    return f"{'-' if price < 0 else ''}${abs(price):,.2f}"
+    sign = "-" if price < 0 else ""
+    if 0 < abs(price) < 0.01:
+        return f"{sign}${abs(price):.1g}" if abs(price) >= 0.0001 else f"{sign}<$0.0001"
+    return f"{sign}${abs(price):,.2f}"
+
+
+def million(price: float | None) -> str:
+    """The price of a million calls, by that of one: below ten dollars to the hundredth of a cent."""
+    if price is None:
+        return "–"
+    whole, _, cents = f"{price * MILLION:,.{2 if price * MILLION >= 10 else 4}f}".partition(".")
+    return f"${whole}.{cents[:2]}{cents[2:].rstrip('0')}"
 
 
 def number(value: float | None) -> str:
@@ -45,9 +54,20 @@ def called(requests: Iterable[Request]) -> str:
     return ", ".join(f"{count} × {name}" if count > 1 else name for name, count in counts.items()) or "none"
 
 
-def targets(units: dict[str, float]) -> str:
-    """Units by target: ``table 4, GSI1 1``."""
-    return ", ".join(f"{name or 'table'} {number(value)}" for name, value in units.items())
+def written(units: dict[str, float]) -> str:
+    """Write units by where they go: ``12``, or ``14 + 6 on 3 indexes``."""
+    table = units.get(TABLE, 0.0)
+    indexes = {name: value for name, value in units.items() if name != TABLE}
+    if not indexes:
+        return number(table) if table else ""
+    where = next(iter(indexes)) if len(indexes) == 1 else f"{len(indexes)} indexes"
+    return f"{number(table)} + {number(sum(indexes.values()))} on {where}"
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Some names, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def more(before: float | None, after: float | None) -> str:

@@ -52,11 +52,19 @@ class World(Protocol):
 
 @dataclass
 class Rehearsal:
-    """A write's requests in their order, reads first; and the items that it changes, for one call."""
+    """A write's requests in their order, reads first; the items that it changes, for one call; and the entities that it
+    puts or updates.
+    """
 
     requests: list[Request] = field(default_factory=list[Request])
     mutations: list[Mutation] = field(default_factory=list[Mutation])
     batched: list[Mutation] = field(default_factory=list[Mutation])
+    entities: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def items(self) -> int:
+        """How many items are written."""
+        return len(self.mutations) + len(self.batched)
 
 
 def rehearse(design: CompiledDesign, world: World, make: Callable[[], Generator[Action | Ask, Any, Any]]) -> Rehearsal:
@@ -156,6 +164,7 @@ class _Rehearsing:
         what = f"{type(action).__name__} {entity.name}"
         item = self.world.item(instance)
         self._left[_named_by(entity, known)] = instance, item
+        self.found.entities[entity.name] = None
         found = [Mutation(what, None if stored is None else stored[1], item)]
         if isinstance(action, Create):
             found += [
@@ -178,6 +187,7 @@ class _Rehearsing:
         others = {name: value for name, value in before.items() if name not in own}
         item = {**others, **self.world.item(after)}
         self._left[_named_by(entity, known)] = after, item
+        self.found.entities[entity.name] = None
         found = [Mutation(f"Update {entity.name}", before, item)]
         found += self._claims(entity, entity.field_values(instance), entity.field_values(after))
         if isinstance(action.target, type):

@@ -7,7 +7,7 @@ Signatures are read in ``questions.py``, single keys are matched in ``matching.p
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -35,7 +35,7 @@ from keyplan.design.questions import Parameter, ParameterKind, Signature, type_n
 from keyplan.design.shapes import Shape, ShapeKind, shape_of
 from keyplan.design.traffic import Load, checked_load
 
-__all__ = ["Options", "compile_read", "junctions_of"]
+__all__ = ["Options", "compile_read", "junctions_of", "keys_considered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,13 @@ Entities = Mapping[type[Entity], CompiledEntity]
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
     """The compiled pattern. Raises Problem with the nearest key when no key serves."""
     return _Question(signature, options, entities).compile()
+
+
+def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
+    """Every key of what a question is about, with how it serves, or why it doesn't; by a junction the junction's keys.
+    Claims are among them where one item is asked for.
+    """
+    yield from _Question(pattern.signature, pattern.options, entities).considered()
 
 
 class _Question:
@@ -83,9 +90,23 @@ class _Question:
             signature=self.signature,
             shape=self.shape,
             plan=plan,
+            options=self.options,
             constants=self.constants,
             load=checked_load(self.options.load),
         )
+
+    def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
+        """See keys_considered."""
+        parts = [(one, self._knowns(one)) for one in self.targets if self.options.through is None]
+        for junction, _ in self._junctions() if self.options.through is not None else ():
+            own = [one.name for one in self._conditions() if one.name in junction.fields]
+            parts.append((junction, self._knowns(junction, own)))
+        for entity, knowns in parts:
+            misses: list[Miss] = []
+            claims = entity.claims if self.shape.kind is ShapeKind.ONE else ()
+            for key in self._usable((*entity.keys, *claims), misses):
+                yield entity, match_key(entity, key, knowns, self._must(knowns))
+            yield from ((entity, miss) for miss in misses)
 
     # What is known
 

@@ -86,6 +86,7 @@ class CompiledEntity:
         ]
         self._adapters: dict[str, TypeAdapter[Any]] = {}
         self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
+        self._inputs: dict[CompiledKey, frozenset[str]] = {}
         self._validate = cls.__pydantic_validator__.validate_python
         self._computed = [field.name for field in self.fields.values() if field.computed]
         plain = [one for one in self.fields.values() if not one.computed]
@@ -145,11 +146,13 @@ class CompiledEntity:
         """The plain fields that decide where an item stands under a key: a computed field counts as what it is made
         of.
         """
-        found: set[str] = set()
-        for name in key.fields:
-            field = self.fields[name]
-            found |= computed_inputs(self.cls, name) if field.computed else {name}
-        return frozenset(found)
+        known = self._inputs.get(key)
+        if known is None:  # asked at each update: the code of computed fields is looked through once
+            found: set[str] = set()
+            for name in key.fields:
+                found |= computed_inputs(self.cls, name) if self.fields[name].computed else {name}
+            known = self._inputs[key] = frozenset(found)
+        return known
 
     def field_values(self, instance: Entity) -> dict[str, Any]:
         """All fields of an instance, computed ones included. Moments are in UTC, as they are stored: what is computed

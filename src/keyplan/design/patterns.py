@@ -20,7 +20,18 @@ from keyplan.design.traffic import Load
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["BoundRead", "BoundStream", "BoundWrite", "Pattern", "ReadMethod", "Runner", "WriteMethod", "read", "write"]
+__all__ = [
+    "Bound",
+    "BoundRead",
+    "BoundStream",
+    "BoundWrite",
+    "Pattern",
+    "ReadMethod",
+    "Runner",
+    "WriteMethod",
+    "read",
+    "write",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,16 +73,19 @@ class Pattern:
         self.function = function
         self.options = options
         self.name = function.__name__
+        self.owner: type[Any] | None = None
+        """The class in which it was declared."""
         self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.owner = owner
         self.name = name
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.options.id} {self.name}>"
 
 
-class _Bound:
+class Bound:
     """A pattern of one opened design."""
 
     __slots__ = ("_name", "_runner")
@@ -80,11 +94,21 @@ class _Bound:
         self._runner = runner
         self._name = name
 
+    @property
+    def name(self) -> str:
+        """The pattern's name."""
+        return self._name
+
+    @property
+    def runner(self) -> Runner:
+        """The opened design whose pattern it is."""
+        return self._runner
+
     def __repr__(self) -> str:
         return f"<pattern {self._name} of {self._runner!r}>"
 
 
-class BoundRead(_Bound, Generic[P, R]):
+class BoundRead(Bound, Generic[P, R]):
     """A read of an opened design: call it."""
 
     __slots__ = ()
@@ -103,7 +127,7 @@ class BoundRead(_Bound, Generic[P, R]):
         return cast("R", answer)
 
 
-class BoundStream(_Bound, Generic[P, T]):
+class BoundStream(Bound, Generic[P, T]):
     """A read that answers with an iterator: call it, and take as many items as you like."""
 
     __slots__ = ()
@@ -122,7 +146,7 @@ class BoundStream(_Bound, Generic[P, T]):
         return cast("list[T]", answer)
 
 
-class BoundWrite(_Bound, Generic[P, R]):
+class BoundWrite(Bound, Generic[P, R]):
     """A write of an opened design: call it."""
 
     __slots__ = ()
@@ -136,7 +160,7 @@ class BoundWrite(_Bound, Generic[P, R]):
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
 
-class BoundAsyncRead(_Bound, Generic[P, R]):
+class BoundAsyncRead(Bound, Generic[P, R]):
     """A read declared with ``async def``: await it."""
 
     __slots__ = ()
@@ -151,7 +175,7 @@ class BoundAsyncRead(_Bound, Generic[P, R]):
         return cast("R", answer)
 
 
-class BoundAsyncStream(_Bound, Generic[P, T]):
+class BoundAsyncStream(Bound, Generic[P, T]):
     """A read declared to answer with an AsyncIterator: ``async for`` over it."""
 
     __slots__ = ()
@@ -161,7 +185,7 @@ class BoundAsyncStream(_Bound, Generic[P, T]):
         return self._runner.stream_async(self._name, args, kwargs)
 
 
-BoundT_co = TypeVar("BoundT_co", bound=_Bound, covariant=True)
+BoundT_co = TypeVar("BoundT_co", bound=Bound, covariant=True)
 
 
 class ReadMethod(Pattern, Generic[BoundT_co]):
@@ -225,7 +249,7 @@ class ReadDecorator:
         return ReadMethod(function, self._options, _bound_class(function))
 
 
-def _bound_class(function: Callable[..., Any]) -> type[_Bound]:
+def _bound_class(function: Callable[..., Any]) -> type[Bound]:
     returns = function.__annotations__.get("return")
     text = returns if isinstance(returns, str) else getattr(returns, "__name__", "") or str(returns)
     if inspect.iscoroutinefunction(function):

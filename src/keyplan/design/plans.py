@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey
@@ -17,6 +17,9 @@ from keyplan.design.shapes import Shape
 from keyplan.design.table import Index, KeyAttribute
 from keyplan.design.templates import Literal_, Template, Variable
 from keyplan.design.traffic import Load
+
+if TYPE_CHECKING:
+    from keyplan.design.compiler import Options
 
 __all__ = [
     "BatchGetPlan",
@@ -186,7 +189,7 @@ class ThroughPlan:
 
     @property
     def ways(self) -> tuple[ThroughPlan, ...]:
-        """This junction's plan, and those of the further ones."""
+        """The plan by the first junction, and those by the further ones."""
         return (self, *self.also)
 
     @property
@@ -209,7 +212,9 @@ Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
 
 @dataclass(frozen=True)
 class ReadPattern:
-    """A compiled read: its signature, its shape, its plan, and what it knows besides its arguments."""
+    """A compiled read: its signature, its shape, its plan, what its decorator said, and what it knows besides its
+    arguments.
+    """
 
     id: str
     name: str
@@ -217,6 +222,7 @@ class ReadPattern:
     signature: Signature
     shape: Shape
     plan: Plan
+    options: Options
     constants: Mapping[str, Any] = field(default_factory=dict)
     proof: str = ""
     load: Load = field(default_factory=Load)

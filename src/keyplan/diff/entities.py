@@ -58,7 +58,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             "primary-key-changed",
             f"{place}.{after.primary.name}",
             f"its key was {_texts(before.primary)}, and is {_texts(after.primary)}",
-            "items written before stand under the old key: they aren't found, and writing one again makes a second item",
+            "items written before stand under the old key: they aren't found, and to write one again makes another",
             "copy each item to its new key and delete the old one, before the new code reads",
         )
     yield from _computed(place, before, after)
@@ -71,7 +71,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 "key-removed",
                 f"{place}.{key.name}",
                 f"its key on {name} ({_texts(key)}) is gone",
-                f"items written before stay in {name} until they are put anew; queries of other entities pass over them",
+                f"items written before stay in {name} until they are put anew; queries for others pass over them",
             )
         elif _shape(key) != _shape(news[name]):
             yield Change(
@@ -180,7 +180,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
             "claim-added" if other is None else "claim-changed",
             f"{place}.{name}",
             what,
-            "items written before have no such claim: another item can take their value, and reads by it don't find them",
+            "items written before have no such claim: others can take their value, and reads by it don't find them",
             f"update every {after.name} to another value and back, which makes the claim; where two have one value, "
             "decide first whose it is",
         )

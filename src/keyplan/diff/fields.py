@@ -7,7 +7,7 @@ the same values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
@@ -151,7 +151,7 @@ def _schema(annotation: Any) -> dict[str, Any]:
         found = TypeAdapter(annotation).json_schema()
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, TypeError):
         return {"type": type_name(annotation)}
-    return _resolved(found, found.get("$defs", {}), 0)
+    return cast("dict[str, Any]", _resolved(found, found.get("$defs", {}), 0))
 
 
 def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
@@ -186,15 +186,17 @@ def _narrower(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
 
 def _fits(before: dict[str, Any], now: dict[str, Any]) -> bool:
     """Whether all values of one type are of the other."""
-    return before == now or now == {} or (_same_kind(before, now) and not list(_lost_of(before, now)))
+    if now in (before, {}):
+        return True
+    return _same_kind(before, now) and not list(_lost_of(before, now))
 
 
 def _same_kind(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    one, other = _kind(before), _kind(now)
-    return one == other or (one == "integer" and other == "number")
+    kinds = (_kind(before), _kind(now))
+    return kinds[0] == kinds[1] or kinds == ("integer", "number")
 
 
-def _kind(schema: dict[str, Any]) -> Any:
+def _kind(schema: dict[str, Any]) -> object:
     if schema.get("format") == "binary":
         return "bytes"
     if "type" in schema:

@@ -4,7 +4,7 @@ definition that is stored. The texts are AWS's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.tags import with_tags
@@ -85,7 +85,8 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     used = {key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]}
     used |= {key["AttributeName"] for key in [*definition["KeySchema"], *create["KeySchema"]]}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
-    _check_global([create], known.keys(), definition["BillingMode"])
+    # The key of a new index must be defined with it, also where the table knows its attributes.
+    _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"])
     changed = {
         **definition,
         "AttributeDefinitions": [each for each in known.values() if each["AttributeName"] in used],
@@ -142,6 +143,27 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
             "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         )
     return changes[0] if changes else None
+
+
+def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated: Collection[str]) -> Definition:
+    """The definition with another billing mode; ``updated`` are the indexes that are given a throughput with it.
+
+    Raises:
+        ValidationException: an index would be without throughput.
+    """
+    changed: Definition = {**definition, "BillingMode": mode}
+    indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]
+    if mode == "PAY_PER_REQUEST":
+        changed |= {"OnDemandSince": now_s, "ProvisionedThroughput": None}
+        for index in indexes:
+            index.pop("ProvisionedThroughput", None)
+    else:
+        for index in indexes:
+            if index["IndexName"] not in updated:
+                raise one_or_more(f"ProvisionedThroughput must be specified for index: {index['IndexName']}")
+    if indexes:
+        changed["GlobalSecondaryIndexes"] = indexes
+    return changed
 
 
 def check_billing(mode: str | None, throughput: Mapping[str, int] | None) -> None:

@@ -5,6 +5,7 @@ The resource has the shape that the blog's document gives it: ``DynamoDBTable``,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from keyplan.design.model import CompiledDesign
@@ -81,17 +82,19 @@ def _properties(design: CompiledDesign, deployment: Deployment) -> dict[str, Any
 
 def _annotate(properties: dict[str, Any], design: CompiledDesign) -> None:
     """Comments: what a key attribute holds, and whom an index serves."""
-    notes = key_notes(design)
     patterns = patterns_of_index(design)
+    _note_keys(properties["KeySchema"], key_notes(design, None))
     indexes = [
         *properties.get("GlobalSecondaryIndexes", ()),
         *properties.get("LocalSecondaryIndexes", ()),
     ]
     for index in indexes:
-        served = patterns[index["IndexName"]]
-        index["IndexName"] = Noted(index["IndexName"], ", ".join(served) or "no pattern")
-    for schema in (properties["KeySchema"], *(index["KeySchema"] for index in indexes)):
-        for one in schema:
-            note = notes.get(one["AttributeName"])
-            if note is not None:
-                one["AttributeName"] = Noted(one["AttributeName"], note)
+        name = index["IndexName"]
+        _note_keys(index["KeySchema"], key_notes(design, name))
+        index["IndexName"] = Noted(name, ", ".join(patterns[name]) or "no pattern")
+
+
+def _note_keys(schema: list[dict[str, Any]], notes: Mapping[str, str]) -> None:
+    for one in schema:
+        name = one["AttributeName"]
+        one["AttributeName"] = Noted(name, notes[name]) if name in notes else name

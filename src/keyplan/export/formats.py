@@ -47,7 +47,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Exported:
-    """An export's text; ``parts`` are its files by name, where it is of use in several; ``notes`` what it leaves out."""
+    """An export's text; ``parts`` are its files by name, where several are of use; ``notes`` say what it leaves out."""
 
     text: str
     parts: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -18,13 +18,16 @@ __all__ = ["Row", "cell", "code", "design_page", "markdown_table", "pattern_tabl
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A pattern in the table: its id, its question, its operation, the index that it reads, its key conditions."""
+    """A pattern in the table: its id, its question, its operation, the index that it reads, its key conditions, and
+    what a call takes, where that is known.
+    """
 
     id: str
     question: str
     operation: str
     index: str | None
     conditions: tuple[str, ...] = ()
+    takes: str = ""
 
 
 def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
@@ -40,20 +43,17 @@ def design_page(design: CompiledDesign, rows: Iterable[Row]) -> str:
 
 
 def pattern_table(rows: Iterable[Row]) -> str:
-    """The patterns: the question, the operation and its place, the key condition."""
-    return markdown_table(
-        ["id", "question", "operation", "on", "key condition"],
-        (
-            [
-                cell(one.id),
-                code(one.question),
-                cell(one.operation),
-                code(one.index) if one.index else "the table",
-                "<br>".join(code(condition) for condition in one.conditions) or "–",
-            ]
-            for one in rows
-        ),
-    )
+    """The patterns: the question, the operation and its place, the key condition; and what a call takes."""
+    found = list(rows)
+    told = any(one.takes for one in found)
+    head = ["id", "question", "operation", "on", "key condition", *["a call takes"] * told]
+    return markdown_table(head, (_pattern_row(one, told=told) for one in found))
+
+
+def _pattern_row(row: Row, *, told: bool) -> list[str]:
+    conditions = "<br>".join(code(one) for one in row.conditions) or "–"
+    place = code(row.index) if row.index else "the table"
+    return [cell(row.id), code(row.question), cell(row.operation), place, conditions, *[cell(row.takes)] * told]
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

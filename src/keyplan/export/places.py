@@ -1,5 +1,5 @@
-"""Who uses what of a table: for each key attribute the texts that it holds, for each index the patterns that it serves,
-for each pattern the operations that it sends.
+"""Who uses what of a table: what each key attribute holds, which patterns each index serves, which operations each
+pattern sends.
 
 A read's operations follow from its plan. A write's are known to the client alone, which hands them in as ``Uses``.
 """
@@ -61,11 +61,12 @@ def patterns_of_index(design: CompiledDesign) -> dict[str, list[str]]:
     return found
 
 
-def key_notes(design: CompiledDesign) -> dict[str, str]:
-    """By a key attribute what it holds: the templates of the entities, each once."""
+def key_notes(design: CompiledDesign, index: str | None) -> dict[str, str]:
+    """By a key attribute of an index (None: of the table) what it holds: the entities' templates, each once."""
     found: dict[str, dict[str, None]] = {}
     for entity in design.entities.values():
         for key in (*entity.keys, *entity.claims):
-            for attribute, template in key.attributes:
-                found.setdefault(attribute.name, {})[str(template)] = None
+            if (key.index.name if key.index else None) == index:
+                for attribute, template in key.attributes:
+                    found.setdefault(attribute.name, {})[str(template)] = None
     return {name: ", ".join(texts) for name, texts in found.items()}

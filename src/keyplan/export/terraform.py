@@ -65,7 +65,7 @@ def _escaped(value: Any) -> Any:
 def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
     table = design.table
     members = deployment.members(design)
-    notes = key_notes(design)
+    notes = key_notes(design, None)
     found: dict[str, Any] = {"name": members["TableName"], "billing_mode": members["BillingMode"]}
     found |= _capacity(deployment)
     found["hash_key"] = _noted(table.partition.name, notes)
@@ -86,10 +86,10 @@ def _resource(design: CompiledDesign, deployment: Deployment) -> dict[str, Any]:
         found["ttl"] = Block({"attribute_name": design.ttl_attribute, "enabled": True})
     if deployment.recovery:
         found["point_in_time_recovery"] = Block({"enabled": True})
-    patterns = patterns_of_index(design)
+    patterns = {name: served or ["no pattern"] for name, served in patterns_of_index(design).items()}
     for member, local in (("global_secondary_index", False), ("local_secondary_index", True)):
         blocks = [
-            Block(_index(index, deployment, notes), ", ".join(patterns[index.name]) or "no pattern")
+            Block(_index(index, deployment, key_notes(design, index.name)), note=", ".join(patterns[index.name]))
             for index in table.indexes
             if index.local is local
         ]
@@ -110,10 +110,11 @@ def _noted(name: str, notes: Mapping[str, str]) -> Any:
 
 def _index(index: Index, deployment: Deployment, notes: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {"name": index.name}
-    joined = len(index.partition) > 1 or len(index.sort) > 1
+    partition, *more = index.partition
+    joined = bool(more) or len(index.sort) > 1
     if not joined:
         if not index.local:
-            found["hash_key"] = _noted(index.partition[0].name, notes)
+            found["hash_key"] = _noted(partition.name, notes)
         if index.sort:
             found["range_key"] = _noted(index.sort[0].name, notes)
     if isinstance(index.projection, tuple):

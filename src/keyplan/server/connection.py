@@ -27,10 +27,10 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 class Connections:
     """The connections of one process, and what they hold together."""
 
-    def __init__(self, service: Service, limits: Limits) -> None:
+    def __init__(self, service: Service, limits: Limits, open_: set[Connection] | None = None) -> None:
         self.service = service
         self.limits = limits
-        self.open: set[Connection] = set()
+        self.open: set[Connection] = open_ if open_ is not None else set()
         self.buffered_bytes = 0
         self.is_closing = False
 

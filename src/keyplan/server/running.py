@@ -19,7 +19,7 @@ from typing import Any
 from keyplan.engine import REMOVED_TOGETHER, Engine
 from keyplan.errors import RequestError, StoreError
 from keyplan.server.answers import renew_ids
-from keyplan.server.connection import Connections
+from keyplan.server.connection import Connection, Connections
 from keyplan.server.service import Service
 from keyplan.server.settings import MEMORY, Settings
 from keyplan.server.writing import Inline, WriterThread, Writing
@@ -122,11 +122,12 @@ async def _serve(
         loop.add_signal_handler(number, stop.set)
     if parent is not None:
         loop.add_reader(parent, stop.set)
-    thread = None if settings.db == MEMORY else WriterThread(engine, loop)
+    open_: set[Connection] = set()
+    thread = None if settings.db == MEMORY else WriterThread(engine, loop, lambda: len(open_) == 1)
     writing = thread or Inline(engine)
     sweeping = loop.create_task(_sweep(writing, settings.sweep_s)) if sweeps and settings.sweep_s else None
     try:
-        connections = Connections(Service(engine, settings, writing), settings.limits)
+        connections = Connections(Service(engine, settings, writing), settings.limits, open_)
         accepting = _Accepting(loop, listening, connections)
         ready()
         while not stop.is_set():

@@ -56,17 +56,30 @@ class Inline:
 
 
 class WriterThread:
-    """Makes writes in a thread of its own, those that wait together in one commit."""
+    """Makes writes in a thread of its own, those that wait together in one commit.
 
-    def __init__(self, engine: Engine, loop: asyncio.AbstractEventLoop) -> None:
+    While ``is_alone`` says that one client is there only, its writes are made at once instead: nobody would be kept
+    waiting meanwhile, and handing them over would take as long as making them.
+    """
+
+    def __init__(
+        self, engine: Engine, loop: asyncio.AbstractEventLoop, is_alone: Callable[[], bool] = lambda: False
+    ) -> None:
         self._engine = engine
         self._loop = loop
+        self._is_alone = is_alone
+        self._handed_over = 0
+        """Writes that the thread has, as the event loop knows it."""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="keyplan-writer")
         self._thread.start()
 
     def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
-        """Queue a write."""
+        """Queue a write, or make it."""
+        if self._handed_over == 0 and self._is_alone():
+            done(_outcome(self._engine, name, params))
+            return
+        self._handed_over += 1
         self._jobs.put((name, params, done))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
@@ -120,20 +133,20 @@ class WriterThread:
         if not jobs:
             return
         if len(jobs) == 1:
-            name, params, done = jobs[0]
-            self._loop.call_soon_threadsafe(done, _outcome(self._engine, name, params))
+            name, params, _ = jobs[0]
+            self._loop.call_soon_threadsafe(self._deliver, jobs, [_outcome(self._engine, name, params)])
             return
         outcomes: list[Outcome]
         try:
             outcomes = self._engine.call_together([(name, params) for name, params, _ in jobs])
         except Exception as error:  # noqa: BLE001 - nothing was written, and each client is told so
             outcomes = [error] * len(jobs)
-        self._loop.call_soon_threadsafe(_deliver, jobs, outcomes)
+        self._loop.call_soon_threadsafe(self._deliver, jobs, outcomes)
 
-
-def _deliver(jobs: list[tuple[str, dict[str, Any], Done]], outcomes: list[Outcome]) -> None:
-    for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
-        done(outcome)
+    def _deliver(self, jobs: list[tuple[str, dict[str, Any], Done]], outcomes: list[Outcome]) -> None:
+        self._handed_over -= len(jobs)
+        for (_, _, done), outcome in zip(jobs, outcomes, strict=True):
+            done(outcome)
 
 
 def _swept(engine: Engine, items_max: int) -> int:

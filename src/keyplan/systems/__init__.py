@@ -15,7 +15,17 @@ from typing import Any, Literal, Protocol
 from keyplan import Design
 from keyplan.errors import Fault
 
-__all__ = ["FAULTS_KEPT", "SYSTEM_NAMES", "LoadReport", "Progress", "Site", "SiteMaker", "SiteOptions", "System", "system"]
+__all__ = [
+    "FAULTS_KEPT",
+    "SYSTEM_NAMES",
+    "LoadReport",
+    "Progress",
+    "Site",
+    "SiteMaker",
+    "SiteOptions",
+    "System",
+    "system",
+]
 
 SYSTEM_NAMES = ("blog", "cms", "social", "shop", "papers")
 

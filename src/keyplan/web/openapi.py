@@ -155,8 +155,8 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     else:
         found["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
-        errors = (*errors, 401, 403)
-    for status in sorted(errors):
+        errors = (*errors, 401, 403, 404)  # what isn't there for this caller is told as what isn't there
+    for status in sorted({*errors}):
         found[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return found
 

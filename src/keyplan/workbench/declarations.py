@@ -1,5 +1,5 @@
-"""What a design declares and Workbench has no place for: written into a model's description, one declaration a line, and
-read back from there.
+"""What a design declares and Workbench has no place for: written into a model's description, one declaration a line,
+and read back from there.
 
 They are read as Python's literals, never run. A line that isn't one, since somebody has edited it, is passed over.
 """

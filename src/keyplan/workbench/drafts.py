@@ -19,11 +19,15 @@ from keyplan.workbench.declarations import (
     Declarations,
     IndexDeclaration,
     KeyDeclaration,
+    claim_facet,
 )
-from keyplan.workbench.inference import Column, free_name, infer, snake
+from keyplan.workbench.inference import Column, free_name, infer, is_padded, snake
 from keyplan.workbench.reading import Facet, Item, KeyAttributes, TableModel
 
-__all__ = ["EntityDraft", "TableDraft", "draft_table"]
+__all__ = ["EntityDraft", "TableDraft", "draft_table", "variables"]
+
+Attributes = tuple[tuple[str, str], ...]
+"""Key attributes with their types."""
 
 _PLACEHOLDER = re.compile(r"[<\[(]\s*([A-Za-z][\w -]*?)\s*[>\])]")
 
@@ -72,13 +76,13 @@ def draft_table(table: TableModel, declared: Declarations) -> TableDraft:
     indexes += [one for one in declared.indexes if one.name not in known]
     draft = TableDraft(table.name, IndexDeclaration(table.name, *own), indexes, [], [])
     for facet in _facets(table):
-        if facet.attributes == [CLAIM_ATTRIBUTE]:
-            continue  # the claims of an entity, which its declarations tell
-        draft.entities.append(_Drafting(table, facet, draft, declared).draft())
+        if facet.attributes != [CLAIM_ATTRIBUTE]:
+            draft.entities.append(_Drafting(table, facet, draft, declared).draft())
+        elif facet.name not in {
+            claim_facet(entity, one.name) for entity, all_ in declared.claims.items() for one in all_
+        }:
+            draft.notes.append(f"{facet.name}: claims without a declaration in the description are left out")
     return draft
-
-
-Attributes = tuple[tuple[str, str], ...]
 
 
 def _attributes(key: KeyAttributes) -> tuple[Attributes, Attributes]:
@@ -208,7 +212,7 @@ class _Drafting:
             templates: list[str] = []
             for attribute, kind in side:
                 columns = [Column(one.name, one.attribute, one.tag, one.within(members)) for one in self.entity.columns]
-                texts = [next(iter(self.facet.items[one][attribute].values())) for one in members]
+                texts = self._texts(attribute, members)
                 found = infer(attribute, kind, texts, columns, alias, sorts=sorts, whole=index is None)
                 templates.append(found.template)
                 self._add(found.added, members)
@@ -226,7 +230,7 @@ class _Drafting:
     def _when(self, sides: list[tuple[str, ...]], members: list[int]) -> dict[str, tuple[Any, ...]]:
         """What keeps the other items out, where their fields alone don't."""
         others = [place for place in range(len(self.facet.items)) if place not in members]
-        names = [name for side in sides for template in side for name, _ in _variables(template)]
+        names = [name for side in sides for template in side for name, _ in variables(template)]
         columns = [column for column in self.entity.columns if column.name in names]
         if not others or any(column.values[place] is None for place in others for column in columns):
             return {}
@@ -245,57 +249,66 @@ class _Drafting:
 
     def _fits(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> bool:
         """Whether a given key has a template for each attribute, and the sample is made by them."""
-        for side, templates in ((place.partition, key.partition), (place.sort, key.sort)):
-            if len(side) != len(templates):
+        if (len(key.partition), len(key.sort)) != (len(place.partition), len(place.sort)):
+            return False
+        for attribute, _, template in _places(key, place):
+            shape = _shape(template)
+            if shape is None or not all(shape.match(text) for text in self._texts(attribute, members)):
                 return False
-            for (attribute, _), template in zip(side, templates, strict=True):
-                shape = _shape(template)
-                texts = [next(iter(self.facet.items[one][attribute].values())) for one in members]
-                if shape is None or not all(isinstance(text, str) and shape.match(text) for text in texts):
-                    return False
         return True
 
     def _bind(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> None:
         """Give each variable of a given key its column: one of that name, one with its values, or a new one."""
-        for side, templates in ((place.partition, key.partition), (place.sort, key.sort)):
-            for (attribute, kind), template in zip(side, templates, strict=True):
-                self._bind_template(template, attribute, kind, members)
+        for attribute, kind, template in _places(key, place):
+            texts = self._texts(attribute, members)
+            if key.shards > 1 and attribute == place.partition[0][0]:
+                texts = [text.rpartition(DELIMITER)[0] for text in texts]
+            self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
         for name, allowed in key.when.items():
             if self.entity.column(name) is None:
                 tag = "BOOL" if isinstance(allowed[0], bool) else "S"
                 self.entity.columns.append(Column(name, name, tag, [None] * len(self.facet.items)))
 
-    def _bind_template(self, template: str, attribute: str, kind: str, members: list[int]) -> None:
+    def _bind_template(self, template: str, attribute: str, kind: str, texts: Mapping[int, str]) -> None:
+        """``texts`` are what the template made, by the item's place."""
         shape = _shape(template)
-        used = set(self.entity.specs)
-        for number, (name, spec) in enumerate(_variables(template), 1):
+        for number, (name, spec) in enumerate(variables(template), 1):
             if self.entity.column(name) is not None:
                 continue
-            texts = [next(iter(self.facet.items[one][attribute].values())) for one in members]
-            matches = [None if shape is None else shape.match(text) for text in texts]
+            matches = [None if shape is None else shape.match(text) for text in texts.values()]
             values = [None if match is None else match.group(number) for match in matches]
-            twin = next(
-                (
-                    one
-                    for one in self.entity.columns
-                    if members and one.name not in used and one.tag == "S" and one.within(members) == values
-                ),
-                None,
-            )
+            twin = self._twin(list(texts), values)
             if twin is not None:
                 twin.name = name
                 continue
-            bare = template == f"{{{name}}}"
-            tag = kind if bare and not spec else "N" if re.fullmatch(r"0?\d+d(:desc)?", spec) else "S"
-            self._add([Column(name, attribute if bare and not spec else name, tag, values)], members)
+            own = template == f"{{{name}}}" and not spec
+            tag = kind if own else "N" if is_padded(spec) else "S"
+            self._add([Column(name, attribute if own else name, tag, values)], list(texts))
+
+    def _twin(self, members: list[int], values: list[str | None]) -> Column | None:
+        """A column that no key names yet, and that holds these values."""
+        free = [one for one in self.entity.columns if one.name not in self.entity.specs and one.tag == "S"]
+        return next((one for one in free if members and one.within(members) == values), None)
+
+    def _texts(self, attribute: str, members: Iterable[int]) -> list[str]:
+        """The contents of a key attribute in some of the items."""
+        return [str(next(iter(self.facet.items[one][attribute].values()))) for one in members]
 
     def _note_specs(self, key: KeyDeclaration) -> None:
         for template in (*key.partition, *key.sort):
-            for name, spec in _variables(template):
+            for name, spec in variables(template):
                 self.entity.specs.setdefault(name, set()).add(spec)
 
 
-def _variables(template: str) -> list[tuple[str, str]]:
+def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str, str, str]]:
+    """Each key attribute, its type, and the template that the key gives it."""
+    for side, templates in ((place.partition, key.partition), (place.sort, key.sort)):
+        for (attribute, kind), template in zip(side, templates, strict=True):
+            yield attribute, kind, template
+
+
+def variables(template: str) -> list[tuple[str, str]]:
+    """The fields of a template with their formats; none of what is no template."""
     try:
         return [one for one in split_template(template) if isinstance(one, tuple)]
     except Problem:

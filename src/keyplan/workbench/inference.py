@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.design.formats import iso_text
 from keyplan.design.templates import DELIMITER, unescape
 
-__all__ = ["Column", "Inferred", "free_name", "infer", "is_day", "is_moment", "snake"]
+__all__ = ["Column", "Inferred", "free_name", "infer", "is_day", "is_moment", "is_padded", "snake"]
 
 _WORD = re.compile(r"[A-Za-z_.-]*")
 _UPPER = re.compile(r"[A-Z][A-Z_.-]*")
@@ -183,6 +183,11 @@ def snake(text: str) -> str:
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
     word = re.sub(r"[^0-9A-Za-z]+", "_", spaced).strip("_").lower()
     return word if re.match(r"[a-z]", word) else f"field_{word}".rstrip("_")
+
+
+def is_padded(spec: str) -> bool:
+    """Whether a format is a padded number's: ``08d``, ``08d:desc``."""
+    return re.fullmatch(r"0?\d+d(:desc)?", spec) is not None
 
 
 def is_moment(text: Any) -> bool:

@@ -9,14 +9,14 @@ import keyword
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from keyplan.design.entity import Entity
-from keyplan.design.formats import Problem
 from keyplan.design.templates import split_template
 from keyplan.workbench.declarations import IndexDeclaration, KeyDeclaration, declarations_in
-from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table
-from keyplan.workbench.inference import Column, is_day, is_moment, snake
+from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table, variables
+from keyplan.workbench.inference import Column, is_day, is_moment, is_padded, snake
 from keyplan.workbench.reading import Model
 
 __all__ = ["MadeModule", "made_module"]
@@ -25,6 +25,9 @@ _IMPORTS = (
     *("Binary", "Cursor", "Design", "Entity", "Field", "Index", "Key", "Number", "Page", "Table", "Ttl", "Unique"),
     *("Version", "read"),
 )
+_STANDARD = {"datetime": ("date", "datetime"), "decimal": ("Decimal",), "typing": ("Any",)}
+_RESERVED = ("self", "limit", "cursor")
+"""Parameters that mean something else than a field."""
 _TYPES = {"S": "str", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "BS": "set[bytes]", "M": "dict[str, Any]"}
 _LINE_MAX = 110
 
@@ -63,25 +66,14 @@ def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
     yield ""
     yield "from __future__ import annotations"
     yield ""
-    standard = [("datetime", "datetime"), ("decimal", "Decimal"), ("typing", "Any")]
-    used = [f"from {module} import {one}" for module, one in standard if re.search(rf"\b{one}\b", text)]
-    used += ["from datetime import date"] if re.search(r"\bdate\b", text) else []
-    yield from _merged(used)
-    if used:
-        yield ""
+    for module, types in _STANDARD.items():
+        used = [one for one in types if re.search(rf"(?:: |\[){one}\b|, {one}\]", text)]
+        if used:
+            yield f"from {module} import {', '.join(used)}"
+    yield ""
     needed = [one for one in _IMPORTS if re.search(rf"\b{one}\b", text)]
     yield from _wrapped("from keyplan import ", sorted(needed), "()", "")
     yield ""
-
-
-def _merged(lines: Sequence[str]) -> Iterator[str]:
-    """``from datetime import date, datetime`` of two lines."""
-    found: dict[str, list[str]] = {}
-    for line in lines:
-        _, module, _, name = line.split()
-        found.setdefault(module, []).append(name)
-    for module, names in sorted(found.items()):
-        yield f"from {module} import {', '.join(sorted(names))}"
 
 
 class _Names:
@@ -102,7 +94,7 @@ class _Module:
     def __init__(self, without: Collection[str]) -> None:
         self.without = without
         self.left_out: list[str] = []
-        self.names = _Names([*_IMPORTS, "Any", "Decimal", "date", "datetime", "annotations"])
+        self.names = _Names([*_IMPORTS, *(one for types in _STANDARD.values() for one in types), "annotations"])
 
     def table(self, draft: TableDraft, design: str, doc: str) -> Iterator[str]:
         """The text for one table."""
@@ -120,16 +112,16 @@ class _Module:
         yield f"    {_doc(doc.partition(chr(10))[0] or f'The table {draft.name}.')}"
         yield ""
         yield from _table(draft, list(indexes.values()), classes)
-        number = 0
+        numbers = count(1)
+        taken = _Names(["table", "compiled"])
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             for question in _questions(entity, name, own):
                 free = [one for one in question.names if f"{design}.{one}" not in self.without]
                 if not free:
                     self.left_out.append(f"{design}.{question.names[-1]}")
-                else:
-                    number += 1
-                    yield ""
-                    yield from question.lines(free[0], number)
+                    continue
+                yield ""
+                yield from question.lines(taken.take(free[0]), next(numbers))
 
     @staticmethod
     def _entity(entity: EntityDraft, name: str, own: _Fields, indexes: dict[str, str]) -> Iterator[str]:
@@ -155,13 +147,15 @@ class _Fields:
         self.entity = entity
         self.in_primary = {name for one in (*entity.primary.partition, *entity.primary.sort) for name in _fields(one)}
         self.order = sorted(entity.columns, key=lambda one: one.name not in self.in_primary)
-        self._taken = _Names(name for name in dir(Entity) if not name.startswith("_"))
-        self.names = {one.name: self._taken.take(self._free(one.name)) for one in self.order}
+        self._taken = _Names([*(name for name in dir(Entity) if not name.startswith("_")), *_RESERVED])
+        self.names = {one.name: self._taken.take(self._free(one)) for one in self.order}
         self._keys: dict[str, str] = {}
 
-    def _free(self, name: str) -> str:
-        """The name, with a line behind it where it is a word of Python's or of an entity's own."""
-        return f"{name}_" if keyword.iskeyword(name) or name in self._taken.taken else name
+    def _free(self, column: Column) -> str:
+        """The column's name, with a line behind it where it means something else: to Python, an entity or a pattern."""
+        name = column.name
+        other = keyword.iskeyword(name) or name in self._taken.taken or name == self.annotation(column)
+        return f"{name}_" if other else name
 
     def key_name(self, wanted: str) -> str:
         """The name of a key, which no field has."""
@@ -180,7 +174,7 @@ class _Fields:
             return mark
         specs = self.entity.specs.get(column.name, set[str]())
         values = [one for one in column.values if one is not None]
-        if any(re.fullmatch(r"0?\d+d(:desc)?", one) for one in specs):
+        if any(map(is_padded, specs)):
             return "int"
         if specs & {"ms", "s"} or any("%" in one for one in specs):
             return "datetime"
@@ -230,10 +224,7 @@ class _Fields:
 
 
 def _fields(template: str) -> list[str]:
-    try:
-        return [one[0] for one in split_template(template) if isinstance(one, tuple)]
-    except Problem:
-        return []
+    return [name for name, _ in variables(template)]
 
 
 @dataclass(frozen=True)
@@ -300,7 +291,7 @@ def _table(draft: TableDraft, indexes: Sequence[str], classes: Sequence[str]) ->
 
 def _wrapped(head: str, names: Sequence[str], brackets: str, tail: str, *, always: bool = False) -> Iterator[str]:
     """Names on one line, or each on its own where they are many. ``always``: in brackets on one line too."""
-    opening, closing = brackets
+    opening, closing = brackets[0], brackets[1]
     line = f"{head}{opening if always else ''}{', '.join(names)}{closing if always else ''}{tail}"
     if len(line) <= _LINE_MAX:
         yield line

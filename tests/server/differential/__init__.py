@@ -1,1 +1,1 @@
-"""Generated sequences of operations, asked of the served store and of DynamoDB Local, whose answers must be the same."""
+"""Generated sequences of operations, asked of the served store and of DynamoDB Local, which must answer the same."""

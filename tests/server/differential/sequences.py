@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +31,13 @@ def pairs(partitions: list[Any], sorts: list[Any]) -> tuple[dict[str, Any], ...]
     return tuple({"pk": pk, "sk": sk} for pk in partitions for sk in sorts)
 
 
-WRONG = ({}, {"pk": s("a")}, {"pk": s("a"), "sk": s("1"), "x": s("y")}, {"pk": n(1), "sk": s("1")}, {"pk": s(""), "sk": s("1")})
+WRONG: tuple[Any, ...] = (
+    {},
+    {"pk": s("a")},
+    {"pk": s("a"), "sk": s("1"), "x": s("y")},
+    {"pk": n(1), "sk": s("1")},
+    {"pk": s(""), "sk": s("1")},
+)
 
 ON_DEMAND = {"BillingMode": "PAY_PER_REQUEST"}
 TEXTS = Form(
@@ -111,6 +116,11 @@ SEVERAL = Form(
     ),
     ("g", "h", "l", "m"),
 )
+WRONG_CONDITIONS = (
+    *("pk > :p", "pk = :p OR sk = :s", "pk = :p AND pk = :p", "begins_with(pk, :p)", ":p = pk", "x = :p", "pk"),
+    *("pk = :p AND size(sk) = :s", "NOT pk = :p", "(pk = :p)", "(pk = :p) AND (sk = :s)", "pk = :p AND sk <> :s"),
+    *("pk = :p AND sk IN (:s)", "pk = :p AND g = :g", ""),
+)
 FORMS = (TEXTS, TEXTS, NUMBERS, BINARIES, SEVERAL)
 
 
@@ -147,7 +157,9 @@ class Sequence:
             case 2:
                 return {**params, "TableName": chance.pick("nothing", "", "a", "x" * 256, "no spaces", 5)}
             case _:
-                member = chance.pick("ReturnConsumedCapacity", "ReturnValues", "Select", "Limit", "IndexName", "Segment")
+                member = chance.pick(
+                    "ReturnConsumedCapacity", "ReturnValues", "Select", "Limit", "IndexName", "Segment"
+                )
                 return {**params, member: chance.pick("x", "ALL", 0, -1, "ALL_OLD", "COUNT", "nothing")}
 
     # --- parts
@@ -198,7 +210,9 @@ class Sequence:
     def updated(self, *, conditional: bool) -> dict[str, Any]:
         given = Placeholders()
         text = self.chance.update(given)
-        condition = {"ConditionExpression": self.chance.condition(given)} if conditional and self.chance.one_in(3) else {}
+        condition = (
+            {"ConditionExpression": self.chance.condition(given)} if conditional and self.chance.one_in(3) else {}
+        )
         return {"UpdateExpression": text, **condition, **self.chance.placed(given)}
 
     # --- steps
@@ -221,7 +235,9 @@ class Sequence:
         return made
 
     def put(self) -> Request:
-        returns = {"ReturnValues": self.chance.pick(None, "NONE", "ALL_OLD", "ALL_OLD", *(["ALL_NEW"] * self.chance.errs(10)))}
+        returns = {
+            "ReturnValues": self.chance.pick(None, "NONE", "ALL_OLD", "ALL_OLD", *(["ALL_NEW"] * self.chance.errs(10)))
+        }
         return "PutItem", {
             **self.where,
             "Item": self.item(),
@@ -263,7 +279,9 @@ class Sequence:
         if chance.one_in(4):
             members["Select"] = "COUNT" if "ProjectionExpression" not in members else "SPECIFIC_ATTRIBUTES"
             if chance.errs(2):
-                members["Select"] = chance.pick("ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES", "COUNT")
+                members["Select"] = chance.pick(
+                    "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES", "SPECIFIC_ATTRIBUTES", "COUNT"
+                )
         if index is None or not self.is_global(index):
             members["ConsistentRead"] = chance.pick(None, True, False)
         elif chance.errs(6):
@@ -280,11 +298,7 @@ class Sequence:
         if self.chance.errs(8):
             index = self.chance.pick(None, "nothing", *(question[2] for question in self.form.questions))
         if self.chance.errs(4):
-            condition = self.chance.pick(
-                "pk > :p", "pk = :p OR sk = :s", "pk = :p AND pk = :p", "begins_with(pk, :p)", ":p = pk", "x = :p",
-                "pk = :p AND size(sk) = :s", "NOT pk = :p", "(pk = :p)", "(pk = :p) AND (sk = :s)", "pk = :p AND sk <> :s",
-                "pk = :p AND sk IN (:s)", "pk = :p AND g = :g", "", "pk",
-            )  # fmt: skip
+            condition = self.chance.pick(*WRONG_CONDITIONS)
         values = {name: value for name, value in values.items() if re.search(f"{name}\\b", condition)}
         paged = self.paged(index)
         paged["ExpressionAttributeValues"] = {**values, **paged.get("ExpressionAttributeValues", {})}
@@ -297,7 +311,11 @@ class Sequence:
         paged = self.paged(self.chance.pick(None, None, *indexes))
         if paged["IndexName"] is None:
             paged["Limit"] = None  # the order of partitions is each store's own
-        segment = {"Segment": self.chance.pick(0, 2, 3), "TotalSegments": self.chance.pick(1, 1, 2)} if self.chance.errs(5) else {}
+        segment = (
+            {"Segment": self.chance.pick(0, 2, 3), "TotalSegments": self.chance.pick(1, 1, 2)}
+            if self.chance.errs(5)
+            else {}
+        )
         if segment == {"Segment": 0, "TotalSegments": 2}:
             segment = {"Segment": 0}
         return "Scan", {**self.where, **paged, **segment}
@@ -314,7 +332,10 @@ class Sequence:
         keys = self.keys(1 + self.chance.below(4))
         name = self.name if not self.chance.errs(15) else "nothing"
         consistent = {"ConsistentRead": True} if self.chance.one_in(2) else {}
-        return "BatchGetItem", {"RequestItems": {name: {"Keys": keys, **consistent, **self.projected()}}, **self.capacity()}
+        return "BatchGetItem", {
+            "RequestItems": {name: {"Keys": keys, **consistent, **self.projected()}},
+            **self.capacity(),
+        }
 
     def action(self, key: dict[str, Any]) -> dict[str, Any]:
         """One action of a transaction."""
@@ -348,7 +369,3 @@ class Sequence:
     def transact_get(self) -> Request:
         gets = [{"Get": {**self.where, "Key": key, **self.projected()}} for key in self.keys(1 + self.chance.below(3))]
         return "TransactGetItems", {"TransactItems": gets, **self.capacity()}
-
-
-def printed(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)

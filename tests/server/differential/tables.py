@@ -29,7 +29,9 @@ class TableSequence:
             yield name, self.spoiled(params) if params and self.chance.one_in(8) else params
 
     def name(self) -> str:
-        name: str = self.chance.pick(*NAMES) if not self.chance.one_in(40) else self.chance.pick("nothing", "a!b", "x" * 256)
+        name: str = (
+            self.chance.pick(*NAMES) if not self.chance.one_in(40) else self.chance.pick("nothing", "a!b", "x" * 256)
+        )
         return name
 
     def step(self) -> Request:
@@ -44,13 +46,19 @@ class TableSequence:
             case 7 | 8:
                 return "UpdateTable", {**where, **self.change()}
             case 9:
-                wanted = {"Enabled": self.chance.pick(True, False), "AttributeName": self.chance.pick("ttl", "ttl", "x")}
+                wanted = {
+                    "Enabled": self.chance.pick(True, False),
+                    "AttributeName": self.chance.pick("ttl", "ttl", "x"),
+                }
                 return "UpdateTimeToLive", {**where, "TimeToLiveSpecification": wanted}
             case 10:
                 return "DescribeTimeToLive", where
             case _:
                 start = {"ExclusiveStartTableName": "tb2"} if self.chance.one_in(3) else {}
-                return "ListTables", {**({"Limit": self.chance.pick(1, 2, 100)} if self.chance.one_in(2) else {}), **start}
+                return "ListTables", {
+                    **({"Limit": self.chance.pick(1, 2, 100)} if self.chance.one_in(2) else {}),
+                    **start,
+                }
 
     def billing(self) -> dict[str, Any]:
         settings: dict[str, Any] = self.chance.pick(
@@ -69,10 +77,14 @@ class TableSequence:
         billing = self.billing()
         made: dict[str, Any] = {"KeySchema": keys, **billing}
         if chance.one_in(2):
-            made["GlobalSecondaryIndexes"] = [self.index(f"GS{number}", billing) for number in range(1 + chance.below(2))]
+            made["GlobalSecondaryIndexes"] = [
+                self.index(f"GS{number}", billing) for number in range(1 + chance.below(2))
+            ]
         if chance.one_in(3):
             made["LocalSecondaryIndexes"] = [
-                chance.pick(index("LS1", "pk", "l"), index("LS1", "pk", "l"), index("GS0", "g", "l"), index("LS1", "pk"))
+                chance.pick(
+                    index("LS1", "pk", "l"), index("LS1", "pk", "l"), index("GS0", "g", "l"), index("LS1", "pk")
+                )
             ]
         used = {key["AttributeName"] for key in keys}
         for each in (*made.get("GlobalSecondaryIndexes", ()), *made.get("LocalSecondaryIndexes", ())):
@@ -84,14 +96,18 @@ class TableSequence:
             made["DeletionProtectionEnabled"] = True
         if chance.one_in(12):
             made["KeySchema"] = chance.pick(
-                schema("sk", "pk", "g"), [], schema("pk", "pk"), list(reversed(schema("pk", "sk"))), schema("pk", "sk", partition=2)
+                schema("sk", "pk", "g"),
+                [],
+                schema("pk", "pk"),
+                list(reversed(schema("pk", "sk"))),
+                schema("pk", "sk", partition=2),
             )
         return made
 
     def index(self, name: str, billing: dict[str, Any]) -> dict[str, Any]:
         chance = self.chance
         projection = chance.pick("ALL", "ALL", "KEYS_ONLY", ["note"], ["note", "count"])
-        made = chance.pick(
+        made: dict[str, Any] = chance.pick(
             index(name, "g", projection=projection),
             index(name, "g", "h", projection=projection),
             index(name, "g", "h", "l", partition=2, projection=projection),
@@ -101,7 +117,10 @@ class TableSequence:
             made["ProvisionedThroughput"] = dict(UNITS)
         if chance.one_in(30):
             made["Projection"] = chance.pick(
-                {}, {"ProjectionType": "INCLUDE"}, {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]}, {"ProjectionType": "X"},
+                {},
+                {"ProjectionType": "INCLUDE"},
+                {"ProjectionType": "ALL", "NonKeyAttributes": ["x"]},
+                {"ProjectionType": "X"},
             )
         return made
 
@@ -111,21 +130,26 @@ class TableSequence:
             case 0:
                 return {"DeletionProtectionEnabled": chance.pick(True, False)}
             case 1:
-                return {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": chance.pick("GS0", "GS1", "LS1", "nothing")}}]}
+                return {
+                    "GlobalSecondaryIndexUpdates": [
+                        {"Delete": {"IndexName": chance.pick("GS0", "GS1", "LS1", "nothing")}}
+                    ]
+                }
             case 2 | 3:
                 created = self.index(chance.pick("GS0", "GS1", "GS2"), {})
                 used = [key["AttributeName"] for key in created["KeySchema"]]
-                defined = attributes(**{name: "S" for name in used})
+                defined = attributes(**dict.fromkeys(used, "S"))
                 return {"AttributeDefinitions": defined, "GlobalSecondaryIndexUpdates": [{"Create": created}]}
             case 4:
                 return self.billing()
             case _:
-                return chance.pick(
+                other: dict[str, Any] = chance.pick(
                     {},
                     {"GlobalSecondaryIndexUpdates": []},
                     {"GlobalSecondaryIndexUpdates": [{}]},
                     {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
                 )
+                return other
 
     def spoiled(self, params: dict[str, Any]) -> dict[str, Any]:
         """With a member that is missing or of another type."""

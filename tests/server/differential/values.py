@@ -1,4 +1,4 @@
-"""Generated attribute values, items and expressions: mostly right, now and then wrong. All of it follows from a seed."""
+"""Generated attribute values, items and expressions: mostly right, now and then wrong. All follows from a seed."""
 
 from __future__ import annotations
 
@@ -64,6 +64,10 @@ class Chance:
         """Attributes that come and go together."""
         self.faults_left = 0
 
+    def word(self, *options: str) -> str:
+        """One of some texts."""
+        return self.random.choice(options)
+
     def pick(self, *options: Any) -> Any:
         return self.random.choice(options)
 
@@ -74,8 +78,8 @@ class Chance:
         return self.random.randrange(number)
 
     def errs(self, number: int) -> bool:
-        """Whether something is to be wrong here, one time in ``number``; once in a request, since in which order several
-        faults are found is each store's own.
+        """Whether something is to be wrong here, one time in ``number``; once in a request, since in which order
+        several faults are found is each store's own.
         """
         if self.faults_left and self.one_in(number):
             self.faults_left -= 1
@@ -158,10 +162,10 @@ class Chance:
     def path(self, given: Placeholders, *, wrong: bool = False) -> str:
         name = self.pick(*NAMES)
         if wrong and self.errs(12):
-            return self.pick("status", "a..b", "a[", "#undefined", "a.b.c[0][1]", "1a", "_", "a-b", "item")
+            return self.word("status", "a..b", "a[", "#undefined", "a.b.c[0][1]", "1a", "_", "a-b", "item")
         root = given.name(name) if name in RESERVED and not self.errs(25) else name
         if name == "map" and self.one_in(2):
-            return root + self.pick(".txt", f".{given.name('list')}", f".{given.name('list')}[0]", ".nothing") if self.one_in(2) else f"{root}.{given.name('in')}"
+            return root + self.inner(given)
         if name == "list" and self.one_in(2):
             return f"{root}[{self.below(4)}]"
         return root
@@ -174,6 +178,18 @@ class Chance:
         if self.errs(25):
             return ":undefined"
         return given.value(self.wrong_value() if self.errs(25) else self.value(1))
+
+    def inner(self, given: Placeholders) -> str:
+        """A path within the map."""
+        match self.below(6):
+            case 0:
+                return f".{given.name('in')}"
+            case 1:
+                return f".{given.name('list')}{self.word('', '[0]', '[7]')}"
+            case 2:
+                return self.word(".nothing", ".txt.deeper")
+            case _:
+                return ".txt"
 
     def scalar(self, given: Placeholders) -> str:
         """What has an order."""
@@ -216,7 +232,9 @@ class Chance:
         if depth == 0 or self.one_in(2):
             return self.test(given)
         if self.errs(10):
-            return self.pick("", "(", "a = ", "NOT", "a AND", "unknown(a)", "a = b = c", "((a = b))", "attribute_exists(a, b)")
+            return self.word(
+                "", "(", "a = ", "NOT", "a AND", "unknown(a)", "a = b = c", "((a = b))", "attribute_exists(a, b)"
+            )
         match self.below(4):
             case 0:
                 return f"NOT {self.condition(given, depth - 1)}"
@@ -240,7 +258,7 @@ class Chance:
             name = names.pop() if names and not self.errs(20) else "note"
             root = given.name(name) if name in RESERVED else name
             if name == "map" and self.one_in(2):
-                return f"{root}.{self.pick('txt', 'nothing', given.name('list') + '[0]', given.name('list') + '[7]', 'txt.deeper')}" if self.one_in(3) else f"{root}.txt"
+                return root + self.inner(given)
             if name == "list" and self.one_in(2):
                 return f"{root}[{self.pick(0, 1, 9)}]"
             return root
@@ -279,7 +297,16 @@ class Chance:
             if not any(each.startswith(section) for each in sections):
                 sections.append(f"{section} {', '.join(clause(section) for _ in range(1 + self.below(2)))}")
         if self.errs(10):
-            return self.pick("", "SET", "SET a", "SET a = :undefined", "SET a = b REMOVE", "SET a = 1", "ADD a b", "set a = b set c = d")
+            return self.word(
+                "",
+                "SET",
+                "SET a",
+                "SET a = :undefined",
+                "SET a = b REMOVE",
+                "SET a = 1",
+                "ADD a b",
+                "set a = b set c = d",
+            )
         return " ".join(sections)
 
     def typed(self, path: str) -> Any:

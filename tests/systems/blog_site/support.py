@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from httpx import Response
 
@@ -29,7 +29,7 @@ class Visit:
         self.client = TestClient(app, base_url=host, follow_redirects=False)
 
     def get(self, path: str, **more: Any) -> Response:
-        return self.client.get(path, **more)
+        return cast("Response", self.client.get(path, **more))
 
     def token(self, page: str) -> str:
         """The form token on a page."""
@@ -39,7 +39,7 @@ class Visit:
 
     def send(self, path: str, page: str | None = None, **fields: str) -> Response:
         """Send a form as it stands on a page."""
-        return self.client.post(path, data={"csrf": self.token(page or path), **fields})
+        return cast("Response", self.client.post(path, data={"csrf": self.token(page or path), **fields}))
 
     def sign_in(self, login: str, password: str = PASSWORD) -> Visit:
         response = self.send("/sign-in", login=login, password=password)

@@ -227,7 +227,9 @@ def test_an_identity_from_elsewhere_joins_and_signs_in_again(
 def test_an_identity_is_linked_to_an_account(
     visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit, reader: Visit
 ) -> None:
-    assert author.get(come_back(author, "/sign-in/with/offline", code="7")).headers["location"] == "/account?done=linked"
+    assert (
+        author.get(come_back(author, "/sign-in/with/offline", code="7")).headers["location"] == "/account?done=linked"
+    )
     found = blog.user_by_provider("offline", "7")
     assert found is not None
     assert found.user_id == ada.user_id
@@ -252,7 +254,9 @@ def test_a_forged_identity_registers_nobody(blog: Blog, anybody: Visit) -> None:
     assert blog.user_by_provider("offline", "42") is None
 
 
-def test_no_identity_signs_in_a_suspended_user(visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit) -> None:
+def test_no_identity_signs_in_a_suspended_user(
+    visit: Callable[[], Visit], blog: Blog, ada: User, author: Visit
+) -> None:
     author.get(come_back(author, "/sign-in/with/offline", code="7"))
     blog.set_status(ada.user_id, "suspended")
     again = visit()

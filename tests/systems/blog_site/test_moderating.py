@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from keyplan import now
 from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.entities import ContactMessage, Post, User
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 
@@ -46,9 +47,7 @@ def test_a_post_is_taken_down(moderator: Visit, post: Post, anybody: Visit) -> N
     assert anybody.get("/posts/keys-and-doors").status_code == 404
 
 
-def test_a_message_comes_in_is_handled_and_removed(
-    moderator: Visit, anybody: Visit, blog: Blog, clock: Clock
-) -> None:
+def test_a_message_comes_in_is_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:
     assert anybody.send("/contact", **MESSAGE).headers["location"] == "/contact?done=message"
     assert "has been sent" in text_of(anybody.get("/contact?done=message"))
     (month,) = {one.month for one in _messages(blog)}
@@ -65,9 +64,7 @@ def test_a_message_comes_in_is_handled_and_removed(
     assert _messages(blog) == []
 
 
-def _messages(blog: Blog) -> list[object]:
-    from keyplan import now  # noqa: PLC0415
-
+def _messages(blog: Blog) -> list[ContactMessage]:
     return list(blog.contact_messages(f"{now():%Y-%m}"))
 
 

@@ -60,9 +60,7 @@ def test_a_page_costs_few_requests_and_no_more_with_more_posts(
     assert len(response.content) < PAGE_BYTES_MAX
 
 
-def test_the_front_page_of_somebody_who_is_signed_in_costs_two_requests(
-    blog: Blog, post: Post, author: Visit
-) -> None:
+def test_the_front_page_of_somebody_who_is_signed_in_costs_two_requests(blog: Blog, post: Post, author: Visit) -> None:
     author.get("/")
     recorder = recorded(blog)
     author.get("/")

@@ -152,7 +152,9 @@ def test_somebody_elses_draft_is_not_there(
     for other in (reader, moderator, anybody):
         assert other.get("/posts/half-a-thought").status_code == 404
     assert moderator.get(f"/write/{draft.post_id}").status_code == 404
-    assert moderator.send(f"/write/{draft.post_id}", "/write", title="Mine", content="x", version="1").status_code == 404
+    assert (
+        moderator.send(f"/write/{draft.post_id}", "/write", title="Mine", content="x", version="1").status_code == 404
+    )
     assert moderator.send(f"/write/{draft.post_id}/publish", "/").status_code == 404
     assert reader.send("/posts/half-a-thought/like", "/").status_code == 404
     assert author.get("/posts/half-a-thought").status_code == 200

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -65,14 +66,14 @@ MOVE = """
 
 
 @pytest.fixture(params=SHARED)
-def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
+def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shop]:
     opened = open_on(Shop, request.param, tmp_path)
-    request.addfinalizer(opened.close)
     for number in range(PROCESSES):
         opened.register(User(user_id=f"u{number}", email=f"u{number}@example.com", name="U"))
     opened.add_product(Product(product_id="tea", merchant_id="m", name="Tea", price_cents=450, stock=50))
     opened.add_product(Product(product_id="cup", merchant_id="m", name="Cup", price_cents=900, stock=8))
-    return opened
+    with opened:
+        yield opened
 
 
 def run(shop: Shop, program: str, given: object = None) -> list[object]:

@@ -57,7 +57,11 @@ def test_both_files(empty: Shop, tmp_path: Path) -> None:
     details = empty.order_details("1")
     assert details is not None
     assert details.order.created_at == datetime(2026, 1, 2, 2, 4, 5, tzinfo=UTC)
-    assert (details.order.status, details.order.merchant_id, details.order.total_cents) == ("shipped", "leafhouse", 1800)
+    assert (details.order.status, details.order.merchant_id, details.order.total_cents) == (
+        "shipped",
+        "leafhouse",
+        1800,
+    )
     assert [(line.product_id, line.quantity, line.price_cents) for line in details.lines] == [
         ("tea", 2, 450),
         ("cup", 1, 900),
@@ -123,7 +127,7 @@ def test_faults_of_products_by_line(empty: Shop, tmp_path: Path) -> None:
     assert messages[0] == "price is '4.505'"
     assert messages[1].startswith("stock: input should be greater than or equal to 0")
     assert messages[2] == "the row can't be read: a quote isn't closed, or isn't doubled"
-    assert messages[3] == "2 columns, where the first line names 6"
+    assert messages[3] == "the number of columns is 2, and 6 in the first line"
     assert messages[-1] == "related to products that aren't there: nothing"
     found = [one for name in "abcdefghij" if (one := empty.product(name))]
     assert [one.name for one in found] == ["D", "two\nlines", "J"]
@@ -246,6 +250,6 @@ def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "products.csv").write_text(PRODUCTS + "bad\n", encoding="utf-8")
     result = run("import", "shop", "products.csv")
     assert result.exit_code == 3
-    assert "products.csv:5: 1 columns, where the first line names 6" in result.stderr
+    assert "products.csv:5: the number of columns is 1, and 6 in the first line" in result.stderr
     assert "Loaded 3 into shop.db; 1 fault, told above." in result.stdout
     assert run("import", "shop", "nowhere").exit_code == 2

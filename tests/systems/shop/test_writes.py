@@ -91,9 +91,7 @@ def test_a_token_expires_after_its_order(shop: Shop) -> None:
         ({f"p{number}": 1 for number in range(LINES_MAX + 1)}, ArgumentError, "wrong argument"),
     ],
 )
-def test_orders_that_are_refused(
-    shop: Shop, items: dict[str, int], error: type[KeyplanError], message: str
-) -> None:
+def test_orders_that_are_refused(shop: Shop, items: dict[str, int], error: type[KeyplanError], message: str) -> None:
     shop.add_product(Product(product_id="lamp", merchant_id="lumen", name="Lamp", price_cents=900, stock=1))
     with pytest.raises(error, match=message):
         shop.place_order("ada", "t1", items)

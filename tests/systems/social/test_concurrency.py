@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from threading import Barrier
 
@@ -42,7 +43,8 @@ with Social.open(sys.argv[1], create=False) as social:
                 case 5: social.like(post_id, who)
                 case 6: social.unlike(post_id, who)
                 case 7: social.comment(post_id, who, "hm")
-                case 8: (social.send_message if step % 4 else social.delete_post)(*((who, other, "hi") if step % 4 else (post_id,)))
+                case 8 if step % 4: social.send_message(who, other, "hi")
+                case 8: social.delete_post(post_id)
             done += 1
         except (Refused, ItemNotFound):
             pass
@@ -106,10 +108,8 @@ def test_follows_and_unfollows_of_one_pair(file: Path, small: None) -> None:
         def toggle(number: int) -> None:
             chance = random.Random(number)
             for _ in range(6):
-                try:
+                with suppress(Refused):
                     (social.follow if chance.random() < 0.6 else social.unfollow)("u0", "u2")
-                except Refused:
-                    pass
 
         def write(number: int) -> None:
             for _ in range(3):

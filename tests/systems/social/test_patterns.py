@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -20,11 +21,6 @@ from tests.systems.support import all_pages, silent, stored
 def test_verified() -> None:
     report = verify(Social, stores=80, seed=5, strategies=STRATEGIES)
     assert all(one.answered for one in report.patterns if one.kind == "read")
-
-
-@pytest.fixture(scope="module")
-def there(sampled: Social) -> dict[type, list[object]]:
-    return everything(sampled)  # type: ignore[return-value]
 
 
 def test_the_sample_is_whole_and_skewed(sampled: Social) -> None:
@@ -54,7 +50,7 @@ def test_the_sample_is_the_same_each_time_and_changes_nothing_again() -> None:
         assert_whole(one)
 
 
-def _sorted(social: Social) -> list[object]:
+def _sorted(social: Social) -> list[dict[str, Any]]:
     return sorted(stored(social), key=lambda item: (item["pk"]["S"], item["sk"]["S"]))
 
 

@@ -26,10 +26,8 @@ AT_ONCE = {"read": 12_000, "write": 4_000}
 def _find(subject: Subject) -> Iterator[Remark]:
     if subject.traffic.table.billing != "on-demand":
         return
-    found: dict[tuple[str, str], float] = {}
-    for one in demands(subject):
-        found[one.place, one.kind] = found.get((one.place, one.kind), 0) + one.per_second
-    for (place, kind), total in found.items():
+    for (place, kind), parts in demands(subject).totals.items():
+        total = sum(units for _, units in parts)
         if total > AT_ONCE[kind]:
             times = total / AT_ONCE[kind]
             yield Remark(

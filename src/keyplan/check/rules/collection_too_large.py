@@ -40,7 +40,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 (
                     f"{sizes.item_bytes:,} bytes + {entries:,} in local indexes = {each:,}",
                     f"{each:,} × {number(count)} items = {number(total)}",
-                    f"of {COLLECTION_BYTES_MAX:,} bytes that a collection may have",
+                    f"{number(total)} ÷ {1024**3:,} = {number(total / 1024**3)} GB, of 10 GB",
                 ),
                 Severity.ERROR if total > COLLECTION_BYTES_MAX else Severity.WARNING,
             )

@@ -41,6 +41,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 entity.name,
                 f"it has {' and '.join(kinds)}, and between {1 + len(table.replicas)} regions the last writer wins",
                 "write it in one region only, or make the table strongly consistent across regions",
+                (f"1 region + {len(table.replicas)} more = {1 + len(table.replicas)}",),
             )
 
 

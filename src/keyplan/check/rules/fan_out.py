@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject, junction_of, number
 from keyplan.design.plans import QueryPlan, ThroughPlan
 
 __all__ = ["RULE"]
@@ -26,27 +26,30 @@ PARTITIONS_MAX = 100
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for pattern in subject.design.reads.values():
-        plan = pattern.plan
-        if not isinstance(plan, ThroughPlan) or not isinstance(plan.end, QueryPlan) or not pattern.shape.many:
+        if not isinstance(pattern.plan, ThroughPlan) or not pattern.shape.many:
             continue
         items = subject.load(pattern).items
         if items is not None and items <= PARTITIONS_MAX:
             continue
-        junction = plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
-        end = plan.end.matches[0].entity.name
-        shards = plan.end.shards
-        spread = f" × {shards} shards" if shards > 1 else ""
-        told = "as many as there are" if items is None else number(items)
-        lines: tuple[str, ...] = ()
-        if items is not None:
-            asked = f"1 Query of {junction.name} + {number(items)} partitions of {end}{spread}"
-            lines = (f"{asked} = {number(1 + items * shards)} requests a page",)
-        yield Remark(
-            pattern.place,
-            f"it queries a partition of {end} for every {junction.name}, {told}",
-            f"bound how many {junction.name} items there are, or write to the readers when a {end} is made",
-            lines,
-        )
+        for way in pattern.plan.ways:
+            if isinstance(way.end, QueryPlan):
+                yield _remark(pattern.place, junction_of(way).name, way.end, items)
+
+
+def _remark(place: str, junction: str, end: QueryPlan, items: float | None) -> Remark:
+    entity = end.matches[0].entity.name
+    told = "as many as there are" if items is None else number(items)
+    lines: tuple[str, ...] = ()
+    if items is not None:
+        spread = f" × {end.shards} shards" if end.shards > 1 else ""
+        asked = f"1 Query of {junction} + {number(items)} partitions of {entity}{spread}"
+        lines = (f"{asked} = {number(1 + items * end.shards)} requests a page",)
+    return Remark(
+        place,
+        f"it queries a partition of {entity} for every {junction}, {told}",
+        f"bound how many {junction} items there are, or write to the readers when a {entity} is made",
+        lines,
+    )
 
 
 RULE = Rule("KP304", Severity.WARNING, _find, __name__, __doc__)

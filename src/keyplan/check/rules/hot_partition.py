@@ -30,19 +30,18 @@ HEADROOM = 0.7
 
 def _find(subject: Subject) -> Iterator[Remark]:
     groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
-    for one in demands(subject):
-        if one.hottest:
-            sources = tuple(template.source for _, template in one.key.partition)
-            groups.setdefault((one.place, sources, one.kind), []).append(one)
+    for one in demands(subject).partitions:
+        sources = tuple(template.source for _, template in one.key.partition)
+        groups.setdefault((one.key.place, sources, one.kind), []).append(one)
     for (place, sources, kind), found in groups.items():
         limit = PARTITION_WRITE_UNITS_MAX if kind == "write" else PARTITION_READ_UNITS_MAX
-        total = sum(one.hottest or 0 for one in found)
+        total = sum(one.per_second for one in found)
         if total <= limit / 2:
             continue
-        worst = max(found, key=lambda one: one.hottest or 0)
+        worst = max(found, key=lambda one: one.per_second)
         lines = [one.line for one in found]
         if len(found) > 1:
-            lines.append(f"{' + '.join(number(one.hottest or 0) for one in found)} = {number(total)} units/s")
+            lines.append(f"{' + '.join(number(one.per_second) for one in found)} = {number(total)} units/s")
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
         parts = -(-total // (limit * HEADROOM)) * worst.key.shards
         if kind == "write":

@@ -42,7 +42,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                         f"{entity.name}.{key.name}",
                         f"{template} can be {total:,} bytes long, and {attribute.name} takes {limit:,}",
                         "give its fields a smaller max_length, or leave them out of the key",
-                        (f"{' + '.join(text for _, text in parts)} = {total:,} bytes",),
+                        (f"{' + '.join(text for _, text in parts)} = {total:,} bytes, of {limit:,}",),
                     )
 
 

@@ -29,6 +29,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 index.name,
                 f"it is local: item collections are held to 10 GB, and it can't be dropped{why}",
                 "make it a global index, or silence it with the reason for the strongly consistent read",
+                ("10 GB for all items with one partition key, their entries in local indexes included",),
             )
 
 

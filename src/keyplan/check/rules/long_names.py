@@ -34,7 +34,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 entity.name,
                 f"the names of its attributes are {total / sizes.item_bytes:.0%} of its items",
                 'give fields short aliases: Field(alias="ts")',
-                (f"{total:,} bytes of names × {number(count)} items = {number(total * count / 1024**3)} GB",),
+                (
+                    f"{total:,} of {sizes.item_bytes:,} bytes = {total / sizes.item_bytes:.0%}",
+                    f"{total:,} bytes of names × {number(count)} items = {number(total * count / 1024**3)} GB",
+                ),
             )
 
 

@@ -44,7 +44,10 @@ def _find(subject: Subject) -> Iterator[Remark]:
             subject.table_place,
             f"it has {len(indexes)} global indexes of {GLOBAL_INDEXES_MAX}, and {total} would do",
             "let entities that never stand in the same index share one",
-            (f"the most that one entity needs: {' + '.join(forms)} = {total}",),
+            (
+                f"the most that one entity needs: {' + '.join(forms)} = {total}",
+                f"{len(indexes)} of {GLOBAL_INDEXES_MAX}",
+            ),
         )
 
 

@@ -21,8 +21,11 @@ __all__ = ["RULE"]
 
 def _find(subject: Subject) -> Iterator[Remark]:
     for entity, key in subject.keys:
-        readers = subject.readers(key)
-        if key.index is None or not readers:
+        # Keys that share an attribute agree on when=, so it must suit the questions of them all.
+        names = {attribute.name for attribute, _ in key.partition}
+        sharing = [one for one in entity.index_keys if names & {attribute.name for attribute, _ in one.attributes}]
+        readers = [query for one in sharing for query in subject.readers(one)]
+        if key.index is None or not subject.readers(key):
             continue
         for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
             choices = choices_of(entity.fields[name].annotation)
@@ -31,13 +34,16 @@ def _find(subject: Subject) -> Iterator[Remark]:
             asked = dict.fromkeys(one.pattern.constants[name] for one in readers)
             unread = [one for one in choices if one not in asked]
             if unread:
-                values = ", ".join(map(repr, asked))
-                others = ", ".join(map(repr, unread))
-                yield Remark(
-                    f"{entity.name}.{key.name}",
-                    f"only {name} = {values} is asked for in {key.place}; {others} stand there unread",
-                    f"keep them out: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
-                )
+                yield _remark(f"{entity.name}.{key.name}", key.place, name, [*map(repr, asked)], [*map(repr, unread)])
+
+
+def _remark(place: str, index: str, name: str, asked: list[str], unread: list[str]) -> Remark:
+    values = ", ".join(asked)
+    return Remark(
+        place,
+        f"only {name} = {values} is asked for in {index}; {', '.join(unread)} stand there unread",
+        f"keep them out: when={{{name!r}: {values if len(asked) == 1 else f'({values})'}}}",
+    )
 
 
 RULE = Rule("KP406", Severity.INFO, _find, __name__, __doc__)

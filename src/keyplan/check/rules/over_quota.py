@@ -20,20 +20,18 @@ from keyplan.check.subject import Subject, number
 __all__ = ["RULE"]
 
 QUOTA_UNITS_MAX = 40_000
+_QUOTA = f"of {QUOTA_UNITS_MAX:,} that a table or an index takes"
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for one in demands(subject):
-        found.setdefault((one.place, one.kind), []).append((one.pattern.name, one.per_second))
-    for (place, kind), parts in found.items():
+    for (place, kind), parts in demands(subject).totals.items():
         total = sum(units for _, units in parts)
         if total > QUOTA_UNITS_MAX:
             yield Remark(
                 subject.table_place if place == "the table" else place,
                 f"{place} would take {number(total)} {kind} units a second at the peak, of {QUOTA_UNITS_MAX:,}",
                 "ask for a higher quota before the traffic comes",
-                (f"{' + '.join(f'{name} {number(units)}' for name, units in parts)} = {number(total)} units/s",),
+                (f"{' + '.join(f'{name} {number(units)}' for name, units in parts)} = {number(total)} units/s", _QUOTA),
             )
 
 

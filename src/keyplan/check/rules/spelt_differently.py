@@ -28,7 +28,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             if len(styles) > 1:
                 yield Remark(
                     f"{entity.name}.{name}",
-                    f"its values are spelt in {len(styles)} ways: {', '.join(sorted(texts))}",
+                    f"its values are spelt in different ways: {', '.join(sorted(texts))}",
                     "choose one spelling, and name the values in a Literal",
                 )
 

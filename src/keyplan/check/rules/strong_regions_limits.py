@@ -32,7 +32,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             subject.table_place,
             f"it is to be strongly consistent across {count} regions, and that needs exactly {REGIONS}",
             "name two replicas",
-            (f"1 + {len(table.replicas)} replicas = {count}",),
+            (f"1 region + {len(table.replicas)} more = {count}, of {REGIONS}",),
         )
     for index in subject.design.table.indexes:
         if index.local:

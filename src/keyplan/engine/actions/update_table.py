@@ -16,6 +16,7 @@ from keyplan.engine.schema import (
     check_billing,
     keep_settings,
     one_index_change,
+    with_billing,
     with_index,
     without_index,
 )
@@ -36,10 +37,20 @@ _SETTINGS = (
 )
 
 
+_UNCHANGED = (
+    "The provisioned throughput for the table will not change. The requested value equals the current value. "
+    "Current ReadCapacityUnits provisioned for the table: {ReadCapacityUnits}. "
+    "Requested ReadCapacityUnits: {ReadCapacityUnits}. "
+    "Current WriteCapacityUnits provisioned for the table: {WriteCapacityUnits}. "
+    "Requested WriteCapacityUnits: {WriteCapacityUnits}. "
+    "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+)
+
+
 def update_table(database: Database, request: Request) -> Answer:
     """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
     name = plain_name(request["TableName"])
-    if all(request.get(member) is None for member in _SETTINGS):
+    if all(request.get(member) in (None, []) for member in _SETTINGS):
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
             "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
@@ -72,19 +83,25 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
     definition: Definition = dict(table.definition)
     mode = request.get("BillingMode")
     throughput = request.get("ProvisionedThroughput")
-    if mode is not None or throughput is not None:
+    changes_mode = mode is not None and mode != definition["BillingMode"]
+    if changes_mode or throughput is not None:
         check_billing(mode or definition["BillingMode"], throughput)
-    if mode is not None:
-        if mode == "PAY_PER_REQUEST" and definition["BillingMode"] != mode:
-            definition["OnDemandSince"] = now_s
-            definition["ProvisionedThroughput"] = None
-        definition["BillingMode"] = mode
+    if changes_mode:
+        definition = with_billing(definition, str(mode), now_s, _updated(request))
+    elif throughput is not None and throughput == definition["ProvisionedThroughput"]:
+        raise ValidationException(_UNCHANGED.format(**throughput))
     if throughput is not None:
         definition["ProvisionedThroughput"] = throughput
     if request.get("DeletionProtectionEnabled") is not None:
         definition["DeletionProtectionEnabled"] = request["DeletionProtectionEnabled"]
     keep_settings(definition, request)
     return definition
+
+
+def _updated(request: Request) -> set[str]:
+    """The names of the indexes that are given a throughput."""
+    updates = [each.get("Update") or {} for each in request.get("GlobalSecondaryIndexUpdates") or []]
+    return {update["IndexName"] for update in updates if update.get("ProvisionedThroughput")}
 
 
 def _with_index_settings(definition: Definition, updates: list[Mapping[str, Any]]) -> Definition:

@@ -21,6 +21,8 @@ __all__ = [
     "COUNTER_SLOTS",
     "FRONT_PAGE_REPLICAS",
     "INDEXES",
+    "READER_SHARDS",
+    "STATUS_SHARDS",
     "Account",
     "Byline",
     "ContactMessage",

@@ -172,7 +172,7 @@ class Reads:
         """Several users by their ids: the authors of a page of posts."""
         ...
 
-    @read("R4", consistent=True)
+    @read("R4", consistent=True, items=6)
     def account(self, user_id: str) -> Account | None:
         """A user with their sessions: one query, strongly consistent."""
         ...
@@ -187,7 +187,7 @@ class Reads:
         """Several tags by their names (in lower case)."""
         ...
 
-    @read("R7")
+    @read("R7", items=16)
     def counters(self, kind: CounterKind, subject: str, shard: Each[int]) -> list[Counter]:
         """The parts of a counter: a query a partition."""
         ...

@@ -234,7 +234,7 @@ def whole_post(number: int) -> WholePost:
     content = essay(chance, subject)
     readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
     rated = [one.stars for one in readers if one.stars is not None]
-    views = 0 if out is None else len(readers) + min(400_000, int(20 * (1 - chance.random()) ** -1.05))
+    views = 0 if out is None else len(readers) + min(2_000_000, int(25 * (1 - chance.random()) ** -0.95))
     post = Post(
         post_id=post_id,
         user_id=author,
@@ -284,7 +284,7 @@ def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> t
 
 def _readers(chance: random.Random, post_id: str, out: datetime, users: int) -> list[PostImpression]:
     """Some users who saw a post, liked it, gave it stars: few for most posts, many for some."""
-    count = min(READERS_MAX, users, int(1.2 * (1 - chance.random()) ** -0.8))
+    count = min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
     found: list[PostImpression] = []
     for number in sorted(chance.sample(range(users), count)):
         stars = chance.choice((None, None, None, 3, 4, 4, 5, 5))
@@ -355,19 +355,21 @@ def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | U
     public = [one for one in posts if one.status == "published"]
     names = sorted({tag for one in public for tag in one.tags})
     there = {one.tag: one for one in design.tags(names)} if names else {}
-    for name in names:
-        actions += _tag_actions(name, [one for one in public if name in one.tags], there.get(name))
+    for place, name in enumerate(names):
+        # No two begin in the same millisecond, so that those with equal points have one order in every store
+        begun = timedelta(milliseconds=place)
+        actions += _tag_actions(name, [one for one in public if name in one.tags], there.get(name), begun)
     return actions
 
 
-def _tag_actions(name: str, posts: Sequence[Post], found: PostTag | None) -> list[Create | Update]:
+def _tag_actions(name: str, posts: Sequence[Post], found: PostTag | None, begun: timedelta) -> list[Create | Update]:
     rating = 0 if found is None else found.rating
     for post in posts:
         rating = heated(rating, post.rating + PUBLISHED_POINTS, post.listed_at)
     points = sum(one.rating for one in posts)
     counts = _added("tag", name, points)
     if found is None:
-        first = min(one.listed_at for one in posts)
+        first = min(one.listed_at for one in posts) + begun
         return [Create(PostTag(tag=name, posts=len(posts), rating=rating, counted=points, created_at=first)), counts]
     update = Update(found, posts=Add(len(posts)), rating=rating, counted=Add(points))
     return [update.only_if(rating=found.rating, counted=found.counted), counts]

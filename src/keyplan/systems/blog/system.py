@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from keyplan.systems import System
+from keyplan.systems import Site, SiteOptions, System
 from keyplan.systems.blog.design import Blog
 from keyplan.systems.blog.loader import load
 from keyplan.systems.blog.sample import sample
 
 __all__ = ["SYSTEM"]
+
+
+def site(design: Blog, options: SiteOptions) -> Site:
+    """The blog's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    from keyplan.systems.blog.site.making import make_site  # noqa: PLC0415
+
+    return make_site(design, options)
+
 
 SYSTEM = System(
     name="blog",
@@ -18,4 +26,5 @@ SYSTEM = System(
     load=load,
     input="a folder of Markdown posts",
     takes=("folder",),
+    site=site,
 )

@@ -93,12 +93,12 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
             yield from _read(line, block, known)
     yield from told
     if known.lost:
-        some = ", ".join(sorted(known.lost)[:3])
+        some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
         yield Trouble(
             known.lost_line,
-            f"{known.lost.total():,} entries refer to {len(known.lost):,} others that aren't here ({some}, ...): "
-            "they are loaded without what they would inherit",
-            "give a folder with the file of those entries beside this one",
+            f"cross-references to entries that aren't here: {known.lost.total():,} (to {some}); "
+            "what would be inherited is missing",
+            "give a folder that has the file of those entries too",
         )
 
 
@@ -173,7 +173,7 @@ def _between(line: int, text: str) -> Iterator[Trouble]:
     lines = [(line + number, one) for number, one in enumerate(text.split("\n"))]
     others = [(number, one) for number, one in lines if one.strip() and not one.lstrip().startswith("%")]
     if others:
-        more = f", and {len(others) - 1} more lines" if len(others) > 1 else ""
+        more = f" ({len(others)} lines)" if len(others) > 1 else ""
         yield Trouble(others[0][0], f"not an entry: {_inline(others[0][1])[:60]!r}{more}")
 
 

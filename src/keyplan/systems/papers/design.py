@@ -66,7 +66,7 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Abstract = Annotated[str, StringConstraints(max_length=20_000)]
-Topic = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Topic = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, to_lower=True)]
 Topics = Annotated[set[Topic], Field(max_length=TOPICS_MAX)]
 VersionName = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$")]
 Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
@@ -76,8 +76,8 @@ Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
 class Paper(Entity):
     """A paper as it is now. Its earlier versions stand behind it in its partition.
 
-    ``published_at`` is the date that listings go by. A superseded draft has none: it leaves every listing at once, and
-    expires some days later.
+    ``published_at`` is the date that listings go by; a paper that is added without one gets that moment. A superseded
+    draft has none: it leaves every listing at once, and expires some days later.
     """
 
     paper_id: Id
@@ -88,7 +88,7 @@ class Paper(Entity):
     version: VersionName = "1.0"
     revision: int = Field(default=1, ge=1, le=999_999)
     status: Status = "draft"
-    published_at: datetime | None = Field(default_factory=now)
+    published_at: datetime | None = None
     updated_at: datetime = Field(default_factory=now)
     topics: Topics = Field(default_factory=set)
     doi: Name | None = None
@@ -237,11 +237,11 @@ class Papers(Design, silence=SILENCE):
 
         Raises ItemExists for an id that a paper has, ItemNotFound for authors without a profile.
         """
-        if paper.status == "superseded" or paper.published_at is None:
+        if paper.status == "superseded":
             raise Refused(
-                "a paper is added as a draft or published, with a date",
+                "a paper is added as a draft or published",
                 place="Papers.add_paper",
-                hint="supersede it later",
+                hint="supersede it when it is there",
             )
         profiles = yield from self.authors.ask(list(authors))
         found = {one.handle: one for one in profiles}
@@ -252,7 +252,10 @@ class Papers(Design, silence=SILENCE):
                 place="Papers.add_paper",
                 hint="add them first: add_author",
             )
-        added = paper.model_copy(update={"revision": 1, "superseded_by": None, "expires_at": None})
+        dated = paper.published_at or now()
+        added = paper.model_copy(
+            update={"revision": 1, "published_at": dated, "superseded_by": None, "expires_at": None}
+        )
         yield Create(added)
         for position, (handle, role) in enumerate(authors.items(), 1):
             yield Create(
@@ -262,11 +265,11 @@ class Papers(Design, silence=SILENCE):
                     role=role,
                     position=position,
                     name=found[handle].name,
-                    published_at=paper.published_at,
+                    published_at=dated,
                 )
             )
         for topic in sorted(paper.topics):
-            yield Create(PaperTopic(paper_id=paper.paper_id, topic=topic, published_at=paper.published_at))
+            yield Create(PaperTopic(paper_id=paper.paper_id, topic=topic, published_at=dated))
         return added
 
     @write("W4", attempts=30)

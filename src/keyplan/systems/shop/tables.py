@@ -91,7 +91,9 @@ class Table:
                     named = True
                 elif len(texts) != len(self.columns):
                     self.tell(
-                        taken[0][0], f"{len(texts)} columns, where the first line names {len(self.columns)}", None
+                        taken[0][0],
+                        f"the number of columns is {len(texts)}, and {len(self.columns)} in the first line",
+                        None,
                     )
                 else:
                     yield Row(taken[0][0], dict(zip(self.columns, map(str.strip, texts), strict=True)))

@@ -168,7 +168,7 @@ class Social(Design):
 
     @read("R4", order_by="begun_at")
     def undelivered(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Delivery]:
-        """The deliveries that haven't ended, oldest first: one runs, or was broken off, and then ``deliver`` ends it."""
+        """The deliveries that haven't ended, oldest first. One runs, or was broken off: then ``deliver`` ends it."""
         ...
 
     @read("R5")
@@ -346,7 +346,7 @@ class Social(Design):
 
     @write("W11")
     def deliver(self, delivery: Delivery) -> Writes[int]:
-        """End a delivery that was broken off; gives how many entries of timelines it wrote. Again is as good as once."""
+        """End a delivery that was broken off; gives how many pointers it wrote. Again is as good as once."""
         actions: list[Put | Delete] = []
         if delivery.reader_id is not None:
             posts = yield from self._posts_of(delivery.user_id)

@@ -51,6 +51,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
     total = _lines_in(files)
     done = 0
     for file in sorted(files, key=lambda one: (_holds_posts(one), one.name)):
+        told = len(report.faults)
         with _binary(file) as opened:
             lines = _Lines(opened, file.name, report)
             progress(done, total)
@@ -58,6 +59,7 @@ def load(design: Social, path: Path, progress: Progress) -> LoadReport:
                 progress(done + read, total)
             done += lines.number
             progress(done, total)
+        report.faults[told:] = sorted(report.faults[told:], key=_line_of)
     return report
 
 
@@ -92,6 +94,10 @@ class _Lines:
     def fault(self, number: int, message: str, hint: str | None = None) -> None:
         """Note that a line can't be taken."""
         self._report.fault(Fault(f"{self._shown}:{number}", message, hint))
+
+
+def _line_of(fault: Fault) -> int:
+    return int(fault.place.rpartition(":")[2])
 
 
 def _files(path: Path) -> list[Path]:
@@ -234,16 +240,17 @@ class _Line(BaseModel):
 def _load_posts(design: Social, lines: _Lines, report: LoadReport) -> Iterator[int]:
     for part in parts_of(_posts(lines), POSTS_STEP):
         users = users_by_id(design, (post.user_id for _, post, _ in part))
-        taken: list[Post] = []
+        taken: dict[str, Post] = {}
         for number, post, named in part:
+            same = taken.get(post.post_id) or (design.post_by_id(post.post_id) if named else None)
             if post.user_id not in users:
                 lines.fault(number, f"there is no user {post.user_id!r}", "load the users first, as an edge list")
-            elif named and _belongs_to_another(design, post):
+            elif same is not None and (same.user_id, same.created_at) != (post.user_id, post.created_at):
                 lines.fault(number, f"the id {post.post_id!r} belongs to another post", "give each post its own")
             else:
-                taken.append(post)
+                taken[post.post_id] = post
         try:
-            add_posts(design, taken)
+            add_posts(design, taken.values())
         except StoreError:
             raise
         except KeyplanError as error:
@@ -251,11 +258,6 @@ def _load_posts(design: Social, lines: _Lines, report: LoadReport) -> Iterator[i
         else:
             report.loaded += len(taken)
         yield lines.number
-
-
-def _belongs_to_another(design: Social, post: Post) -> bool:
-    there = design.post_by_id(post.post_id)
-    return there is not None and (there.user_id, there.created_at) != (post.user_id, post.created_at)
 
 
 def _posts(lines: _Lines) -> Iterator[tuple[int, Post, bool]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -120,7 +120,7 @@ async def _static(request: Request) -> Response:
     return Response(content, media_type=STATIC[name], headers={"cache-control": lasting})
 
 
-def _told(site: Site) -> Callable[[Request, Exception], object]:
+def _told(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     """What the framework refuses, as a page of the site."""
 
     async def told(request: Request, error: Exception) -> Response:

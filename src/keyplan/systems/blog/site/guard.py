@@ -47,6 +47,7 @@ class Guard:
         self.headers = (*HEADERS, _STRICT_TRANSPORT) if secure else HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

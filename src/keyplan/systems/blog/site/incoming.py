@@ -137,7 +137,7 @@ class Form:
 
 
 def local_path(text: str) -> str:
-    """The path to go on to, if it is one of this site; else ``/``: nobody is sent elsewhere by an address given here."""
+    """The path to go on to, if it is one of this site, else ``/``: an address given here sends nobody elsewhere."""
     plain = text.isprintable() and "\\" not in text and len(text) <= 2000
     if not (plain and text.startswith("/") and not text.startswith("//")):
         return "/"

@@ -11,7 +11,7 @@ from keyplan.errors import Refused
 from keyplan.systems import SiteOptions
 from keyplan.systems.blog.accounts import sign_in
 from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.sample import SAMPLE_LOGINS, SAMPLE_PASSWORD
+from keyplan.systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan.systems.blog.site.application import site_application
 from keyplan.systems.blog.site.policy import BlogPolicy
 from keyplan.systems.blog.site.providers import OfflineProvider
@@ -44,11 +44,11 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
 
 def _logins(blog: Blog) -> list[str]:
     """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
-    lines: list[str] = []
-    for username, what in SAMPLE_LOGINS.items():
+    names: list[str] = []
+    for username, _, _ in DEMO_USERS:
         try:
-            sign_in(blog, username, SAMPLE_PASSWORD)
+            sign_in(blog, username, DEMO_PASSWORD)
         except Refused:
             continue
-        lines.append(f"  sign in as {username} with the password: {SAMPLE_PASSWORD}  ({what})")
-    return lines
+        names.append(username)
+    return [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"] if names else []

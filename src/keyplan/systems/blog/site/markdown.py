@@ -1,8 +1,8 @@
 """Markdown made into HTML that is safe to show, whoever wrote it.
 
 markdown-it renders CommonMark with tables and strikethrough; nh3 then lets through what stands in the lists below, and
-nothing else. HTML in the text is allowed as far as those lists go. Headings go one level down, since the page's own
-title is its first. The rendering of a text is kept for a while, since posts are read more often than written.
+nothing else. HTML in the text is allowed as far as those lists go. The rendering of a text is kept for a while, since
+posts are read more often than written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,23 @@ CACHED_BYTES_MAX = 32 * 1024 * 1024
 NESTING_MAX = 20
 
 TAGS = {
-    *("a", "abbr", "b", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details", "dfn", "div", "dl", "dt"),
+    *(
+        "a",
+        "abbr",
+        "b",
+        "blockquote",
+        "br",
+        "caption",
+        "cite",
+        "code",
+        "dd",
+        "del",
+        "details",
+        "dfn",
+        "div",
+        "dl",
+        "dt",
+    ),
     *("em", "figcaption", "figure", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "mark", "ol"),
     *("p", "pre", "q", "s", "samp", "small", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th"),
     *("thead", "tr", "ul", "var"),
@@ -59,12 +75,6 @@ _VALUES = {
 def _kept(tag: str, attribute: str, value: str) -> str | None:
     pattern = _VALUES.get((tag, attribute))
     return value if pattern is None or pattern.fullmatch(value) else None
-
-
-def _heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: Any) -> str:
-    token = tokens[index]
-    token.tag = f"h{min(6, int(token.tag[1]) + 1)}"
-    return self.renderToken(tokens, index, options, _env)
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
@@ -100,8 +110,6 @@ def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, option
 def _parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": True, "maxNesting": NESTING_MAX}).enable(["table", "strikethrough"])
     rules = {
-        "heading_open": _heading,
-        "heading_close": _heading,
         "image": _image,
         "fence": _code,
         "code_block": _code,
@@ -116,6 +124,20 @@ def _parser() -> MarkdownIt:
 
 
 _PARSER = _parser()
+
+
+def _levels(tokens: Sequence[Token]) -> None:
+    """Give headings levels that a reader of the page can follow: the first rank is 2, and none is left out.
+
+    The page's own title is its heading of rank 1. A text may begin with ``##``, or go from ``#`` to ``####``.
+    """
+    headings = [one for one in tokens if one.type in {"heading_open", "heading_close"}]
+    first = min((int(one.tag[1]) for one in headings), default=1)
+    level = 1
+    for token in headings:
+        if token.type == "heading_open":
+            level = min(level + 1, int(token.tag[1]) - first + 2, 6)
+        token.tag = f"h{level}"
 
 
 class _Cache:
@@ -151,8 +173,10 @@ def render_markdown(text: str) -> str:
     key = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
     found = _CACHE.get(key)
     if found is None:
+        tokens = _PARSER.parse(text)
+        _levels(tokens)
         found = nh3.clean(
-            _PARSER.render(text),
+            _PARSER.renderer.render(tokens, _PARSER.options, {}),
             tags=TAGS,
             attributes=ATTRIBUTES,
             attribute_filter=_kept,

@@ -37,9 +37,10 @@ _FILLED: Mapping[str, Collection[str]] = {
     "view_user": ("user_id",),
     "end_session": ("user_id",),
     "end_sessions": ("user_id",),
-    "edit_post": ("edited_by",),
+    "create_post": ("imported",),
+    "edit_post": ("edited_by", "imported"),
 }
-"""Parameters that are the caller's id."""
+"""Parameters that are the caller's id; ``imported`` is for an import's own use, and stays empty."""
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
@@ -71,7 +72,7 @@ class BlogPolicy:
         }
 
     def filled(self, pattern: str) -> Collection[str]:
-        """The parameters that are the caller's id."""
+        """The parameters that the caller doesn't give."""
         return _FILLED.get(pattern, ())
 
     async def caller(self, request: HTTPConnection) -> User | None:
@@ -96,7 +97,9 @@ class BlogPolicy:
 
     def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
         """The caller's id wherever it is asked for."""
-        return {} if caller is None else dict.fromkeys(self.filled(pattern), caller.user_id)
+        if caller is None:
+            return {}
+        return {name: None if name == "imported" else caller.user_id for name in self.filled(pattern)}
 
     async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
@@ -156,4 +159,6 @@ def _visible(post: Post, caller: User | None) -> bool:
 def _new_post(given: Any, caller: User) -> Any:
     """The caller's new post: what they say of it, and nothing that is the server's to say."""
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
-    return {**{name: fields[name] for name in _GIVEN_POST if name in fields}, "user_id": caller.user_id}
+    if fields["user_id"] != caller.user_id:
+        raise AccessRefused("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
+    return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

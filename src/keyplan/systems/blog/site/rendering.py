@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -81,7 +81,14 @@ def _count(number: int) -> str:
     return f"{number:,}"
 
 
-_DEVICES = (("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac OS", "a Mac"), ("Linux", "Linux"))
+_DEVICES = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "a Mac"),
+    ("Linux", "Linux"),
+)
 _BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
 
 
@@ -124,5 +131,6 @@ def environment() -> Environment:
         "tag_path": _tag_path,
     }
     made.filters.update(filters)
-    made.globals["asset"] = asset
+    own: Mapping[str, Any] = {"asset": asset}
+    made.globals.update(own)
     return made

@@ -1,8 +1,8 @@
 """The site itself: what its pages share, and how a handler becomes an endpoint.
 
-A handler is a plain function of a ``Turn``: the site, the request, its visitor and, for a form, what was typed. It runs in a
-worker thread, so it may call the store and hash passwords without keeping other requests waiting. Forms are read, and
-their token checked, before it is called.
+A handler is a plain function of a ``Turn``: the site, the request, its visitor and, for a form, what was typed. It runs
+in a worker thread, so it may call the store and hash passwords without keeping other requests waiting. Forms are read,
+and their token checked, before it is called.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from keyplan import Cursor
 from keyplan.errors import CursorError, KeyplanError, Refused, RequestError, WriteFailed
 from keyplan.systems.blog.design import Blog
 from keyplan.systems.blog.entities import Post, User
@@ -111,9 +112,10 @@ class Turn:
         return self.visitor.user
 
     @property
-    def cursor(self) -> str | None:
+    def cursor(self) -> Cursor | None:
         """Where the page before ended."""
-        return self.query.get("cursor") or None
+        given = self.query.get("cursor")
+        return Cursor(given) if given else None
 
     def path(self, name: str) -> str:
         """A part of the address."""

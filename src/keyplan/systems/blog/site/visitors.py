@@ -36,7 +36,8 @@ class Visitor:
     signed_in: SignedIn | None = None
     visit: str | None = None
     theme: Literal["light", "dark"] | None = None
-    _set: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    changes: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    """Cookies to write into the response: their values, or None for those to be removed."""
 
     @property
     def user(self) -> User | None:
@@ -65,7 +66,7 @@ class Visitor:
             return self.signer.signature("csrf", f"session {self.session.session_id}")
         if self.visit is None:
             self.visit = random_token()
-            self._set[VISIT] = self.visit
+            self.changes[VISIT] = self.visit
         return self.signer.signature("csrf", f"visit {self.visit}")
 
     def knows(self, token: str) -> bool:
@@ -102,7 +103,7 @@ class Visitors:
             token = self.token(signed)
             visitor.signed_in = None if token is None else session_of(self.blog, token)
             if visitor.signed_in is None:
-                visitor._set[SESSION] = None  # noqa: SLF001 - the two are one
+                visitor.changes[SESSION] = None
             elif token is not None and visitor.signed_in.rotate:
                 fresh = rotate(self.blog, token, seconds=self.settings.session_seconds)
                 if fresh is not None:  # else another request of this browser has it
@@ -119,19 +120,19 @@ class Visitors:
 
     def keep(self, visitor: Visitor, token: str) -> None:
         """Let the visitor's browser hold a session from now on."""
-        visitor._set |= {SESSION: self.signed(token), VISIT: None}  # noqa: SLF001
+        visitor.changes |= {SESSION: self.signed(token), VISIT: None}
 
     def leave(self, visitor: Visitor) -> None:
         """Let the visitor's browser forget its session."""
-        visitor._set |= {SESSION: None, VISIT: None}  # noqa: SLF001
+        visitor.changes |= {SESSION: None, VISIT: None}
 
     def finish(self, visitor: Visitor, response: Response) -> Response:
         """Write the cookies that changed, and say that a page made for somebody is nobody else's."""
-        for name, value in visitor._set.items():  # noqa: SLF001
+        for name, value in visitor.changes.items():
             self._cookie(response, name, value, self.settings.session_seconds if name == SESSION else None)
             if name == SESSION:
                 self._form_token(response, value)
-        if visitor.user is not None or visitor._set:  # noqa: SLF001
+        if visitor.user is not None or visitor.changes:
             response.headers["cache-control"] = "private, no-store"
         response.headers.setdefault("cache-control", "private, no-cache")
         return response

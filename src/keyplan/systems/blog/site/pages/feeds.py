@@ -132,9 +132,9 @@ def sitemap_of_day(turn: Turn) -> Response:
     """The posts that were published on a day."""
     try:
         start = datetime.strptime(turn.path("day"), "%Y-%m-%d").replace(tzinfo=UTC)
-    except ValueError:
+        span = Range(ge=start, lt=start + timedelta(days=1))
+    except (OverflowError, ValueError):
         raise not_found() from None
-    span = Range(ge=start, lt=start + timedelta(days=1))
     page = turn.blog.published_between(span, limit=DAY_MAX)
     return _urls((_post(turn, one), one.updated_at) for one in cards(page, {}))
 

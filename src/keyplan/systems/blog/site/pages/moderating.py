@@ -15,7 +15,7 @@ from keyplan.systems.blog.site.site import Problem, Turn, not_found
 __all__ = ["handle", "inbox", "posts", "set_status", "users"]
 
 UserStatus = Literal["active", "suspended", "deleted"]
-STATUSES: tuple[UserStatus, ...] = ("active", "suspended", "deleted")
+STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
 PostStatus = Literal["published", "unpublished", "archived"]
 PAGE = 25
 _MONTH = re.compile(r"20[0-9]{2}-(?:0[1-9]|1[0-2])")
@@ -24,8 +24,7 @@ FIRST_YEAR = 2000
 
 def users(turn: Turn) -> Response:
     """Users in a status, by rating or newest first."""
-    asked = turn.query.get("status", "active")
-    status = cast("UserStatus", asked if asked in STATUSES else "active")
+    status = STATUSES.get(turn.query.get("status", ""), "active")
     order = "newest" if turn.query.get("order") == "newest" else "rating"
     ask = turn.blog.latest_users if order == "newest" else turn.blog.users_by_rating
     page = ask(status, limit=PAGE, cursor=turn.cursor)

@@ -213,7 +213,9 @@ def tagged(turn: Turn) -> Response:
         cursor=page.cursor,
         first=turn.cursor is not None,
         empty="No post carries " + ("this tag." if len(chosen) == 1 else "all of these tags."),
-        chosen=[(tag, tags_path(rest) if (rest := [one for one in chosen if one != tag]) else "/tags") for tag in chosen],
+        chosen=[
+            (tag, tags_path(rest) if (rest := [one for one in chosen if one != tag]) else "/tags") for tag in chosen
+        ],
         adding=[(tag, tags_path([*chosen, tag])) for tag in adding],
     )
 

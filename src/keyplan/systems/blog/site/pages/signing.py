@@ -160,7 +160,7 @@ def go_to_provider(turn: Turn) -> Response:
 
 
 def choose(turn: Turn) -> Response:
-    """The page of the offline provider: whom shall it say that you are?"""
+    """The page of the offline provider, which asks whom it shall name."""
     provider = _provider(turn)
     if not isinstance(provider, OfflineProvider):
         raise not_found()
@@ -172,9 +172,7 @@ def callback(turn: Turn) -> Response:
     provider = _provider(turn)
     state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
     if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
-        raise Problem(
-            400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN
-        )
+        raise Problem(400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN)
     found = provider.identity(turn.query, _callback(turn, provider))
     if found is None:
         raise Problem(400, "It said no", f"{provider.title.capitalize()} didn't say who you are.", _AGAIN)

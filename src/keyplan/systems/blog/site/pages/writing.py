@@ -1,13 +1,13 @@
 """An author's desk and the editor: drafts, preview, saving, publishing.
 
-A post that somebody else has changed since it was opened isn't overwritten: both texts are shown, and the author decides.
-Whoever isn't the author of a draft is told that it isn't there.
+A post that was changed since it was opened isn't overwritten: both texts are shown, and the author decides. Whoever
+isn't the author of a draft is told that it isn't there.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Literal, cast
+from typing import Literal
 
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
@@ -29,13 +29,12 @@ TAGS_MAX = 5
 DESK_PAGE = 20
 
 Status = Literal["unpublished", "published", "archived"]
-STATUSES: tuple[Status, ...] = ("unpublished", "published", "archived")
+STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
 
 
 def desk(turn: Turn) -> Response:
     """One's own posts by status."""
-    asked = turn.query.get("status", "unpublished")
-    status = cast("Status", asked if asked in STATUSES else "unpublished")
+    status = STATUSES.get(turn.query.get("status", ""), "unpublished")
     user = turn.user
     page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
     return turn.page(
@@ -54,7 +53,9 @@ def new_form(turn: Turn) -> Response:
     return _editor(turn, Form(), None)
 
 
-def _editor(turn: Turn, form: Form, post: Post | None, status: int = 200, theirs: PostWithContent | None = None) -> Response:
+def _editor(
+    turn: Turn, form: Form, post: Post | None, status: int = 200, theirs: PostWithContent | None = None
+) -> Response:
     return turn.page(
         "editor.html",
         status,

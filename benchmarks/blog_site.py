@@ -1,0 +1,367 @@
+"""The blog's site and its API under load: how long each page and each endpoint takes, one after the other.
+
+``keyplan serve blog`` runs in one process of its own, on the embedded store with a sample of 100,000 posts and 10,000
+people. Requests leave at a steady rate (100 a second), whether the ones before have been answered or not, and each
+one's time runs from the moment when it should have left: a server that falls behind is seen to. Which post, tag or
+author is asked for is drawn anew each time, the popular ones more often.
+
+``make bench-blog`` writes docs/benchmarks-blog.md. ``--posts 2000 --seconds 3`` is a quick look. The sample is kept in
+``.cache/`` and used again. Seconds are no test: what a page costs is asserted in tests/systems/blog_site as requests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import apsw
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.http_load import Client, Reply
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.sample import DEMO_PASSWORD
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "benchmarks-blog.md"
+BEGIN, END = "<!-- blog_site: begin -->", "<!-- blog_site: end -->"
+KEYPLAN = (sys.executable, "-c", "from keyplan.cli import main; main()")
+TARGET_MS = 10.0
+WARM_UP_REQUESTS = 50
+KNOWN_MAX = 2000
+"""Posts and people that requests are made for."""
+
+
+@dataclass
+class Known:
+    """What is in the store: posts with their slugs and tags, the most popular first; people; a moderator's message."""
+
+    posts: list[Post]
+    users: list[User]
+    tags: list[str]
+    cursor: str
+    own: Post
+    ids: dict[str, str]
+    random: random.Random = field(default_factory=lambda: random.Random(1))
+
+    def post(self) -> Post:
+        """Some post; the popular ones more often."""
+        return self.posts[min(int(self.random.paretovariate(0.7)) - 1, len(self.posts) - 1)]
+
+    def user(self) -> User:
+        return self.random.choice(self.users)
+
+    def tag(self) -> str:
+        return self.tags[min(int(self.random.paretovariate(0.9)) - 1, len(self.tags) - 1)]
+
+
+def known(blog: Blog) -> Known:
+    """Read what requests are made for."""
+    posts: list[Post] = []
+    page = blog.popular_posts(limit=100)
+    while True:
+        posts += page.items
+        if page.cursor is None or len(posts) >= KNOWN_MAX:
+            break
+        page = blog.popular_posts(limit=100, cursor=page.cursor)
+    users = [one for one in blog.users({post.user_id for post in posts}) if one.status == "active"]
+    latest = blog.latest_posts(limit=10)
+    people = {name: blog.user_by_username(name) for name in ("reader", "author", "moderator")}
+    ids = {name: one.user_id for name, one in people.items() if one is not None}
+    own = next(iter(blog.posts_of_user(ids["author"], "published", limit=1)), posts[0])
+    return Known(posts, users, [one.tag for one in blog.trending_tags(limit=200)], latest.cursor or "", own, ids)
+
+
+Make = Callable[[Known], tuple[str, dict[str, object] | None]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is asked for: as whom, and by which requests (a path, and the JSON of a write)."""
+
+    name: str
+    make: Make
+    who: str = ""
+    limited: bool = True
+    """Whether it is held to the target."""
+
+
+def page(name: str, make: Callable[[Known], str], who: str = "") -> Target:
+    return Target(name, lambda one: (make(one), None), who)
+
+
+def read(pattern: str, who: str = "", **given: Callable[[Known], object] | object) -> Target:
+    """A read of the API; arguments are values, or functions of what is known."""
+
+    def make(one: Known) -> tuple[str, None]:
+        values = {name: value(one) if callable(value) else value for name, value in given.items()}
+        query = urlencode(values, doseq=True)
+        return f"/api/{pattern}" + (f"?{query}" if query else ""), None
+
+    return Target(f"GET /api/{pattern}", make, who)
+
+
+def write(pattern: str, who: str = "reader", **given: Callable[[Known], object] | object) -> Target:
+    """A write of the API."""
+
+    def make(one: Known) -> tuple[str, dict[str, object]]:
+        return f"/api/{pattern}", {name: value(one) if callable(value) else value for name, value in given.items()}
+
+    return Target(f"POST /api/{pattern}", make, who)
+
+
+def two_tags(one: Known) -> list[str]:
+    tags = next((post.tags for post in (one.post() for _ in range(50)) if len(post.tags) > 1), ())
+    return list(tags[:2]) or [one.tag()]
+
+
+PAGES = [
+    page("/static/site.css (the floor)", lambda _: "/static/site.css"),
+    page("/", lambda _: "/"),
+    page("/latest", lambda _: "/latest"),
+    page("/latest?cursor=…", lambda one: f"/latest?cursor={one.cursor}"),
+    page("/popular", lambda _: "/popular"),
+    page("/posts/…", lambda one: f"/posts/{quote(one.post().slug)}"),
+    page("/posts/… (any)", lambda one: f"/posts/{quote(one.random.choice(one.posts).slug)}"),
+    page("/authors/…", lambda one: f"/authors/{one.user().username}"),
+    page("/tags", lambda _: "/tags"),
+    page("/tags/…", lambda one: f"/tags/{quote(one.tag())}"),
+    page("/tags/…,…", lambda one: "/tags/" + ",".join(map(quote, two_tags(one)))),
+    page("/search?q=…", lambda one: f"/search?q={quote(one.tag())}"),
+    page("/search/tags?prefix=…", lambda one: f"/search/tags?prefix={quote(one.tag()[:2])}"),
+    page("/feed.rss", lambda _: "/feed.rss"),
+    page("/feed.atom", lambda _: "/feed.atom"),
+    page("/robots.txt", lambda _: "/robots.txt"),
+    page("/sitemap.xml", lambda _: "/sitemap.xml"),
+    page("/sitemap-YYYY.xml", lambda _: "/sitemap-2026.xml"),
+    page("/sitemap-YYYY-MM-DD.xml", lambda one: f"/sitemap-{one.random.choice(one.posts).listed_at:%Y-%m-%d}.xml"),
+    page("/sign-in", lambda _: "/sign-in"),
+    page("/sign-up", lambda _: "/sign-up"),
+    page("/contact", lambda _: "/contact"),
+    page("/ signed in", lambda _: "/", "reader"),
+    page("/posts/… signed in", lambda one: f"/posts/{quote(one.post().slug)}", "reader"),
+    page("/desk", lambda _: "/desk?status=published", "author"),
+    page("/write", lambda _: "/write", "author"),
+    page("/write/…", lambda one: f"/write/{one.own.post_id}", "author"),
+    page("/account", lambda _: "/account", "author"),
+    page("/moderation", lambda _: "/moderation", "moderator"),
+    page("/moderation?order=newest", lambda _: "/moderation?order=newest", "moderator"),
+    page("/moderation/posts", lambda _: "/moderation/posts", "moderator"),
+    page("/inbox", lambda _: "/inbox?month=2026-11", "moderator"),
+]
+READS = [
+    read("latest_posts"),
+    read("popular_posts"),
+    read("published_between", limit=10),
+    read("posts_by_tags", tags=two_tags),
+    read("trending_tags"),
+    read("tags_starting", tag=lambda one: one.tag()[:2]),
+    read("tag", tag=Known.tag),
+    read("tags", tag=lambda one: [one.tag(), one.tag()]),
+    read("user_by_username", username=lambda one: one.user().username),
+    read("user", user_id=lambda one: one.user().user_id),
+    read("users", user_id=lambda one: [one.user().user_id for _ in range(10)]),
+    read("front_page", replica=lambda one: one.random.randrange(8)),
+    read("post_by_slug", slug=lambda one: one.post().slug),
+    read("slug_of", slug=lambda one: one.post().slug),
+    read("post", post_id=lambda one: one.post().post_id),
+    read("whole_post", post_id=lambda one: one.post().post_id),
+    read("posts_of_user", user_id=lambda one: one.user().user_id, status="published"),
+    read("post_seen", "reader", post_id=lambda one: one.own.post_id),
+    read("user_viewed", "reader", viewed_id=lambda one: one.ids["author"]),
+    read("who_saw_post", "author", post_id=lambda one: one.own.post_id),
+    read("posts_by_status", "moderator", status="published"),
+    read("users_by_rating", "moderator", status="active"),
+    read("latest_users", "moderator", status="active"),
+    read("user_by_email", "moderator", email="author@example.com"),
+    read("contact_messages", "moderator", month="2026-11"),
+]
+WRITES = [
+    write("view_post", post_id=lambda one: one.post().post_id),
+    write("like_post", post_id=lambda one: one.post().post_id),
+    write("rate_post", post_id=lambda one: one.post().post_id, stars=lambda one: one.random.randint(1, 5)),
+    write("unlike_post", post_id=lambda one: one.post().post_id),
+    write("view_user", viewed_id=lambda one: one.user().user_id),
+    write("edit_profile", "author", name="Avery Author", bio=lambda one: f"Writes. {one.random.random()}"),
+]
+
+
+@dataclass
+class Measured:
+    """What a target took, in milliseconds; and how large its answer was."""
+
+    target: Target
+    milliseconds: list[float]
+    statuses: set[int]
+    body_bytes: int
+
+    def percentile(self, share: float) -> float:
+        ordered = sorted(self.milliseconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+async def measure(client: Client, target: Target, one: Known, headers: dict[str, str], rate: float, seconds: float) -> Measured:
+    """Ask at a steady rate for some seconds."""
+    for _ in range(WARM_UP_REQUESTS):
+        await send(client, target, one, headers)
+    count = int(rate * seconds)
+    begun = time.perf_counter() + 0.02
+    replies: list[Reply] = []
+    took: list[float] = []
+
+    async def ask(number: int) -> None:
+        due = begun + number / rate
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        replies.append(await send(client, target, one, headers))
+        took.append((time.perf_counter() - due) * 1000)
+
+    await asyncio.gather(*(ask(number) for number in range(count)))
+    size = max(len(reply.body) for reply in replies)
+    return Measured(target, took, {reply.status for reply in replies}, size)
+
+
+async def send(client: Client, target: Target, one: Known, headers: dict[str, str]) -> Reply:
+    path, body = target.make(one)
+    if body is None:
+        return await client.request("GET", path, headers)
+    content = json.dumps(body).encode()
+    return await client.request("POST", path, {**headers, "content-type": "application/json"}, content)
+
+
+async def sign_in(client: Client, login: str) -> dict[str, str]:
+    """The headers of somebody who has signed in by the form."""
+    shown = await client.request("GET", "/sign-in", {})
+    token = re.search(r'name="csrf" value="([^"]+)"', shown.body.decode())
+    assert token is not None
+    form = urlencode({"csrf": token.group(1), "login": login, "password": DEMO_PASSWORD}).encode()
+    headers = {"cookie": shown.cookies(), "content-type": "application/x-www-form-urlencoded"}
+    answer = await client.request("POST", "/sign-in", headers, form)
+    assert answer.status == 303, answer.body
+    csrf = re.search(r"csrf_token=([^;]+)", answer.cookies())
+    return {"cookie": answer.cookies(), "x-csrf-token": csrf.group(1) if csrf else ""}
+
+
+@contextmanager
+def served(db: Path) -> Iterator[int]:
+    """The site in a process of its own; its port."""
+    command = [*KEYPLAN, "serve", "blog", "--db", str(db), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            text = ""
+            assert process.stdout is not None
+            while "Ctrl-C" not in text:
+                line = process.stdout.readline()
+                assert line, "the server ended"
+                text += line
+            found = re.search(r"http://127\.0\.0\.1:(\d+)", text)
+            assert found is not None
+            yield int(found.group(1))
+        finally:
+            process.terminate()
+
+
+def sampled(posts: int) -> Path:
+    """The store with its sample; made when it is missing, which takes some minutes."""
+    db = ROOT / ".cache" / f"bench-blog-{posts}.db"
+    db.parent.mkdir(exist_ok=True)
+    subprocess.run([*KEYPLAN, "sample", "blog", "--count", str(posts), "--db", str(db)], check=True)
+    return db
+
+
+async def run(port: int, one: Known, targets: list[Target], rate: float, seconds: float) -> list[Measured]:
+    client = Client("127.0.0.1", port)
+    people = {name: await sign_in(client, name) for name in ("reader", "author", "moderator")}
+    found: list[Measured] = []
+    for target in targets:
+        measured = await measure(client, target, one, people.get(target.who, {}), rate, seconds)
+        print(
+            f"{target.name:40} p50 {measured.percentile(0.5):6.2f}  p99 {measured.percentile(0.99):6.2f}  "
+            f"max {max(measured.milliseconds):6.2f} ms  {measured.body_bytes:7,} bytes  {sorted(measured.statuses)}",
+            flush=True,
+        )
+        found.append(measured)
+    await client.close()
+    return found
+
+
+def table(groups: list[tuple[str, list[Measured]]], facts: str) -> str:
+    """The results as Markdown."""
+    lines: list[str] = []
+    for title, measured in groups:
+        lines += [f"### {title}", "", "| what | p50 ms | p99 ms | max ms | bytes | |", "|---|--:|--:|--:|--:|---|"]
+        for one in measured:
+            over = "" if one.percentile(0.99) < TARGET_MS else "over"
+            failed = "" if one.statuses <= {200, 204} else f"answers {sorted(one.statuses)}"
+            lines.append(
+                f"| `{one.target.name}` | {one.percentile(0.5):.1f} | {one.percentile(0.99):.1f} "
+                f"| {max(one.milliseconds):.1f} | {one.body_bytes:,} | {' '.join(filter(None, (over, failed)))} |"
+            )
+        lines.append("")
+    return "\n".join([*lines, facts, ""])
+
+
+def facts(args: argparse.Namespace, one: Known) -> str:
+    return (
+        f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests a second, "
+        f"{args.seconds:g} seconds each, {len(one.posts):,} posts asked for.\n"
+        f"CPython {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {platform.system()} "
+        f"{platform.machine()}, {os.cpu_count()} cores, of which the generator of the load uses one; load average before "
+        f"the run {args.load:.1f}."
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--posts", type=int, default=100_000)
+    parser.add_argument("--rate", type=float, default=100.0, help="requests a second")
+    parser.add_argument("--seconds", type=float, default=10.0, help="for each page and endpoint")
+    parser.add_argument("--only", default="", help="those whose name has this in it")
+    parser.add_argument("--db", type=Path, help="a store with the sample, instead of one in .cache")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    args = parser.parse_args()
+    db = args.db or sampled(args.posts)
+    args.load = os.getloadavg()[0]
+    with Blog.open(db) as blog:
+        one = known(blog)
+    groups = [("Pages", PAGES), ("Reads of the API", READS), ("Writes of the API", WRITES)]
+    results: list[tuple[str, list[Measured]]] = []
+    with served(db) as port:
+        one.cursor = asyncio.run(first_cursor(port))
+        for title, targets in groups:
+            chosen = [target for target in targets if args.only in target.name]
+            results.append((title, asyncio.run(run(port, one, chosen, args.rate, args.seconds))))
+    over = [m.target.name for _, group in results for m in group if m.percentile(0.99) >= TARGET_MS]
+    Console().print(Table(title=f"p99 of {TARGET_MS:g} ms or more: {', '.join(over) or 'none'}"))
+    if args.write:
+        text = PAGE.read_text(encoding="utf-8")
+        before, _, rest = text.partition(BEGIN)
+        _, _, after = rest.partition(END)
+        made = table(results, facts(args, one))
+        PAGE.write_text(f"{before}{BEGIN}\n\n{made}\n{END}{after}", encoding="utf-8")
+
+
+async def first_cursor(port: int) -> str:
+    """The cursor of the second page, as the site signs it."""
+    client = Client("127.0.0.1", port)
+    shown = await client.request("GET", "/latest", {})
+    await client.close()
+    found = re.search(r"cursor=([^\"&]+)", shown.body.decode())
+    return found.group(1) if found else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""An HTTP/1.1 client for load generators: connections kept open and used again, and nothing between them and the
+socket that could hide what a server does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+__all__ = ["Client", "Reply"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A response."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def cookies(self) -> str:
+        """The cookies that it sets, as a request sends them."""
+        pairs = [value.partition(";")[0] for name, value in self.headers if name == "set-cookie"]
+        return "; ".join(pair for pair in pairs if pair.partition("=")[2])
+
+
+class Client:
+    """Requests to one server, each on a connection of its own while it runs."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host = host
+        self.port = port
+        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def request(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
+        """One request. The server must say how long its answer is."""
+        reader, writer = self._free.pop() if self._free else await asyncio.open_connection(self.host, self.port)
+        lines = [f"{method} {path} HTTP/1.1", f"host: {self.host}:{self.port}", f"content-length: {len(body)}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        writer.write("\r\n".join([*lines, "", ""]).encode() + body)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        found = [(name.lower(), value) for name, _, value in (line.partition(": ") for line in head[1:] if line)]
+        length = next((int(value) for name, value in found if name == "content-length"), 0)
+        content = await reader.readexactly(length) if length else b""
+        self._free.append((reader, writer))
+        return Reply(int(head[0].split(" ")[1]), found, content)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for _, writer in self._free:
+            writer.close()
+            await writer.wait_closed()
+        self._free.clear()

@@ -1,0 +1,117 @@
+"""What ``keyplan explain`` tells: an explanation with what a typical call takes; as data, and as Markdown.
+
+How it looks in a terminal is in ``explain.py``; the requests are explained in ``keyplan.client.explain``, and what they
+take is reckoned in ``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.client.explain import Explanation, explain, explain_all
+from keyplan.cost.estimate import PatternEstimate, estimate, estimate_pattern
+from keyplan.export.markdown import Row, cell, code, markdown_table, pattern_table
+from keyplan.opening import Design
+from keyplan.web.answers import pretty
+
+__all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown"]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """An explanation, and the estimate of a typical call: items of the model's own sizes, one page of an answer."""
+
+    explanation: Explanation
+    estimate: PatternEstimate
+
+    @property
+    def takes(self) -> str:
+        """What a typical call takes, in words: ``1 request, 0.5 read units``."""
+        if self.estimate.failure is not None:
+            return "unknown"
+        count = len(self.estimate.requests)
+        parts = [f"{count} request{'' if count == 1 else 's'}"]
+        for units, name in ((self.estimate.read_units, "read"), (self.estimate.write_units, "write")):
+            if units:
+                parts.append(f"{units:g} {name} unit{'' if units == 1 else 's'}")
+        return ", ".join(parts)
+
+    @property
+    def arithmetic(self) -> list[str]:
+        """How the units come about, a line for each table or index that a request reads or writes."""
+        return [
+            f"{request.operation}{f' on {line.target}' if line.target else ''}: {line.why}"
+            for request in self.estimate.requests
+            for line in request.lines
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Both as JSON data."""
+        takes: dict[str, Any] = {"failure": self.estimate.failure}
+        if self.estimate.failure is None:
+            takes = {
+                "requests": len(self.estimate.requests),
+                "read_units": self.estimate.read_units,
+                "write_units": self.estimate.write_units,
+                "arithmetic": self.arithmetic,
+                "notes": list(self.estimate.notes),
+            }
+        return {**self.explanation.as_json(), "takes": takes}
+
+
+def explained(design: type[Design], pattern: str, arguments: dict[str, Any] | None = None) -> Explained:
+    """One pattern. Raises UnknownPattern, ArgumentError, KeyFieldError."""
+    return Explained(explain(design, pattern, arguments), estimate_pattern(design, pattern))
+
+
+def explained_all(design: type[Design]) -> list[Explained]:
+    """All patterns, in the order of the class."""
+    estimates = {one.name: one for one in estimate(design).patterns}
+    return [Explained(one, estimates[one.pattern]) for one in explain_all(design)]
+
+
+# Markdown
+
+
+def design_markdown(found: Iterable[Explained]) -> str:
+    """The table of a design's patterns, for a README."""
+    return pattern_table(_row(one) for one in found) + "\n"
+
+
+def _row(one: Explained) -> Row:
+    explanation = one.explanation
+    conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
+    return Row(
+        explanation.id, explanation.question, explanation.operation, explanation.index, conditions, takes=one.takes
+    )
+
+
+def pattern_markdown(found: Explained) -> str:
+    """One pattern's explanation as a section."""
+    return "\n".join(_section(found)) + "\n"
+
+
+def _section(found: Explained) -> Iterator[str]:
+    one = found.explanation
+    yield f"### {cell(one.id)} {code(one.question)}"
+    for text in filter(None, (one.doc, one.proof, one.note)):
+        yield from ("", text)
+    facts = [
+        ("operation", one.operation),
+        ("on", code(one.index) if one.index else "the table"),
+        ("key", code(one.key) if one.key else ""),
+        ("condition", "<br>".join(code(step) for step in one.key_condition.split(" → ") if step)),
+        ("filter", code(one.filter) if one.filter else ""),
+        ("order", one.direction or ""),
+        ("asks first", ", ".join(code(name) for name in one.asks)),
+        ("a typical call takes", found.takes),
+        ("since", "<br>".join(map(cell, found.arithmetic))),
+    ]
+    yield from ("", markdown_table(["", ""], ([name, text] for name, text in facts if text)))
+    if one.others:
+        rows = ([code(other.key), cell(other.place), cell(other.reason)] for other in one.others)
+        yield from ("", markdown_table(["another key", "on", "why not"], rows))
+    for request in one.requests:
+        yield from ("", f"{request.operation}:", "", "```json", pretty(request.parameters), "```")

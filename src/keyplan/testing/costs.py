@@ -1,0 +1,150 @@
+"""``assert_cost``: what a pattern costs, as a test. Metered on a store, or predicted by the cost model.
+
+The model is ``keyplan.cost``; that both agree is tested there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.cost.estimate import estimate_pattern
+from keyplan.design.patterns import Bound, Pattern
+from keyplan.design.plans import ReadPattern
+from keyplan.design.shapes import ShapeKind
+from keyplan.errors import RequestError
+from keyplan.opening import Design
+
+__all__ = ["Metered", "assert_cost", "metering"]
+
+_READS = frozenset({"GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems"})
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """One request and the units that the store says it consumed: by target, the table as the empty text."""
+
+    operation: str
+    units: Mapping[str, float]
+
+    @property
+    def reads(self) -> bool:
+        """Whether they are read units."""
+        return self.operation in _READS
+
+    def __str__(self) -> str:
+        units = ", ".join(f"{name or 'table'} {units:g}" for name, units in self.units.items())
+        return f"{self.operation}: {units or 'nothing'} {'read' if self.reads else 'write'} units"
+
+
+@dataclass
+class _Meter:
+    """A transport that asks for the consumed capacity of each request, and keeps it."""
+
+    inner: Any
+    metered: list[Metered] = field(default_factory=list[Metered])
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The response of one request."""
+        response: dict[str, Any] = self.inner.call(operation, {**parameters, "ReturnConsumedCapacity": "INDEXES"})
+        consumed = response.get("ConsumedCapacity") or []
+        self.metered.append(Metered(operation, _units(consumed if isinstance(consumed, list) else [consumed])))
+        return response
+
+    def call_all(self, requests: list[Any]) -> list[dict[str, Any]]:
+        """The responses of several requests, one after the other."""
+        return [self.call(one.operation, one.parameters) for one in requests]
+
+
+def _units(consumed: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for one in consumed:
+        parts = {
+            "": one.get("Table", {}),
+            **one.get("LocalSecondaryIndexes", {}),
+            **one.get("GlobalSecondaryIndexes", {}),
+        }
+        for name, capacity in parts.items():
+            units = float(capacity.get("CapacityUnits", 0.0))
+            if units:
+                found[name] = found.get(name, 0.0) + units
+    return found
+
+
+@contextmanager
+def metering(design: Design) -> Iterator[list[Metered]]:
+    """Meter what synchronous code asks of a design's store meanwhile: a list that grows with each request."""
+    plain = design.store.transport
+    meter = _Meter(plain)
+    design.store.transport = meter
+    try:
+        yield meter.metered
+    finally:
+        design.store.transport = plain
+
+
+def assert_cost(
+    pattern: object,
+    /,
+    *arguments: Any,
+    read_units: float | None = None,
+    write_units: float | None = None,
+    **named: Any,
+) -> None:
+    """Assert what one call of a pattern costs, in read units, write units, or both.
+
+    ``assert_cost(cms.article, "1", read_units=0.5)``, of an open design: the pattern is called with the arguments, and
+    its store says what was consumed. ``assert_cost(Cms.article, read_units=0.5)``, of a design's class: the cost model
+    predicts it for typical items, and nothing is called. An iterator is read to its end. A write's units are those on
+    the table and on all its indexes.
+
+    Raises AssertionError with every request and its units; RequestError for what is no pattern.
+    """
+    if read_units is None and write_units is None:
+        raise RequestError("nothing to compare with", hint="say read_units=, write_units=, or both")
+    if isinstance(pattern, Bound):
+        found = _metered(pattern, arguments, named)
+        title, lines = f"{pattern.name}(...)", [str(one) for one in found]
+        reads = sum(sum(one.units.values()) for one in found if one.reads)
+        writes = sum(sum(one.units.values()) for one in found if not one.reads)
+    elif isinstance(pattern, Pattern) and pattern.owner is not None:
+        if arguments or named:
+            raise RequestError(
+                "arguments are for a pattern of an open design", hint="open it: design = Cms.open(':memory:')"
+            )
+        predicted = estimate_pattern(pattern.owner, pattern.name)
+        if predicted.failure is not None:
+            raise RequestError(f"no typical call could be thought of: {predicted.failure}", place=pattern.name)
+        title = f"{pattern.owner.__name__}.{pattern.name}, typically"
+        lines = [
+            f"{request.operation} on {line.target or 'the table'}: {line.units:g} {line.direction} units: {line.why}"
+            for request in predicted.requests
+            for line in request.lines
+        ]
+        reads, writes = predicted.read_units, predicted.write_units
+    else:
+        raise RequestError(f"{pattern!r} is no access pattern", hint="give cms.article, or Cms.article")
+    wrong = [
+        f"{units:g} {kind} units, expected {wanted:g}"
+        for kind, units, wanted in (("read", reads, read_units), ("write", writes, write_units))
+        if wanted is not None and abs(units - wanted) > 1e-9
+    ]
+    if wrong:
+        raise AssertionError("\n  ".join([f"{title} costs {'; '.join(wrong)}", *lines]))
+
+
+def _metered(pattern: Bound, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> list[Metered]:
+    design = pattern.runner
+    if not isinstance(design, Design):
+        raise RequestError(f"{pattern!r} is of no open design")
+    compiled = design.compiled.pattern(pattern.name)
+    with metering(design) as metered:
+        if not isinstance(compiled, ReadPattern):
+            design.run_write(pattern.name, arguments, named)
+        elif compiled.shape.kind is ShapeKind.ITERATOR:
+            list(design.stream(pattern.name, arguments, named))
+        else:
+            design.run_read(pattern.name, arguments, named)
+    return metered

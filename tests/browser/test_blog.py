@@ -1,0 +1,274 @@
+"""The blog in a browser: what a reader, an author and a moderator do, from joining to moderation; and how it looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from keyplan.systems.blog.design import Blog
+from tests.browser.blog import AXE, faults_of, serving_blog, sign_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+TIMEOUT_MS = 15_000
+Scheme = Literal["light", "dark"]
+REFUSED = re.compile(r"status of (?:403|404|409) ")
+"""What the console says of a page that isn't for its visitor, which tests ask for."""
+READABLE = (
+    "/",
+    "/latest",
+    "/popular",
+    "/authors/author",
+    "/tags",
+    "/search?q=notes",
+    "/search",
+    "/sign-in",
+    "/sign-up",
+    "/sign-in/with/offline/choose",
+    "/contact",
+    "/nothing",
+)
+OWN = ("/", "/desk?status=published", "/write", "/account")
+MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Blog, str]]:
+    with serving_blog() as (blog, address):
+        yield blog, address
+
+
+@pytest.fixture(scope="module")
+def blog(served: tuple[Blog, str]) -> Blog:
+    return served[0]
+
+
+@pytest.fixture
+def visitor(browser: Browser, served: tuple[Blog, str]) -> Iterator[Callable[..., Page]]:
+    """Somebody new at a browser of their own. What a page asks of another host, or says in the console, fails."""
+    _, address = served
+    contexts: list[BrowserContext] = []
+    told: list[str] = []
+
+    def arrive(width: int = 1280, scheme: Scheme = "light", *, scripts: bool = True) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=address, java_script_enabled=scripts
+        )
+        context.set_default_timeout(TIMEOUT_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(address) else told.append(request.url))
+        return page
+
+    yield arrive
+    for context in contexts:
+        context.close()
+    assert [one for one in told if not REFUSED.search(one)] == []
+
+
+def join(page: Page, name: str, *, writes: bool = True) -> None:
+    """Join by the form."""
+    page.goto("/")
+    page.get_by_role("link", name="Join", exact=True).click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Username").fill(name.split(maxsplit=1)[0].lower())
+    page.get_by_label("Email").fill(f"{name.split(maxsplit=1)[0].lower()}@example.org")
+    page.get_by_label("Password").fill("a quiet sentence of mine")
+    page.get_by_label("I would like to write, too").set_checked(writes)
+    page.get_by_role("button", name="Join").click()
+    page.get_by_text(f"Menu of {name}").wait_for(state="attached")
+
+
+def test_a_reader_reads_joins_likes_and_rates(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    page.goto("/")
+    page.locator(".card.lead h3 a").click()
+    page.get_by_role("link", name="Sign in").last.click()
+    assert "next=" in page.url
+    post = page.url.partition("next=")[2]
+    page.goto("/")
+    join(page, "Nora Reader", writes=False)
+    page.goto(post.replace("%2F", "/"))
+    like = page.get_by_role("button", name=re.compile("^Like"))
+    assert like.get_attribute("aria-pressed") == "false"
+    like.click()
+    page.get_by_role("button", name=re.compile("^Liked"), pressed=True).wait_for()
+    page.get_by_role("button", name="4 of 5").click()
+    page.get_by_text("Your rating").wait_for()
+    assert page.get_by_role("button", name="4 of 5").get_attribute("aria-current") == "true"
+    page.goto("/write")
+    assert "For authors" in page.get_by_role("main").inner_text()
+
+
+def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    page.goto("/tags")
+    tag = page.locator(".cloud a span").first.inner_text()
+    box = page.get_by_role("combobox", name="Search tags and authors")
+    box.press_sequentially(tag[:2])
+    page.get_by_role("option").first.wait_for()
+    names = page.get_by_role("option").all_inner_texts()
+    box.press("ArrowDown")
+    while page.locator('[role="option"][aria-selected="true"]').inner_text() != tag:
+        box.press("ArrowDown")
+    assert box.get_attribute("aria-activedescendant")
+    box.press("Enter")
+    assert box.input_value() == f"{tag} "
+    box.press("Enter")
+    page.wait_for_url("**/search?q=*")
+    assert tag in names
+    assert page.locator(".card").count() > 0
+    box = page.get_by_role("combobox", name="Search tags and authors")
+    box.fill("")
+    box.press_sequentially(tag[:2])
+    page.get_by_role("option").first.wait_for()
+    box.press("Escape")
+    assert box.get_attribute("aria-expanded") == "false"
+
+
+def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    join(page, "Otto Author")
+    page.get_by_text("This is your desk").wait_for()
+    page.get_by_role("link", name="New post").click()
+    page.get_by_label("Title").fill("Bread & butter <notes>")
+    page.get_by_label("Text").fill("Some **strong** words.\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    preview = page.get_by_role("region", name="Preview")
+    preview.locator("strong").get_by_text("strong").wait_for()
+    assert preview.locator("td").count() == 2
+    page.locator("#tags").fill("bread, notes")
+    page.get_by_role("button", name="Publish").click()
+    page.get_by_role("heading", level=1, name="Bread & butter <notes>").wait_for()
+    page.get_by_text("The post is published.").wait_for()
+    page.goto("/")
+    assert page.locator(".card.lead").get_by_text("Bread & butter <notes>").count() == 1
+    page.goto("/desk?status=published")
+    page.get_by_role("link", name="Bread & butter <notes>").first.click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_label("Text").fill("The quicker text.")
+    other.get_by_role("button", name="Save").click()
+    other.get_by_text("Saved.").wait_for()
+    page.get_by_label("Text").fill("The slower text.")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("This post was changed since you opened it").wait_for()
+    assert "The quicker text." in page.locator(".versions").inner_text()
+    assert "The slower text." in page.locator(".versions").inner_text()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("Saved.").wait_for()
+
+
+def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Callable[..., Page]) -> None:
+    author = visitor()
+    join(author, "Zoe Spam")
+    writer = visitor()
+    writer.goto("/contact")
+    writer.get_by_label("Your name").fill("Nina")
+    writer.get_by_label("Your email address").fill("nina@example.org")
+    writer.get_by_label("Subject").fill("Somebody floods the tags")
+    writer.get_by_label("Message").fill("Look at Zoe's posts, please.")
+    writer.get_by_role("button", name="Send").click()
+    writer.get_by_text("Your message has been sent").wait_for()
+    page = visitor()
+    sign_in(page, "moderator")
+    page.locator("summary").click()
+    page.get_by_role("link", name="Inbox").click()
+    message = page.get_by_role("article").filter(has_text="Somebody floods the tags")
+    assert "Look at Zoe's posts, please." in message.inner_text()
+    message.get_by_role("button", name="Handled").click()
+    message.get_by_text("· handled").wait_for()
+    page.goto("/moderation?order=newest")
+    page.get_by_role("row").filter(has_text="@zoe").get_by_role("button", name="Suspend").click()
+    page.get_by_text("The account's status is changed.").wait_for()
+    assert page.get_by_role("row").filter(has_text="@zoe").count() == 0
+    author.goto("/desk")
+    assert "/sign-in" in author.url
+    page.goto("/moderation?status=suspended&order=newest")
+    page.get_by_role("row").filter(has_text="@zoe").get_by_role("button", name="Activate").click()
+    page.get_by_text("The account's status is changed.").wait_for()
+
+
+def test_everything_works_without_scripts(visitor: Callable[..., Page], blog: Blog) -> None:
+    page = visitor(scripts=False)
+    sign_in(page, "author")
+    page.get_by_role("link", name="Write", exact=True).click()
+    page.get_by_label("Title").fill("Without scripts")
+    page.get_by_label("Text").fill("*Plain* forms.")
+    page.locator("#tags").fill("plain")
+    page.get_by_role("button", name="Preview").click()
+    assert page.locator(".preview em").inner_text() == "Plain"
+    page.get_by_role("button", name="Publish").click()
+    assert page.get_by_role("heading", level=1).inner_text() == "Without scripts"
+    page.get_by_role("searchbox").fill("plain")
+    page.get_by_role("searchbox").press("Enter")
+    assert "Without scripts" in page.get_by_role("main").inner_text()
+    page.locator("summary").click()
+    page.get_by_role("button", name="Sign out").click()
+    assert page.get_by_role("link", name="Sign in").count() == 1
+
+
+def test_light_or_dark_is_chosen_and_kept(visitor: Callable[..., Page]) -> None:
+    page = visitor(scheme="light")
+    page.goto("/")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.get_by_role("button", name="Light or dark").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    page.goto("/tags")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_the_menu_opens_and_closes_by_keyboard(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    sign_in(page, "reader")
+    page.goto("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details.menu").get_attribute("open") is not None
+    page.keyboard.press("Escape")
+    assert page.locator("details.menu").get_attribute("open") is None
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def every_page(visitor: Callable[..., Page], width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
+    """Every kind of page, for those who may see it."""
+    anybody, author, moderator = (visitor(width, scheme) for _ in range(3))
+    sign_in(author, "author")
+    sign_in(moderator, "moderator")
+    anybody.goto("/latest")
+    posts = anybody.locator(".card h2 a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    tag = anybody.locator(".card .tags a").first.get_attribute("href") or "/tags"
+    for page, paths in (
+        (anybody, (*READABLE, posts[0], posts[1], tag)),
+        (author, (*OWN, posts[0])),
+        (moderator, MODERATED),
+    ):
+        for path in paths:
+            page.goto(path)
+            yield path, page
+    author.goto("/desk?status=published")
+    author.locator(".rows h2 a").first.click()
+    yield "editor", author
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (390, "dark"), (768, "light"), (1280, "dark")])
+def test_every_page_fits_every_width(visitor: Callable[..., Page], width: int, scheme: Scheme) -> None:
+    for path, page in every_page(visitor, width, scheme):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
+        assert (brightness > 128) is (scheme == "light"), path
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix .cache axe-core, or KEYPLAN_AXE")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_the_accessibility_checker_finds_nothing(visitor: Callable[..., Page], width: int, scheme: Scheme) -> None:
+    found = {path: faults for path, page in every_page(visitor, width, scheme) if (faults := faults_of(page))}
+    assert found == {}

@@ -1,0 +1,80 @@
+"""``keyplan diff``. What is told of a change is tested in ``tests/diff``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import json_of, run
+from tests.diff.shop import SHOP, changed
+
+
+@pytest.fixture
+def shops(folder: Path) -> tuple[str, str]:
+    """Two checkouts; each imports a module of the same name from its own folder."""
+    for name, statuses in (("old", '"pending", "paid"'), ("new", '"pending"')):
+        (folder / name).mkdir()
+        (folder / name / "statuses.py").write_text(f"from typing import Literal\nStatus = Literal[{statuses}]\n")
+        text = changed(
+            ("status: Literal", "status: Status = 'pending'  # "),
+            ("class Kind", "from statuses import Status\nclass Kind"),
+        )
+        (folder / name / "designs.py").write_text(text, encoding="utf-8")
+    return "old/designs.py:Shop", "new/designs.py:Shop"
+
+
+def test_each_design_imports_from_its_own_folder(shops: tuple[str, str]) -> None:
+    found = run("diff", *shops)
+    assert found.exit_code == 1
+    assert "Breaks deployed data" in found.output
+    assert "Order.status" in found.output
+    assert "Shop: 1 breaks deployed data." in found.output
+    assert run("diff", shops[1], shops[0]).exit_code == 0
+    assert run("diff", shops[0], shops[0]).output == "Shop: no change.\n"
+
+
+def test_json_and_markdown(shops: tuple[str, str]) -> None:
+    found = json.loads(run("diff", *shops, "--json").output)
+    assert found["counts"]["breaks"] == 1
+    (change,) = found["changes"]
+    assert (change["code"], change["place"]) == ("type-narrowed", "Shop.Order.status")
+    text = run("diff", *shops, "--markdown").output
+    assert text.startswith("### Shop: 1 breaks deployed data\n\n|")
+    assert json_of("diff", shops[0], shops[0])["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "statuses"),
+    [
+        (("    merchant: str\n", "    merchant: str\n    by: str\n"), (1, 1, 1, 1, 0)),
+        (('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")'), (0, 1, 1, 1, 0)),
+        (("def order(self", "def one_order(self"), (0, 0, 1, 1, 0)),
+        (('    name: str = "?"\n', '    name: str = "!"\n'), (0, 0, 0, 1, 0)),
+    ],
+)
+def test_the_exit_status(change: tuple[str, str], statuses: tuple[int, ...], folder: Path) -> None:
+    (folder / "old.py").write_text(SHOP, encoding="utf-8")
+    (folder / "new.py").write_text(changed(change), encoding="utf-8")
+    levels = ("breaks", "migrate", "callers", "safe", "never")
+    found = [run("diff", "old.py:Shop", "new.py:Shop", "--fail-on", level).exit_code for level in levels]
+    assert tuple(found) == statuses
+
+
+def test_designs_that_cant_be_compared_are_told_at_once(folder: Path) -> None:
+    (folder / "broken.py").write_text("import nothing_there\n", encoding="utf-8")
+    found = run("diff", "broken.py:Shop", "gone.py:Shop")
+    assert found.exit_code == 2
+    assert "No module named 'nothing_there'" in found.stderr
+    assert "there is no file gone.py" in found.stderr
+    assert run("diff", "cms", "gone.py:Shop").exit_code == 2
+    assert "two forms" in run("diff", "cms", "cms", "--json", "--markdown").output
+
+
+def test_a_design_that_cant_work_is_told(folder: Path) -> None:
+    text = changed(('"ORDER#{order_id}", "HEAD"', '"USER#{order_id}", "PROFILE"'))
+    (folder / "broken.py").write_text(text, encoding="utf-8")
+    found = run("diff", "cms", "broken.py:Shop")
+    assert found.exit_code == 2
+    assert "its key can be the same" in found.stderr

@@ -1,0 +1,136 @@
+"""``keyplan export``. The formats are tested in ``tests/export``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from keyplan.cli.export import _CLASSES, _FORMATS, _VIEWS
+from keyplan.export.deployment import STREAM_VIEWS, TABLE_CLASSES
+from keyplan.export.formats import FORMATS
+from tests.cli.support import LIBRARY, run
+from tests.export.test_cloudformation import Loader
+
+
+def exported(*arguments: str) -> str:
+    found = run("export", *arguments)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def test_the_choices_are_those_that_there_are() -> None:
+    """They are spelt out in the command, so that its help loads nothing."""
+    assert tuple(FORMATS) == _FORMATS
+    assert tuple(STREAM_VIEWS) == _VIEWS
+    assert tuple(TABLE_CLASSES) == _CLASSES
+
+
+@pytest.mark.parametrize("name", ["cms", LIBRARY])
+@pytest.mark.parametrize("to", _FORMATS)
+def test_each_format_of_a_system_and_of_a_design(name: str, to: str, folder: Path) -> None:
+    text = exported(name, "--to", to)
+    assert ("GSI1" if name == "cms" else "BY_PRICE") in text
+    assert list(folder.iterdir()) == [], "no store is opened"
+
+
+def test_templates_in_both_forms() -> None:
+    in_yaml = yaml.load(exported("cms", "--to", "cloudformation"), Loader)
+    assert in_yaml == json.loads(exported("cms", "--to", "cloudformation", "--json"))
+    assert "resource" in json.loads(exported("cms", "--to", "terraform", "--json"))
+
+
+def test_options_reach_the_template() -> None:
+    options = ("--table-name", "cms-prod", "--recovery", "--deletion-protection", "--stream", "new", "--tag", "a=b")
+    more = ("--billing", "provisioned", "--read-units", "5", "--write-units", "6", "--table-class", "infrequent-access")
+    found = json.loads(exported("cms", "--to", "create-table", *options, *more))
+    assert found["CreateTable"] == {
+        **found["CreateTable"],
+        "TableName": "cms-prod",
+        "BillingMode": "PROVISIONED",
+        "TableClass": "STANDARD_INFREQUENT_ACCESS",
+        "DeletionProtectionEnabled": True,
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        "Tags": [{"Key": "a", "Value": "b"}],
+        "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6},
+    }
+    assert list(found) == ["CreateTable", "UpdateContinuousBackups"]
+
+
+def test_a_policy_for_a_place() -> None:
+    text = exported("cms", "--to", "iam", "--region", "eu-west-1", "--account", "123456789012", "--table-name", "cms-2")
+    resources = [one for statement in json.loads(text)["Statement"] for one in statement["Resource"]]
+    arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/cms-2"
+    assert resources == [arn, f"{arn}/index/GSI1"]
+
+
+def test_workbench_has_the_sample_or_what_a_store_holds(folder: Path) -> None:
+    def items(*arguments: str) -> int:
+        (table,) = json.loads(exported("cms", "--to", "workbench", *arguments))["DataModel"]
+        return sum(len(facet["TableData"]) for facet in table["TableFacets"])
+
+    assert items("--sample", "0") == 0
+    assert items() > items("--sample", "2") > 2
+    assert run("sample", "cms", "--count", "1", "--db", "one.db").exit_code == 0
+    assert 0 < items("--db", "one.db") < items()
+
+
+def test_what_workbench_leaves_out_is_told() -> None:
+    found = run("export", "tests.contract.design:Everything", "--to", "workbench")
+    assert found.exit_code == 0
+    assert "LSI1 is left out" in found.stderr
+
+
+def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
+    found = run("export", "cms", "--to", "cloudformation", "-o", "cms.yaml")
+    assert found.output == "Wrote cms.yaml.\n"
+    assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
+    found = run("export", LIBRARY, "--to", "create-table", "-o", "requests/")
+    assert found.output == "Wrote create-table.json, update-time-to-live.json into requests.\n"
+    expiry = json.loads((folder / "requests" / "update-time-to-live.json").read_text(encoding="utf-8"))
+    assert expiry["TimeToLiveSpecification"] == {"Enabled": True, "AttributeName": "expires_at"}
+    assert run("export", LIBRARY, "--to", "create-table", "-o", "all.json").exit_code == 0
+    assert list(json.loads((folder / "all.json").read_text(encoding="utf-8"))) == ["CreateTable", "UpdateTimeToLive"]
+
+
+def test_every_fault_of_the_options_is_told() -> None:
+    wrong = ("--table-name", "a b", "--read-units", "0", "--tag", "x", "--region", "mars", "--sample", "3")
+    found = run("export", "cms", "--to", "terraform", *wrong)
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    for text in (
+        "--region: terraform has no use for it",
+        "--sample: terraform has no use for it",
+        "tag 'x': isn't name=value",
+        "'a b' is no name for a table",
+        "read units: on-demand billing has none",
+        "read units: 0 is less than 1",
+        "AWS has no region 'mars'",
+    ):
+        assert text in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("cms", "--to", "mermaid", "--json"), "mermaid has no JSON form"),
+        (("cms", "--to", "markdown", "--json"), "markdown has no JSON form"),
+        (("cms", "--to", "iam", "-o", "no/such/folder/x.json"), "can't be written"),
+        (("cmz", "--to", "iam"), "did you mean cms?"),
+        (("cms", "--to", "workbench", "--db", "none.db"), "none.db"),
+    ],
+)
+def test_what_cant_be_done_is_told(arguments: tuple[str, ...], told: str) -> None:
+    found = run("export", *arguments)
+    assert found.exit_code in {1, 2}
+    assert told in found.output + found.stderr
+    assert "Traceback" not in found.output
+
+
+def test_a_folder_that_is_a_file(folder: Path) -> None:
+    (folder / "requests").write_text("", encoding="utf-8")
+    found = run("export", "cms", "--to", "create-table", "-o", "requests/")
+    assert found.exit_code == 2
+    assert "can't be" in found.stderr

@@ -1,0 +1,251 @@
+"""``keyplan cost`` as it is typed: tables, JSON, Markdown, one pattern's arithmetic, two designs, faults."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.systems import SYSTEM_NAMES
+from tests.cli.support import json_of, run
+
+TRAFFIC = """\
+[table]
+point_in_time_recovery = true
+
+[patterns.article_with_latest]
+per_second = 100
+peak_per_second = 900
+
+[patterns.AP8]
+per_second = 2
+
+[entities.Article]
+count = 10_000
+
+[entities.ArticleVersion]
+count = 50_000
+fields = { body = 12_000 }
+"""
+BEFORE = """\
+from keyplan import Design, Entity, Index, Key, Page, Put, Table, Writes, read, write
+
+INDEX = Index("BY_OWNER", "owner_pk", "owner_sk"{projection})
+
+
+class Note(Entity):
+    owner: str
+    note_id: str
+    text: str
+
+    primary = Key("NOTE#{{note_id}}", "HEAD")
+    by_owner = Key("OWNER#{{owner}}", "{{note_id}}", index=INDEX)
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[INDEX], entities=[Note])
+
+    @read("N1")
+    def note(self, note_id: str) -> Note | None: ...
+
+    @write("W1")
+    def add(self, note: Note) -> Writes:
+        yield Put(note)
+{more}"""
+MORE = """
+    @read("N2")
+    def notes_of(self, owner: str, limit: int = 10) -> Page[Note]: ...
+"""
+
+
+@pytest.fixture
+def traffic(tmp_path: Path) -> str:
+    """A traffic file of the CMS."""
+    path = tmp_path / "traffic.toml"
+    path.write_text(TRAFFIC)
+    return str(path)
+
+
+@pytest.fixture
+def designs(tmp_path: Path) -> tuple[str, str, str]:
+    """A design, a changed one, and a traffic file that both are priced by."""
+    (tmp_path / "before.py").write_text(BEFORE.format(projection="", more=MORE))
+    (tmp_path / "after.py").write_text(BEFORE.format(projection=', projection="KEYS_ONLY"', more=""))
+    (tmp_path / "notes.toml").write_text(
+        "[patterns]\nadd = { per_second = 10 }\nnotes_of = { per_second = 5 }\n"
+        "[entities.Note]\ncount = 1000\nitem_bytes = 3000\n"
+    )
+    return f"{tmp_path}/before.py:Notes", f"{tmp_path}/after.py:Notes", f"{tmp_path}/notes.toml"
+
+
+def flat(text: str) -> str:
+    """The text without the line breaks and spaces of its tables."""
+    return " ".join(text.split())
+
+
+def test_without_traffic_it_tells_units_and_a_million_calls() -> None:
+    """Each pattern has a line; nothing is said of months."""
+    found = run("cost", "cms")
+    assert found.exit_code == 0
+    assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", found.stdout)
+    assert re.search(r"AP8 +publish +GetItem, TransactWriteItems +1 +12 \+ 1 on GSI1 +\$8\.25", found.stdout)
+    assert "$/month" not in found.stdout
+    assert "assumed: title 65" in found.stdout
+
+
+def test_with_traffic_it_tells_the_month(traffic: str) -> None:
+    """Per pattern, per index, and in each way to pay; sizes are the file's."""
+    found = run("cost", "cms", "--traffic", traffic)
+    assert found.exit_code == 0, found.output
+    assert "100 (peak 900)" in found.stdout
+    assert "provisioned for the peak, Standard-IA" in found.stdout
+    assert "the traffic file: body 12,004" in flat(found.stdout)
+    assert re.search(r"GSI1 +0 +0 +2 +2", found.stdout)
+
+
+def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:
+    """What is shown, and how it comes about; what the parts cost is what the whole costs."""
+    found = json_of("cost", "cms", "--traffic", traffic)
+    patterns = {one["pattern"]: one for one in found["patterns"]}
+    latest = patterns["article_with_latest"]
+    assert latest["read_units"] == 2  # 725 + 12,184 B are 4 blocks
+    assert latest["usd_month"] == pytest.approx(100 * 2 * 2.628 * 0.125)
+    assert latest["requests"][0]["units"][0]["arithmetic"].endswith("→ 4 × 4 KB × 0.5 = 2")
+    on_demand = next(one for one in found["bills"] if one["name"] == "on-demand")
+    parts = sum(one["usd_month"] or 0 for one in found["patterns"]) + found["idle"]["usd"]
+    assert on_demand["usd"] == pytest.approx(parts) == pytest.approx(sum(one["usd"] for one in on_demand["charges"]))
+    assert found["chosen"]["name"] == "on-demand"
+    assert found["prices"]["region"] == "us-east-1"
+    assert found["failures"] == []
+
+
+def test_one_patterns_arithmetic(traffic: str) -> None:
+    """By its name or its id; as JSON too."""
+    for name in ("publish", "AP8"):
+        found = run("cost", "cms", "--traffic", traffic, "--explain", name)
+        assert found.exit_code == 0, found.output
+        text = flat(found.stdout)
+        assert re.search(r"Create ArticleVersion, 12,\d+ B → 12 × 1 KB × 2, in a transaction = 24", text)
+        assert re.search(r"GSI1 1 write entry changed, \d+ B → 1 × 1 KB = 1", text)
+        assert "A month at 2 calls a second: $" in found.stdout
+    assert json_of("cost", "cms", "--explain", "AP8")["pattern"] == "publish"
+
+
+def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
+    """Marked in the table, and said in the arithmetic."""
+    before, _, _ = designs
+    assert re.search(r"N2 +notes_of +Query +~0\.5", run("cost", before).stdout)
+    assert "assumed: more than the limit of 10 items are there" in run("cost", before, "--explain", "N2").stdout
+
+
+def test_markdown() -> None:
+    """For a README: three tables."""
+    found = run("cost", "cms", "--markdown", "--region", "us-east-1", "--region", "ap-northeast-1")
+    assert found.exit_code == 0
+    assert found.stdout.startswith("# What Cms costs\n")
+    assert "| AP1 | `article` | GetItem | 0.5 |  | – | $0.0625 | – |" in found.stdout
+    assert "| Paid | USD a month in us-east-1 | USD a month in ap-northeast-1 |" in found.stdout
+
+
+def test_regions_side_by_side(traffic: str) -> None:
+    """Tokyo's list has no price of what some ways to pay need: it says so."""
+    found = run("cost", "cms", "--traffic", traffic, "--region", "us-east-1", "--region", "ap-northeast-1")
+    assert found.exit_code == 0
+    assert re.search(r"us-east-1 +ap-northeast-1", found.stdout)
+    assert "the price list of ap-northeast-1 has no price of" in found.stdout
+
+
+def test_prices_of_ones_own(tmp_path: Path, traffic: str) -> None:
+    """A list in a file is taken for its region, and where no other is asked for."""
+    path = tmp_path / "eu.json"
+    usd = {"ReadRequestUnits": "0.000001", "WriteRequestUnits": "0.00001", "TimedStorage-ByteHrs": "1"}
+    path.write_text(json.dumps({"region": "eu-west-1", "as_of": "2026-11", "source": "mine", "usd": usd}))
+    found = json_of("cost", "cms", "--prices", str(path), "--explain", "article")
+    assert found["usd_million_calls"] == pytest.approx(0.5)
+    assert json_of("cost", "cms", "--prices", str(path))["prices"]["region"] == "eu-west-1"
+    both = json_of("cost", "cms", "--traffic", traffic, "--prices", str(path), "--region", "eu-west-1")
+    assert both["prices"]["source"] == "mine"
+
+
+def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str]) -> None:
+    """What has changed, and nothing else."""
+    before, after, traffic = designs
+    found = run("cost", before, after, "--traffic", traffic)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith("## Cost: Notes → Notes\n\n**$")
+    assert "| `add` | write units a call | 6 | 4 | -33% |" in found.stdout
+    assert "| `notes_of` | read units a call | 4.5 | – | gone |" in found.stdout
+    assert "| `note` |" not in found.stdout
+    assert "| `BY_OWNER` | USD a month on demand |" in found.stdout
+
+
+def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
+    """Both reports, and what differs."""
+    before, after, traffic = designs
+    found = json_of("cost", before, after, "--traffic", traffic)
+    differences: dict[tuple[str, str], Any] = {(one["what"], one["name"]): one for one in found["differences"]}
+    assert differences["write units", "add"] == {"what": "write units", "name": "add", "before": 6, "after": 4}
+    assert found["before"]["patterns"][1]["pattern"] == "notes_of"
+    assert found["after"]["chosen"]["usd"] < found["before"]["chosen"]["usd"]
+
+
+def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:
+    """Nothing has changed, and that is said."""
+    before, _, traffic = designs
+    found = run("cost", before, before, "--traffic", traffic)
+    assert "No pattern, index or bill costs anything else than before." in found.stdout
+
+
+# Bad input: all at once, exit status 2, no traceback
+
+
+def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
+    """Names, rates, regions, patterns, files."""
+    path = tmp_path / "traffic.toml"
+    path.write_text('[table]\nregion = "moon"\n[patterns.articel]\nper_second = 1\n[patterns.AP1]\nper_second = -4\n')
+    found = run(
+        "cost", "cms", "--traffic", str(path), "--region", "eu-wst-1", "--prices", "none.json", "--explain", "x"
+    )
+    assert found.exit_code == 2
+    for text in (
+        "the design has no such pattern (did you mean article?)",
+        "patterns.AP1.per_second",
+        "AWS has no region 'moon'",
+        "AWS has no region 'eu-wst-1' (did you mean eu-west-1?",
+        "none.json can't be read",
+        "Cms has no pattern 'x'",
+    ):
+        assert text in found.stderr, text
+    assert "Traceback" not in found.output
+
+
+def test_designs_that_are_none_are_told_together(tmp_path: Path) -> None:
+    """A file that doesn't import, one that isn't there, and a region."""
+    broken = tmp_path / "broken.py"
+    broken.write_text("import nothing_of_that_name\n")
+    found = run("cost", f"{broken}:X", "missing.py:Y", "--region", "moon")
+    assert found.exit_code == 2
+    assert "No module named 'nothing_of_that_name'" in found.stderr
+    assert "there is no file missing.py" in found.stderr
+    assert "AWS has no region 'moon'" in found.stderr
+
+
+def test_one_fault_is_told_as_it_is() -> None:
+    """As every command tells it."""
+    found = run("cost", "cmss")
+    assert found.exit_code == 2
+    assert "there is no system 'cmss'" in found.stderr
+    told = run("cost", "cms", "--region", "moon", "--json")
+    assert told.exit_code == 2
+    assert json.loads(told.stdout)["error"]["code"] == "PriceError"
+
+
+@pytest.mark.parametrize("name", SYSTEM_NAMES)
+def test_every_system_is_estimated_whole(name: str) -> None:
+    """Each pattern of each system has a cost, and each entity a size."""
+    found = json_of("cost", name)
+    assert found["failures"] == []
+    assert all(one["requests"] for one in found["patterns"])

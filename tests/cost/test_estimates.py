@@ -1,0 +1,384 @@
+# mypy: disable-error-code="empty-body"
+"""Typical items, typical calls, and what they assume: told, and replaced by what a traffic file says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Annotated, Literal, NamedTuple
+
+import pytest
+from pydantic import AfterValidator, StringConstraints
+
+from keyplan import (
+    Batch,
+    Create,
+    Cursor,
+    Delete,
+    Design,
+    Each,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Page,
+    Put,
+    Table,
+    Through,
+    Ttl,
+    Unique,
+    Update,
+    Writes,
+    read,
+    ulid,
+    write,
+)
+from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
+from keyplan.cost.units import TABLE
+from keyplan.design.formats import Problem
+from keyplan.design.sizes import entry_bytes
+from keyplan.design.traffic import traffic_from
+from keyplan.design.typical import Typical
+from keyplan.errors import Refused, UnknownPattern
+from keyplan.systems.cms import Cms
+from keyplan.values import item_size
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Author(Entity):
+    """Has a unique name."""
+
+    author_id: str = Field(default_factory=ulid)
+    name: str
+    country: Literal["at", "de", "ch"] = "at"
+
+    primary = Key("AUTHOR#{author_id}", "HEAD")
+    one_name = Unique("NAME#{name}")
+
+
+class Book(Entity):
+    """In the index while it is for sale."""
+
+    book_id: str = Field(default_factory=ulid)
+    author_id: str
+    title: str = Field(examples=["A title"])
+    isbn: Annotated[str, StringConstraints(pattern=r"^10\.\d+/")] = Field(examples=["10.1000/1"])
+    blurb: str = ""
+    status: Literal["draft", "sold"] = "draft"
+    pages: int = Field(default=100, ge=1, le=5000)
+    printed_at: datetime | None = None
+    expires_at: Ttl | None = None
+
+    primary = Key("BOOK#{book_id}", "HEAD")
+    by_author = Key("AUTHOR#{author_id}", "BOOK#{book_id}", index=GSI1, when={"status": "sold"})
+
+
+class Copy(Entity):
+    """Many of a book."""
+
+    book_id: str
+    number: int
+
+    primary = Key("BOOK#{book_id}", "COPY#{number:03d}", shards=1)
+
+
+class Whole(NamedTuple):
+    """A book and its copies."""
+
+    book: Book
+    copies: list[Copy]
+
+
+class Books(Design):
+    """Books of authors, and copies of them."""
+
+    table = Table("books", indexes=[GSI1])
+
+    @read("B1")
+    def book(self, book_id: str) -> Book | None: ...
+
+    @read("B2", where={"status": "sold"})
+    def sold(self, author_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Book]: ...
+
+    @read("B3")
+    def whole(self, book_id: str) -> Whole | None: ...
+
+    @read("B4")
+    def copies(self, book_id: str) -> Iterator[Copy]: ...
+
+    @read("B5")
+    def books(self, book_id: Each[str]) -> list[Book]: ...
+
+    @read("B6", consistent=True)
+    def author(self, name: str) -> Author | None: ...
+
+    @read("B7", where="pages > :least", scan=True)
+    def long_books(self, least: int) -> list[Book]: ...
+
+    @write("W1")
+    def add_author(self, author: Author) -> Writes[Author]:
+        yield Create(author)
+        return author
+
+    @write("W2")
+    def sell(self, book_id: str) -> Writes[Book]:
+        book = yield from self.book.ask(book_id)
+        if book is None or book.status == "sold":
+            raise Refused("no draft")
+        changed: Book = yield Update(book, status="sold")
+        return changed
+
+    @write("W3")
+    def take_back(self, book_id: str) -> Writes:
+        book = yield from self.book.ask(book_id)
+        if book is None or book.status == "draft":
+            raise Refused("not sold")
+        yield Update(book, status="draft")
+
+    @write("W4")
+    def print_copies(self, copies: list[Copy]) -> Writes:
+        yield Batch(Put(one) for one in copies)
+
+    @write("W5")
+    def destroy(self, book_id: str) -> Writes:
+        yield Delete(Book, book_id=book_id)
+
+    @write("W6")
+    def haggle(self, book_id: str, price: int) -> Writes:
+        if price != 4711:
+            raise Refused("the price is wrong")
+        yield Update(Book, book_id=book_id).set(pages=price)
+
+    @write("W7")
+    def rename(self, author: Author, name: str) -> Writes:
+        yield Update(author, name=name)
+
+
+def estimated(**patterns: dict[str, object]) -> dict[str, PatternEstimate]:
+    """The estimate of each pattern, under what is said of some."""
+    found = estimate(Books, traffic_from({"patterns": patterns}, Books.compiled))
+    return {one.name: one for one in found.patterns}
+
+
+def of_entity(found: Estimate, name: str) -> dict[str, tuple[int, str]]:
+    """The fields of an entity's typical item: their bytes, and where these are from."""
+    (one,) = [each for each in found.entities if each.sizes.entity == name]
+    return {field.field: (field.size_bytes, field.source) for field in one.sizes.fields}
+
+
+# Items
+
+
+def test_sizes_are_those_of_a_real_item() -> None:
+    """What is told of a typical item is what its item has, field by field and index by index."""
+    typical = Typical(Books.compiled)
+    for entity in Books.compiled.entities.values():
+        sizes = typical.sizes(entity)
+        item = typical.item(typical.instance(entity))
+        assert sizes.item_bytes == item_size(item) == sizes.key_bytes + sum(one.size_bytes for one in sizes.fields)
+        assert sizes.entries == entry_bytes(Books.table, item)
+
+
+def test_each_length_says_where_it_is_from() -> None:
+    """Types, examples and defaults, then assumptions; a traffic file goes before all."""
+    fields = of_entity(estimate(Books), "Book")
+    assert fields["book_id"] == (7 + 26, "its type")
+    assert fields["author_id"] == (9 + 26, "its type")
+    assert fields["title"] == (5 + 7, "its example")
+    assert fields["isbn"] == (4 + 9, "its example")
+    assert fields["printed_at"] == (10 + 27, "its type")
+    assert fields["blurb"][1] == "assumed"
+    data = {"entities": {"Book": {"fields": {"blurb": 5000}}, "Author": {"item_bytes": 2000}}}
+    found = estimate(Books, traffic_from(data, Books.compiled))
+    assert of_entity(found, "Book")["blurb"] == (5 + 5000, "the traffic file")
+    (author,) = [one for one in found.entities if one.sizes.entity == "Author"]
+    assert author.claims == (item_size({"pk": {"S": "NAME#" + "x" * 24}, "sk": {"S": "CLAIM"}, "claim_of": {
+        "M": {"pk": {"S": "AUTHOR#" + "x" * 26}, "sk": {"S": "HEAD"}}}}),)  # fmt: skip
+
+
+def test_a_whole_items_bytes_stretch_its_longest_text() -> None:
+    """An item becomes as long as the traffic file says, whatever its fields are."""
+    for size in (300, 1000, 50_000):
+        data = {"entities": {"Book": {"item_bytes": size}}}
+        found = estimate(Books, traffic_from(data, Books.compiled))
+        assert next(one.sizes.item_bytes for one in found.entities if one.sizes.entity == "Book") == size
+
+
+def test_instances_differ_by_their_serial() -> None:
+    """So that a list of them is a list of items."""
+    typical = Typical(Books.compiled)
+    book = Books.compiled.by_name["Book"]
+    assert len({typical.instance(book, serial=at).book_id for at in range(20)}) == 20  # type: ignore[attr-defined]
+
+
+def test_an_entity_that_nothing_fits_is_told() -> None:
+    """A validator that refuses all: the reason, and what to do."""
+
+    def refuse(value: str) -> str:
+        raise ValueError("never right")
+
+    class Odd(Entity):
+        name: Annotated[str, AfterValidator(refuse)]
+
+        primary = Key("ODD#{name}", "HEAD")
+
+    class Odds(Design):
+        table = Table("odds")
+
+        @read("O1")
+        def odd(self, name: str) -> Odd | None: ...
+
+    with pytest.raises(Problem, match="its field name takes nothing that can be thought of"):
+        Typical(Odds.compiled).sizes(Odds.compiled.by_name["Odd"])
+    found = estimate(Odds)
+    assert found.patterns[0].failure is not None
+    assert any("Field(examples=[...])" in one for one in found.failures)
+
+
+# Reads
+
+
+def test_reads_by_plan() -> None:
+    """One request by key, one query, two by a claim, a batch: with what is assumed."""
+    found = estimated()
+    assert {name: [one.operation for one in each.requests] for name, each in found.items() if each.kind == "read"} == {
+        "book": ["GetItem"],
+        "sold": ["Query"],
+        "whole": ["Query"],
+        "copies": ["Query"],
+        "books": ["BatchGetItem"],
+        "author": ["GetItem", "GetItem"],
+        "long_books": ["Scan"],
+    }
+    assert found["book"].read_units == 0.5
+    assert found["author"].read_units == 2
+    assert found["books"].notes == ("10 items assumed: say items in the traffic file",)
+    assert found["whole"].notes == ("10 Copy in a collection assumed: say per_partition in the traffic file",)
+
+
+def test_items_and_sizes_of_a_read() -> None:
+    """2,000 items of 1 KB are two pages of 1 MB: 256 + 244 blocks of 4 KB, half a unit each."""
+    copies = estimated(copies={"items": 2000, "item_bytes": 1024})["copies"]
+    assert copies.read_units == pytest.approx(sum(_blocks(101) for _ in range(19)) / 2 + _blocks(100) / 2)
+    whole = estimated(long_books={"items": 2000, "item_bytes": 1024})["long_books"]
+    assert [one.units("read") for one in whole.requests] == [128.0, 122.0]
+
+
+def _blocks(items: int) -> int:
+    """Blocks of 4 KB of items of 1 KB: an iterator reads a hundred at a time, and one more."""
+    return -(-items * 1024 // 4096)
+
+
+def test_very_many_items_are_priced_in_proportion() -> None:
+    """A million of them aren't gone through one by one."""
+    found = estimated(long_books={"items": 1_000_000, "item_bytes": 1024})["long_books"]
+    assert found.read_units == pytest.approx(125_000, rel=0.001)
+    assert "× 50" in found.requests[0].lines[0].why
+
+
+def test_a_filter_reads_what_it_drops() -> None:
+    """A limit of 10 that keeps one in ten looks at a hundred at the least."""
+
+    class Item(Entity):
+        owner: str
+        number: int
+        good: bool
+
+        primary = Key("O#{owner}", "{number:04d}")
+
+    class Filtered(Design):
+        table = Table("filtered")
+
+        @read("F1", where="good = :good")
+        def good_ones(self, owner: str, good: bool, limit: int = 10) -> Page[Item]: ...
+
+    data = {"patterns": {"good_ones": {"items": 1000, "kept": 0.1, "item_bytes": 409}}}
+    found = estimate(Filtered, traffic_from(data, Filtered.compiled)).patterns[0]
+    assert [one.units("read") for one in found.requests] == [5.0, 5.0]  # a hundred each: 11 must be found
+
+
+# Writes
+
+
+def test_writes_by_what_they_change() -> None:
+    """A sparse entry that appears, one that goes, claims in a transaction, batches."""
+    found = estimated()
+    assert found["add_author"].units("write") == {TABLE: 4}
+    assert [one.operation for one in found["add_author"].requests] == ["TransactWriteItems"]
+    assert found["sell"].units("write") == {TABLE: 1, "GSI1": 1}
+    assert found["take_back"].units("write") == {TABLE: 1, "GSI1": 1}
+    assert found["take_back"].notes == ("where Book.status is 'sold'",)
+    assert found["print_copies"].units("write") == {TABLE: 3}
+    assert found["destroy"].units("write") == {TABLE: 1}
+    assert found["rename"].units("write") == {TABLE: 6}  # the author, the claim given up, the claim taken
+    assert found["sell"].amplification == 2
+    assert found["book"].amplification is None
+
+
+def test_items_and_sizes_of_a_write() -> None:
+    """A batch of 50 copies of 2 KB is 100 units."""
+    assert estimated(print_copies={"items": 50})["print_copies"].write_units == 50
+    assert estimated(sell={"item_bytes": 3000})["sell"].units("write") == {TABLE: 3, "GSI1": 3}
+
+
+def test_a_write_that_decides_by_its_arguments() -> None:
+    """It isn't guessed; the traffic file gives them."""
+    found = estimate(Books)
+    assert found.failures == ("W6 haggle: Refused: the price is wrong (say arguments in the traffic file)",)
+    haggle = estimated(haggle={"arguments": {"price": 4711}})["haggle"]
+    assert haggle.failure is None
+    assert haggle.units("write") == {TABLE: 1}
+
+
+def test_nothing_is_called_but_the_writes_own_code() -> None:
+    """A write that fails in any way is a failure told, not a traceback."""
+
+    class Broken(Design):
+        table = Table("broken", entities=[Copy])
+
+        @write("X1")
+        def broken(self, number: int) -> Writes:
+            yield Put(Copy(book_id="1", number=number // 0))
+
+    (failure,) = estimate(Broken).failures
+    assert failure.startswith("X1 broken: ZeroDivisionError: integer division or modulo by zero")
+
+
+def test_one_pattern() -> None:
+    """Of a class, by its name."""
+    assert estimate_pattern(Cms, "article").read_units == 0.5
+    with pytest.raises(UnknownPattern):
+        estimate_pattern(Cms, "articel")
+
+
+def test_throughput_adds_up() -> None:
+    """Rates times units, on the table and on the index; at the peak of each pattern."""
+    data = {"patterns": {"sold": {"per_second": 4, "peak_per_second": 40}, "sell": {"per_second": 2}}}
+    found = estimate(Books, traffic_from(data, Books.compiled))
+    sold = next(one for one in found.patterns if one.name == "sold")
+    average, peak = found.throughput(peak=False), found.throughput(peak=True)
+    assert average["GSI1"].reads == 4 * sold.read_units
+    assert peak["GSI1"].reads == 40 * sold.read_units
+    assert average["GSI1"].writes == peak["GSI1"].writes == 2
+    assert average[TABLE].writes == 2
+
+
+def test_a_join_reads_the_links_and_the_ends() -> None:
+    """Eleven links in one query, eleven ends in one batch: one more than the page, to know what follows."""
+
+    class Tag(Entity):
+        tag: str
+        book_id: str
+
+        primary = Key("TAG#{tag}", "BOOK#{book_id}")
+
+    class Tags(Design):
+        table = Table("tags", indexes=[GSI1])
+
+        @read("T1", through=Through(Tag))
+        def tagged(self, tag: str, limit: int = 10) -> Page[Book]: ...
+
+    found = estimate(Tags).patterns[0]
+    assert [one.operation for one in found.requests] == ["Query", "BatchGetItem"]
+    assert found.requests[1].units("read") == 11 * 0.5

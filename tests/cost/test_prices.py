@@ -1,0 +1,183 @@
+"""Price lists: those that are there, those of one's own, and their renewal from AWS's offer file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.cost.pricelist import FOLDER, METERS, price_list, priced_regions, read_price_list
+from keyplan.cost.renew import main, price_lists
+from keyplan.errors import PriceError
+
+
+@pytest.mark.parametrize("region", priced_regions())
+def test_each_list_can_be_read(region: str) -> None:
+    """It is of the region that its name says, and says as of when and from where."""
+    found = price_list(region)
+    assert found.region == region
+    assert found.as_of
+    assert "price list" in found.source.lower()
+    assert set(found.usd) <= set(METERS)
+
+
+def test_the_prices_that_calculators_agree_on() -> None:
+    """US East (N. Virginia), September 2026."""
+    prices = price_list("us-east-1").usd
+    assert prices["ReadRequestUnits"] * 1e6 == pytest.approx(0.125)
+    assert prices["WriteRequestUnits"] * 1e6 == pytest.approx(0.625)
+    assert prices["TimedStorage-ByteHrs"] == 0.25
+    assert prices["IA-WriteRequestUnits"] * 1e6 == pytest.approx(0.78)
+
+
+def test_an_unknown_region_is_told_with_the_nearest() -> None:
+    """One that AWS doesn't have, and one without a list."""
+    with pytest.raises(PriceError, match=r"AWS has no region 'us-east-11'") as error:
+        price_list("us-east-11")
+    assert "did you mean us-east-1?" in str(error.value)
+    with pytest.raises(PriceError, match="no price list of eu-west-1") as error:
+        price_list("eu-west-1")
+    assert "keyplan.cost.renew" in str(error.value)
+    with pytest.raises(PriceError, match="AWS has no region"):
+        price_list("../prices/us-east-1")
+
+
+def test_all_faults_of_a_list_are_told(tmp_path: Path) -> None:
+    """Each with its place."""
+    path = tmp_path / "prices.json"
+    data = {
+        "region": "eu-west-1",
+        "as_of": "2026-09-11",
+        "usd": {"ReadRequestUnits": "-1", "WriteRequestUnits": "cheap", "Reads": "1", "ReadCapacityUnit-Hrs": "NaN"},
+        "reserved": {"1yr": {"read_upfront": "1"}},
+    }
+    path.write_text(json.dumps(data))
+    with pytest.raises(PriceError) as error:
+        read_price_list(path)
+    assert [fault.place for fault in error.value.faults] == [
+        "source",
+        "usd.ReadRequestUnits",
+        "usd.WriteRequestUnits",
+        "usd.Reads",
+        "usd.ReadCapacityUnit-Hrs",
+        "usd",
+        "reserved.1yr",
+    ]
+    for text, message in (("{", "isn't JSON"), ("[]", "JSON object"), ('{"reserved": 1}', "can't be used")):
+        path.write_text(text)
+        with pytest.raises(PriceError, match=message):
+            read_price_list(path)
+    with pytest.raises(PriceError, match="can't be read"):
+        read_price_list(tmp_path / "missing.json")
+
+
+# Renewal
+
+
+def product(usage: str, region: str = "eu-west-1") -> dict[str, Any]:
+    """A product of an offer file."""
+    return {"attributes": {"usagetype": usage, "regionCode": region, "servicecode": "AmazonDynamoDB"}}
+
+
+def tiers(*prices: tuple[str, str]) -> dict[str, Any]:
+    """The terms of a product: where each tier begins, and its price."""
+    dimensions = {
+        f"rate{number}": {"beginRange": begin, "unit": "Units", "pricePerUnit": {"USD": usd}}
+        for number, (begin, usd) in enumerate(prices)
+    }
+    return {"sku.term": {"priceDimensions": dimensions}}
+
+
+def reserved(upfront: str, hour: str, length: str = "1yr") -> dict[str, Any]:
+    """The terms of reserved capacity."""
+    return {
+        "sku.term": {
+            "termAttributes": {"LeaseContractLength": length},
+            "priceDimensions": {
+                "one": {"unit": "Quantity", "pricePerUnit": {"USD": upfront}},
+                "two": {"unit": "ReadCapacityUnit-Hrs", "pricePerUnit": {"USD": hour}},
+            },
+        }
+    }
+
+
+OFFER = {
+    "offerCode": "AmazonDynamoDB",
+    "publicationDate": "2026-11-01T00:00:00Z",
+    "products": {
+        "A": product("EU-ReadRequestUnits"),
+        "B": product("EU-IA-ReadRequestUnits"),
+        "C": product("EU-ReplWriteRequestUnits"),
+        "D": product("EU-TimedStorage-ByteHrs"),
+        "E": product("EU-DataTransfer-Out-Bytes"),
+        "F": product("EU-HeavyUsage:dynamodb.read"),
+        "G": product("EU-HeavyUsage:dynamodb.write"),
+        "H": product("ReadRequestUnits", "us-east-1"),
+        "I": product("ReadRequestUnits", "../../etc"),
+        "J": {"attributes": {"usagetype": "Global"}},
+    },
+    "terms": {
+        "OnDemand": {
+            "A": tiers(("0", "0.0000001415")),
+            "B": tiers(("0", "0.0000001754")),
+            "C": tiers(("0", "0.0000007077")),
+            "D": tiers(("0", "0.0000000000"), ("25", "0.2830000000")),
+            "H": tiers(("0", "0.0000001250")),
+        },
+        "Reserved": {"F": reserved("0.34", "0.0000283"), "G": reserved("1.70", "0.0001450")},
+    },
+}
+
+
+def test_an_offer_file_becomes_price_lists() -> None:
+    """By region, without its prefix; of tiers the last; reserved capacity by its term."""
+    found = price_lists(OFFER)
+    assert sorted(found) == ["eu-west-1", "us-east-1"]
+    assert found["eu-west-1"] == {
+        "region": "eu-west-1",
+        "as_of": "2026-11-01",
+        "source": "AWS Price List, offer AmazonDynamoDB, 2026-11-01",
+        "usd": {
+            "ReadRequestUnits": "0.0000001415",
+            "IA-ReadRequestUnits": "0.0000001754",
+            "ReplWriteRequestUnits": "0.0000007077",
+            "TimedStorage-ByteHrs": "0.283",
+        },
+        "reserved": {
+            "1yr": {
+                "read_upfront": "0.34",
+                "read_hour": "0.0000283",
+                "write_upfront": "1.7",
+                "write_hour": "0.000145",
+            }
+        },
+    }
+
+
+def test_the_renewed_lists_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command writes a file a region, beside none other."""
+    offer = tmp_path / "index.json"
+    offer.write_text(json.dumps(OFFER))
+    folder = tmp_path / "prices"
+    folder.mkdir()
+    assert main([str(offer), str(folder)]) == 0
+    assert "eu-west-1: 4 prices as of 2026-11-01" in capsys.readouterr().out
+    assert sorted(path.name for path in folder.iterdir()) == ["eu-west-1.json", "us-east-1.json"]
+    found = read_price_list(folder / "eu-west-1.json")
+    assert found.usd["TimedStorage-ByteHrs"] == 0.283
+    assert found.reserved["1yr"].write_upfront == 1.7
+    assert FOLDER.name == "prices"
+
+
+def test_a_wrong_offer_file_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another service's, no JSON, none at all, and no argument."""
+    wrong = tmp_path / "index.json"
+    wrong.write_text('{"offerCode": "AmazonS3", "products": {}}')
+    assert main([str(wrong), str(tmp_path)]) == 2
+    wrong.write_text("<html>")
+    assert main([str(wrong), str(tmp_path)]) == 2
+    assert main([str(tmp_path / "missing.json")]) == 1
+    assert main([]) == 2
+    assert "no offer file of AmazonDynamoDB" in capsys.readouterr().err

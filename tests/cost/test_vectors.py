@@ -1,0 +1,253 @@
+# mypy: disable-error-code="empty-body"
+"""The price list's and the documentation's own numbers come out, to the cent and to the unit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Index, Key, Page, Table, Update, Writes, read, write
+from keyplan.cost.bills import Payer, break_even, capacity_units, storage_break_even
+from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
+from keyplan.cost.mutations import Mutation
+from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
+from keyplan.cost.pricelist import price_list
+from keyplan.cost.units import TABLE, Direction, Line, Request, batch_get, get_item, local_query_units, page_read
+from keyplan.design.sizes import ItemSizes
+from keyplan.design.traffic import Load, TableSettings, Traffic, traffic_from
+from keyplan.values import item_size
+
+GB = 1024**3
+MONTH_SECONDS = 2_628_000
+
+
+def estimated(
+    *, reads: float = 0.0, writes: float = 0.0, peak: float = 1.0, gb: float = 0.0, **settings: Any
+) -> Estimate:
+    """An estimate of a table that is asked for so many units a month, at ``peak`` times that in its busiest second."""
+    asked: list[tuple[str, Direction, float]] = [("reads", "read", reads), ("writes", "write", writes)]
+    patterns = [
+        PatternEstimate(
+            name,
+            name,
+            "read",
+            name,
+            (Request(name, (Line(direction, TABLE, 1.0, ""),)),),
+            Load(per_second=units / MONTH_SECONDS, peak_per_second=peak * units / MONTH_SECONDS),
+        )
+        for name, direction, units in asked
+    ]
+    stored = EntityEstimate(ItemSizes("Thing", 924, (), 0, {}), gb * GB / 1024)  # 100 B besides: 1 KB an item
+    traffic = Traffic(TableSettings(**settings), {}, {})
+    return Estimate("Design", "", "things", (TABLE,), frozenset(), traffic, tuple(patterns), (stored,))
+
+
+# Money
+
+
+def test_the_calculators_own_line() -> None:
+    """10 million writes, 10 million eventually consistent reads of up to 4 KB and 10 GB are $9.375."""
+    bill = Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("us-east-1")).on_demand()
+    assert bill.usd == pytest.approx(9.375, abs=1e-9)
+    assert [round(one.usd or 0, 4) for one in bill.charges] == [0.625, 6.25, 2.5]
+
+
+def test_prices_of_another_region() -> None:
+    """The same in Tokyo: 0.7125 + 7.15 + 2.85."""
+    assert Payer(estimated(reads=5e6, writes=10e6, gb=10), price_list("ap-northeast-1")).on_demand().usd == (
+        pytest.approx(10.7125, abs=1e-9)
+    )
+
+
+def test_a_region_without_a_price_says_so() -> None:
+    """What the list has no price of is no number, and is named."""
+    bill = Payer(estimated(reads=1e6), price_list("ap-northeast-1")).provisioned()
+    assert bill.usd is None
+    assert bill.missing == ("a read capacity unit for an hour", "a write capacity unit for an hour")
+
+
+def test_standard_infrequent_access() -> None:
+    """Requests are dearer by a quarter, storage is 0.10 a GB."""
+    payer = Payer(estimated(reads=1e6, writes=1e6, gb=100), price_list("us-east-1"))
+    assert payer.on_demand("standard-infrequent-access").usd == pytest.approx(0.155 + 0.78 + 10.0)
+    assert payer.on_demand().usd == pytest.approx(0.125 + 0.625 + 25.0)
+    assert storage_break_even(price_list("us-east-1")) == pytest.approx(0.4133, abs=1e-4)
+
+
+def test_provisioned_for_the_peak() -> None:
+    """70 units a second at 70 % are 100 units, for 730 hours; the peak is three times the average."""
+    payer = Payer(estimated(reads=70 / 3 * MONTH_SECONDS, peak=3), price_list("us-east-1"))
+    assert payer.provisioned().usd == pytest.approx(100 * 730 * 0.00013 + 730 * 0.00065)
+    scaled = payer.provisioned(peak=False)
+    assert scaled.usd == pytest.approx(34 * 730 * 0.00013 + 730 * 0.00065)
+    assert [capacity_units(rate) for rate in (0, 0.7, 0.71, 70)] == [1, 1, 2, 100]
+
+
+def test_provisioned_is_cheaper_from_29_percent_on() -> None:
+    """$0.18 a million at full use, beside $0.625 on demand."""
+    for direction in ("Read", "Write"):
+        assert break_even(price_list("us-east-1"), direction) == pytest.approx(0.2889, abs=1e-4)
+
+
+def test_reserved_capacity() -> None:
+    """A block of 100 read units costs $30 at once and $0.0025 an hour; write units $150 and $0.0128."""
+    bill = Payer(estimated(reads=70 * MONTH_SECONDS), price_list("us-east-2")).reserved("1yr")
+    assert bill is not None
+    assert bill.usd == pytest.approx((30 + 150) / 12 + 730 * (0.0025 + 0.0128))
+    assert Payer(estimated(), price_list("us-east-2")).reserved("3yr") is None
+
+
+def test_recovery_and_idle() -> None:
+    """Point-in-time recovery is 0.20 a GB of table; without a request, storage and recovery are all there is."""
+    payer = Payer(estimated(writes=1e6, gb=50, point_in_time_recovery=True), price_list("us-east-1"))
+    assert payer.idle().usd == pytest.approx(50 * 0.25 + 50 * 0.20)
+
+
+def test_replicas_write_and_store_everywhere() -> None:
+    """A global table's writes are paid in every region, its reads in one; each item has 48 bytes more."""
+    prices = price_list("us-east-1")
+    found = estimated(reads=1e6, writes=1e6, gb=10, replicas=("us-east-1",))
+    bill = Payer(found, prices, [replace(prices, region="us-west-9")]).on_demand()
+    storage = 10 * 0.25 * (1024 + 48) / 1024
+    assert bill.usd == pytest.approx(0.125 + 2 * 0.625 + 2 * storage)
+    assert "writes of the table in us-west-9" in [one.what for one in bill.charges]
+
+
+def test_readers_of_a_stream() -> None:
+    """Two readers of one shard, once a second each."""
+    found = estimated(stream="NEW_IMAGE", stream_readers=2)
+    (charge,) = [one for one in Payer(found, price_list("us-east-1")).stored() if "stream" in one.what]
+    assert charge.usd == pytest.approx(2 * MONTH_SECONDS * 0.2e-6)
+
+
+def test_an_hour_at_the_peak() -> None:
+    """1,000 write units a second for an hour are 3.6 million."""
+    payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
+    assert payer.peak_hour_usd() == pytest.approx(3.6 * 0.625)
+
+
+# Units
+
+
+def test_a_query_sums_before_it_rounds() -> None:
+    """Five items of 1 KB are two blocks of 4 KB, ten of 512 B are two: 1 unit each, eventually consistent."""
+    assert page_read("Query", None, [1024] * 5, consistent=False).units("read") == 1
+    assert page_read("Query", None, [512] * 10, consistent=False).units("read") == 1
+    assert page_read("Query", None, [], consistent=False).units("read") == 0.5
+
+
+def test_a_batch_rounds_each_item() -> None:
+    """A hundred small items are fifty units, not one; what isn't there costs the minimum."""
+    assert batch_get([200] * 100, consistent=False).units("read") == 50
+    assert batch_get([200, None, 5000], consistent=True).units("read") == 4
+    assert get_item(None, consistent=True).units("read") == 1
+
+
+def test_a_local_index_that_fetches() -> None:
+    """The developer guide's example: four items of 300 B, of which 200 B are projected: 20 KB, 5 units."""
+    assert local_query_units([200] * 4, [300] * 4, consistent=True) == 5
+
+
+def item(size: int, **more: str) -> dict[str, Any]:
+    """An item of that many bytes."""
+    found: dict[str, Any] = {"pk": {"S": "p"}, "sk": {"S": "s"}, **{name: {"S": one} for name, one in more.items()}}
+    return {**found, "x": {"S": "x" * (size - item_size(found) - 1)}}
+
+
+ALL = Index("ALL", "status", "sk")
+KEYS = Index("KEYS", "status", "sk", projection="KEYS_ONLY")
+SOME = Index("SOME", "status", "sk", projection=["y"])
+
+
+def units(index: Index, before: dict[str, Any] | None, after: dict[str, Any] | None, **how: bool) -> dict[str, float]:
+    """Write units by target."""
+    lines = Mutation("Write", before, after).lines(
+        Table("things", indexes=[index]), transactional=how.get("twice", False)
+    )
+    return {line.target: line.units for line in lines}
+
+
+def test_index_entries_cost_nothing_one_or_two_writes() -> None:
+    """By what changes: a new entry, one removed, a key that moves, a projected attribute, another one."""
+    draft, live = item(4096, status="draft"), item(4096, status="live")
+    assert units(ALL, None, draft) == {"": 4, "ALL": 4}
+    assert units(KEYS, None, draft) == {"": 4, "KEYS": 1}
+    assert units(KEYS, draft, live) == {"": 4, "KEYS": 2}
+    assert units(ALL, draft, live) == {"": 4, "ALL": 8}
+    assert units(ALL, draft, item(4096)) == {"": 4, "ALL": 4}
+    assert units(ALL, draft, None) == {"": 4, "ALL": 4}
+    assert units(ALL, item(4096), item(2000)) == {"": 4}
+    assert units(KEYS, draft, {**draft, "z": {"S": "new"}}) == {"": 5}
+    assert units(SOME, draft, {**draft, "y": {"S": "new"}}) == {"": 5, "SOME": 1}
+    assert units(SOME, draft, draft) == {"": 4}
+
+
+def test_a_transaction_doubles_the_table_alone() -> None:
+    """Index writes are not doubled; a condition costs what a write would."""
+    draft = item(1500, status="draft")
+    assert units(ALL, None, draft, twice=True) == {"": 4, "ALL": 2}
+    assert units(ALL, draft, draft, twice=True) == {"": 4}
+    assert units(ALL, None, None, twice=True) == {"": 2}
+
+
+# Hot partitions
+
+
+def test_hot_partitions() -> None:
+    """The table of the heat model: the busiest key's share, and the rate at which it saturates its partition."""
+    assert busiest_share(0.99, 10_000) == pytest.approx(0.098, abs=5e-4)
+    assert busiest_share(0.6, 100) == pytest.approx(0.072, abs=5e-4)
+    assert saturating_rate(busiest_share(0.8, 100)) == pytest.approx(8_100, rel=0.01)
+    assert shards_for(20_000) == 29
+    assert shards_for(0) == 1
+
+
+# A design whose every number can be told by hand
+
+
+BY_STATE = Index("BY_STATE", "state_pk", "state_sk")
+
+
+class Note(Entity):
+    """Exactly 1,000 bytes, by the traffic file."""
+
+    owner: str
+    number: int
+    text: str
+    state: str = "open"
+
+    primary = Key("N#{owner}", "{number:04d}")
+    by_state = Key("S#{state}", "{owner}#{number:04d}", index=BY_STATE)
+
+
+class Notes(Design):
+    """Notes of owners, by their state too."""
+
+    table = Table("notes", indexes=[BY_STATE])
+
+    @read("N1")
+    def notes(self, owner: str, limit: int = 20) -> Page[Note]: ...
+
+    @write("W1")
+    def finish(self, note: Note) -> Writes:
+        yield Update(note, state="closed")
+
+
+def test_a_design_by_hand() -> None:
+    """21 notes of 1,000 B are 21,000 B, six blocks: 3 units. Finishing one moves its index entry: 1 + 2 units."""
+    data = {
+        "patterns": {"notes": {"per_second": 10, "items": 500}, "finish": {"per_second": 1}},
+        "entities": {"Note": {"count": 1_000_000, "item_bytes": 1000}},
+    }
+    found = estimate(Notes, traffic_from(data, Notes.compiled))
+    notes, finish = found.patterns
+    assert (notes.read_units, finish.write_units, finish.amplification) == (3, 3, 3)
+    assert found.entities[0].sizes.item_bytes == 1000
+    assert found.stored_bytes() == {"": 1_100_000_000, "BY_STATE": 1_100_000_000}
+    payer = Payer(found, price_list("us-east-1"))
+    assert payer.pattern_usd(notes) == pytest.approx(30 * 2.628 * 0.125)
+    assert payer.pattern_usd(finish) == pytest.approx(3 * 2.628 * 0.625)
+    assert payer.call_usd(finish) == pytest.approx(3 * 0.625e-6)
+    assert payer.target_usd("BY_STATE") == pytest.approx(2 * 2.628 * 0.625 + 1.1e9 / GB * 0.25)

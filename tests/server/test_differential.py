@@ -1,0 +1,95 @@
+"""The served store and DynamoDB Local are asked the same, and must answer the same: generated sequences of operations.
+
+Runs when ``KEYPLAN_DYNAMODB_LOCAL`` names one (``http://127.0.0.1:8000``). ``KEYPLAN_SEQUENCES`` says how many, and
+``KEYPLAN_SEED`` with which one to begin; ``make differential`` runs thousands.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from keyplan.engine import check_file
+from tests.server.differential.compare import Answer, Endpoint, is_earlier, same, says_the_same
+from tests.server.differential.sequences import Sequence
+from tests.server.differential.tables import TableSequence
+from tests.server.support import serving
+
+URL = os.environ.get("KEYPLAN_DYNAMODB_LOCAL")
+SEQUENCES = int(os.environ.get("KEYPLAN_SEQUENCES", "200"))
+SEED = int(os.environ.get("KEYPLAN_SEED", "0"))
+PARTS = 10
+"""Tests that share the sequences, so that a difference is found near its cause and workers share the load."""
+
+needs_local = pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn't set")
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Endpoint, Endpoint]]:
+    """Ours in a file, and DynamoDB Local."""
+    assert URL is not None
+    db = str(tmp_path_factory.mktemp("differential") / "store.db")
+    with serving(db, sync="normal") as server:
+        ours, local = Endpoint(server.url), Endpoint(URL, "differential")
+        yield ours, local
+        ours.close()
+        local.clear()
+        local.close()
+    assert check_file(db) == []
+
+
+def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tuple[str, Answer]]) -> int:
+    """Ask both; how many answers were compared."""
+    ours, local = stores
+    ours.clear()
+    local.clear()
+    for number, (operation, params) in enumerate(requests, 1):
+        mine, theirs = ours.ask(operation, params), local.ask(operation, params)
+        assert mine == theirs or same(operation, params, mine, theirs), (
+            f"seed {seed}, step {number}: {operation} {json.dumps(params, ensure_ascii=False)}\n"
+            f"ours:  {json.dumps(mine, ensure_ascii=False)}\n"
+            f"local: {json.dumps(theirs, ensure_ascii=False)}"
+        )
+        if ("error" in mine) != ("error" in theirs):
+            return number  # what is stored may differ from here on
+    return number
+
+
+@needs_local
+@pytest.mark.parametrize("part", range(PARTS))
+def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
+    compared = sum(
+        compare(stores, seed, Sequence(seed).requests()) for seed in range(SEED + part, SEED + SEQUENCES, PARTS)
+    )
+    assert compared > SEQUENCES // PARTS * 20
+
+
+@needs_local
+def test_tables(stores: tuple[Endpoint, Endpoint]) -> None:
+    compared = sum(compare(stores, seed, TableSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
+    assert compared > SEQUENCES // 4 * 5
+
+
+def test_what_counts_as_the_same() -> None:
+    """The comparison itself: what is known to differ passes, and what isn't doesn't."""
+    ok: Answer = {"Items": [{"pk": {"S": "a"}}, {"pk": {"S": "b"}}], "Count": 2, "ScannedCount": 2}
+    assert same("Scan", {}, ok, {**ok, "Items": ok["Items"][::-1]})
+    assert not same("Scan", {}, ok, {**ok, "Count": 1})
+    assert not same("Scan", {}, ok, {**ok, "Items": ok["Items"][:1]})
+    assert not same("GetItem", {}, {"Item": {"n": {"N": "1"}}}, {"Item": {"n": {"N": "2"}}})
+    assert same("GetItem", {}, {"Item": {"n": {"N": "1"}}}, {"Item": {"n": {"N": "1.0"}}})
+    capacity = [{"ConsumedCapacity": {"TableName": "t", "CapacityUnits": units}} for units in (1.0, 2.0)]
+    assert not same("PutItem", {}, *capacity)
+    assert same("DeleteItem", {}, *capacity)
+    refused = {"error": "ValidationException", "message": "Missing the key pk in the item"}
+    assert same("PutItem", {}, refused, {**refused, "message": "One of the required keys was not given a value"})
+    assert not same("PutItem", {}, refused, {**refused, "message": "Something else"})
+    assert not same("PutItem", {}, refused, {})
+    assert not same("PutItem", {}, {}, refused)
+    assert not same("PutItem", {}, refused, {**refused, "error": "ResourceNotFoundException"})
+    assert says_the_same("x", "x")
+    assert is_earlier("Invalid UpdateExpression: x", "Cannot do operations on a non-existent table")
+    assert not is_earlier("Cannot do operations on a non-existent table", "Invalid UpdateExpression: x")

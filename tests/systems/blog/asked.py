@@ -1,0 +1,53 @@
+"""Arguments for every read of the blog on its sample, for the tests that ask the same in several ways and places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.sample import sample_user, whole_post
+
+__all__ = ["SAMPLED", "arguments"]
+
+SAMPLED = 60
+
+
+def arguments() -> dict[str, dict[str, Any]]:
+    """Arguments by the pattern's name, which all have an answer in a sample of SAMPLED posts."""
+    wholes = [whole_post(number) for number in range(SAMPLED)]
+    whole = max((one for one in wholes if one.post.status == "published"), key=lambda one: len(one.readers))
+    post, user = whole.post, sample_user(1)
+    found: dict[str, dict[str, Any]] = {
+        "latest_posts": {"limit": 3},
+        "published_between": {"limit": 4},
+        "posts_by_status": {"status": "unpublished", "limit": 2},
+        "popular_posts": {"limit": 5},
+        "post_by_slug": {"slug": post.slug},
+        "slug_of": {"slug": post.slug},
+        "whole_post": {"post_id": post.post_id},
+        "posts_of_user": {"user_id": user.user_id, "status": "published", "limit": 2},
+        "trending_tags": {"limit": 4},
+        "tags_starting": {"tag": "b", "limit": 3},
+        "posts_by_tags": {"tags": list(post.tags), "limit": 2},
+        "user_by_email": {"email": "author@example.com"},
+        "user_by_username": {"username": "author"},
+        "user_to_sign_in": {"username": "moderator"},
+        "users_by_rating": {"status": "active", "limit": 3},
+        "latest_users": {"status": "active", "limit": 3},
+        "post_seen": {"post_id": post.post_id, "user_id": whole.readers[0].user_id},
+        "who_saw_post": {"post_id": post.post_id, "limit": 2},
+        "contact_messages": {"month": "2026-11", "limit": 2},
+        "post": {"post_id": post.post_id},
+        "user": {"user_id": user.user_id},
+        "users": {"user_id": [user.user_id, sample_user(2).user_id]},
+        "account": {"user_id": user.user_id},
+        "tag": {"tag": post.tags[0]},
+        "tags": {"tag": list(post.tags)},
+        "counters": {"kind": "post", "subject": post.post_id, "shard": [0, 1]},
+        "front_page": {"replica": 2},
+        "user_by_provider": {"provider": "github", "external_id": "a#b"},
+        "provider_user": {"provider": "github", "external_id": "a#b"},
+        "user_viewed": {"user_id": sample_user(0).user_id, "viewed_id": user.user_id},
+    }
+    assert set(found) == set(Blog.compiled.reads)
+    return found

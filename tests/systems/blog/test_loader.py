@@ -1,0 +1,217 @@
+"""Loading folders of Markdown posts, as Jekyll and Hugo keep them, into the blog."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.systems import LoadReport
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.loader import load
+from keyplan.systems.blog.posts import tag_combos
+from keyplan.testing.world import scan
+from tests.systems.blog.support import check_books, items_of, new_user, recorded, silent
+
+JEKYLL = Path(__file__).parents[3].parent / "shared" / "data" / "jekyll-posts"
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return folder
+
+
+def loaded(blog: Blog, folder: Path, files: dict[str, str]) -> LoadReport:
+    return load(blog, written(folder, files), silent)
+
+
+def faults(report: LoadReport) -> list[str]:
+    return [one.place for one in report.faults]
+
+
+def one(blog: Blog, slug: str) -> Post:
+    found = blog.post_by_slug(slug)
+    assert found is not None
+    return found
+
+
+def test_a_jekyll_post(blog: Blog, tmp_path: Path) -> None:
+    text = "---\ntitle: Hello\nauthor: Ada Lovelace\ntags: [Web Design, c]\ncategories: news\n---\n\nFirst *words*.\n"
+    report = loaded(blog, tmp_path, {"_posts/2024-03-05-hello-world.md": text})
+    assert (report.loaded, report.faults) == (1, [])
+    post = one(blog, "hello-world")
+    assert (post.title, post.status, post.tags, post.excerpt) == (
+        "Hello",
+        "published",
+        ("c", "news", "web-design"),
+        "First words.",
+    )
+    assert post.published_at == post.created_at == datetime(2024, 3, 5, tzinfo=UTC)
+    whole = blog.whole_post(post.post_id)
+    assert whole is not None
+    assert whole.content.content.strip() == "First *words*."
+    author = blog.user_by_username("ada-lovelace")
+    assert author is not None
+    assert (author.user_id, author.name, author.role, author.published) == (post.user_id, "Ada Lovelace", "author", 1)
+    page = blog.front_page(1)
+    assert page is not None
+    assert page.latest == (post,)
+    check_books(blog)
+
+
+def test_a_hugo_bundle_a_draft_and_the_future(blog: Blog, tmp_path: Path) -> None:
+    report = loaded(
+        blog,
+        tmp_path,
+        {
+            "content/posts/bundle/index.md": '+++\ntitle = "Bundle"\ndate = 2024-01-02T03:04:05+01:00\n+++\nText.\n',
+            "content/posts/later.md": "---\ndate: 2999-01-01\n---\nLater.\n",
+            "content/posts/draft.md": "---\ndate: 2024-01-01\ndraft: true\n---\nDraft.\n",
+        },
+    )
+    assert report.loaded == 3
+    statuses = {post.slug: post.status for post in items_of(blog, Post)}
+    assert statuses == {"bundle": "published", "later": "unpublished", "draft": "unpublished"}
+    assert one(blog, "bundle").published_at == datetime(2024, 1, 2, 2, 4, 5, tzinfo=UTC)
+    assert [user.name for user in items_of(blog, User)] == ["Unknown author"]
+    check_books(blog)
+
+
+def test_a_broken_post_does_not_stop_the_others(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        "a-broken.md": "---\ntitle: [\n---\nx\n",
+        "b-date.md": "---\ndate: not a day\n---\nx\n",
+        "c-good.md": "---\ndate: 2024-01-01\n---\nGood.\n",
+        "d-title.md": f"---\ntitle: {'x' * 301}\ndate: 2024-01-01\n---\nx\n",
+        "e-large.md": "---\ndate: 2024-01-01\n---\n" + "x" * 400_000,
+    }
+    report = loaded(blog, tmp_path, files)
+    (tmp_path / "f-bytes.md").write_bytes(b"---\ntitle: \xff\xfe\n---\nx")
+    assert report.loaded == 1
+    assert faults(report) == ["a-broken.md:3", "b-date.md:2", "d-title.md:2", "e-large.md"]
+    assert one(blog, "c-good").status == "published"
+    report = load(blog, tmp_path, silent)
+    assert (report.loaded, faults(report)[-1].partition(":")[0]) == (1, "f-bytes.md")
+    check_books(blog)
+
+
+def test_loading_again_changes_nothing(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        f"2024-01-0{number}-p{number}.md": f"---\ntags: t{number}\n---\nText {number}.\n" for number in range(1, 6)
+    }
+    loaded(blog, tmp_path, files)
+    before = {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])}
+    requests = recorded(blog)
+    assert load(blog, tmp_path, silent).loaded == 5
+    assert "TransactWriteItems" not in requests.operations
+    assert {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])} == before
+
+
+def test_a_changed_file_changes_its_post_and_the_old_slug_leads_to_it(blog: Blog, tmp_path: Path) -> None:
+    name = "2024-01-01-one.md"
+    loaded(blog, tmp_path, {name: "---\ntitle: Old\ntags: [a, b]\n---\nOld.\n"})
+    old = one(blog, "one")
+    loaded(blog, tmp_path, {name: "---\ntitle: New\nslug: Two\ntags: [b, c]\n---\nNew.\n"})
+    new = one(blog, "one")
+    assert (new.post_id, new.title, new.slug, new.tags) == (old.post_id, "New", "two", ("b", "c"))
+    assert {post.slug for post in blog.posts_by_tags(("b", "c"))} == {"two"}
+    check_books(blog)
+
+
+def test_what_was_done_in_the_blog_stays_while_the_file_does(blog: Blog, tmp_path: Path) -> None:
+    names = ("2024-01-01-one.md", "2024-01-02-two.md", "2024-01-03-three.md")
+    files = dict.fromkeys(names, "---\ntitle: T\n---\nText.\n")
+    loaded(blog, tmp_path, files)
+    mine, back, gone = (one(blog, slug) for slug in ("one", "two", "three"))
+    blog.edit_post(mine.post_id, 1, "Mine", "My text.", "one", (), mine.user_id)
+    blog.unpublish(back.post_id)
+    blog.archive(gone.post_id)
+    assert load(blog, tmp_path, silent).loaded == 3
+    assert [one(blog, slug).status for slug in ("one", "two", "three")] == ["published", "unpublished", "archived"]
+    assert one(blog, "one").title == "Mine"
+    report = loaded(blog, tmp_path, {"2024-01-03-three.md": "---\ntitle: T\n---\nOther text.\n"})
+    assert faults(report) == ["2024-01-03-three.md"]
+    check_books(blog)
+
+
+def test_two_posts_of_one_slug_both_have_one(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        "a/same.md": "---\ndate: 2024-01-01\n---\nA.\n",
+        "b/same.md": "---\ndate: 2024-02-02\n---\nB.\n",
+        "c/same.md": "---\ndate: 2024-02-02\n---\nC.\n",
+    }
+    assert loaded(blog, tmp_path, files).loaded == 3
+    slugs = {post.slug for post in items_of(blog, Post)}
+    assert {"same", "same-2024-02-02"} < slugs
+    assert len(slugs) == 3
+    assert load(blog, tmp_path, silent).loaded == 3
+    assert {post.slug for post in items_of(blog, Post)} == slugs
+    check_books(blog)
+
+
+def test_more_tags_than_a_post_may_have_are_told(blog: Blog, tmp_path: Path) -> None:
+    report = loaded(blog, tmp_path, {"2024-01-01-one.md": "---\ntitle: T\ntags: [g, f, e, d, c, b, a]\n---\nx\n"})
+    assert report.loaded == 1
+    assert faults(report) == ["2024-01-01-one.md:3"]
+    assert "without b, a" in report.faults[0].message
+    assert one(blog, "one").tags == ("c", "d", "e", "f", "g")
+    check_books(blog)
+
+
+@pytest.mark.parametrize(
+    ("author", "username"),
+    [
+        ("Ada", "ada"),
+        ("Zoë García", "zoe-garcia"),
+        ("parkr", "parkr"),
+        ("mail@example.com", "mail"),
+        ("x" * 90, "x" * 40),
+    ],
+)
+def test_authors_become_users(blog: Blog, tmp_path: Path, author: str, username: str) -> None:
+    loaded(blog, tmp_path, {"2024-01-01-one.md": f"---\nauthor: {author}\n---\nx\n"})
+    assert [user.username for user in items_of(blog, User)] == [username]
+    assert load(blog, tmp_path, silent).loaded == 1
+
+
+@pytest.mark.parametrize("author", ["Jo", "日本", "李 x"])
+def test_authors_whose_names_are_no_usernames(blog: Blog, tmp_path: Path, author: str) -> None:
+    loaded(blog, tmp_path, {"2024-01-01-one.md": f"---\nauthor: {author}\n---\nx\n"})
+    (user,) = items_of(blog, User)
+    assert user.name == author
+    assert user.username.isascii()
+    assert load(blog, tmp_path, silent).loaded == 1
+    assert len(items_of(blog, User)) == 1
+
+
+def test_an_author_who_is_a_user_already_keeps_their_account(blog: Blog, tmp_path: Path) -> None:
+    ada = new_user(blog, "ada")
+    loaded(blog, tmp_path, {"2024-01-01-one.md": "---\nauthor: Ada\n---\nx\n"})
+    assert one(blog, "one").user_id == ada.user_id
+    assert len(items_of(blog, User)) == 1
+
+
+def test_a_folder_that_is_not_there(blog: Blog, tmp_path: Path) -> None:
+    with pytest.raises(RequestError):
+        load(blog, tmp_path / "nowhere", silent)
+
+
+def test_a_hundred_posts_of_jekylls_own_blog(blog: Blog) -> None:
+    if not JEKYLL.is_dir():
+        pytest.skip("the posts aren't there")
+    told: list[Any] = []
+    report = load(blog, JEKYLL, lambda done, total: told.append((done, total)))
+    files = len(list(JEKYLL.glob("*.m*")))
+    assert (report.loaded, report.faults, told[-1]) == (files, [], (files, files))
+    posts = items_of(blog, Post)
+    assert len(list(blog.published_between(limit=1000))) == sum(one.status == "published" for one in posts)
+    tagged = next(one for one in posts if one.tags)
+    assert all(tagged in list(blog.posts_by_tags(combo, limit=1000)) for combo in tag_combos(tagged.tags))
+    check_books(blog)

@@ -1,0 +1,144 @@
+"""The gatherer refreshes what was viewed, at a bounded rate; the front page is kept by it."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from keyplan import now
+from keyplan.systems.blog import counting, ranking
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.ranking import Gatherer, front_page
+from tests.systems.blog.support import check_books, published, recorded
+
+
+class Clock:
+    """Time that tests let go by, for the process and for the writes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds = 0.0
+        monkeypatch.setattr(counting, "now", lambda: now() + timedelta(seconds=self.seconds))
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def viewed(blog: Blog, gatherer: Gatherer, post: Post, times: int = 1) -> None:
+    for _ in range(times):
+        blog.count_view(post.post_id)
+        gatherer.saw(post)
+
+
+def views(blog: Blog, *posts: Post) -> list[int]:
+    found = [blog.post(post.post_id) for post in posts]
+    return [one.views for one in found if one is not None]
+
+
+def test_what_was_viewed_is_gathered_with_its_tags_and_its_author(blog: Blog, ada: User, clock: Clock) -> None:
+    post = published(blog, ada, "one", ("a", "b"))
+    gatherer = Gatherer(blog, clock=clock)
+    viewed(blog, gatherer, post, 3)
+    assert gatherer.waiting == 1
+    assert gatherer.gather() == 1 + 2 + 1
+    assert gatherer.waiting == 0
+    assert views(blog, post) == [3]
+    assert blog.user(ada.user_id).rating == 3  # type: ignore[union-attr]
+    assert next(iter(front_page(blog).popular)).views == 3
+    check_books(blog, anonymous_views=3)
+
+
+def test_a_crowd_is_refreshed_once_in_ten_seconds(blog: Blog, ada: User, clock: Clock) -> None:
+    post = published(blog, ada, "one")
+    gatherer = Gatherer(blog, clock=clock)
+    viewed(blog, gatherer, post)
+    gatherer.gather()
+    viewed(blog, gatherer, post, 5)
+    requests = recorded(blog)
+    for second in range(1, 10):
+        clock.seconds = second
+        assert gatherer.gather() == 0
+    assert "TransactWriteItems" not in requests.operations
+    assert gatherer.waiting == 1
+    clock.seconds = 10
+    assert gatherer.gather() == 1
+    assert views(blog, post) == [6]
+
+
+def test_what_another_process_refreshed_waits_again(blog: Blog, ada: User, clock: Clock) -> None:
+    post = published(blog, ada, "one")
+    first, second = Gatherer(blog, clock=clock), Gatherer(blog, clock=clock)
+    viewed(blog, first, post)
+    first.gather()
+    viewed(blog, second, post)
+    assert second.gather() == 0
+    assert second.waiting == 1
+    clock.seconds = 10
+    assert second.gather() >= 1
+    assert views(blog, post) == [2]
+
+
+def test_the_most_viewed_go_first_and_the_others_wait(blog: Blog, ada: User, clock: Clock) -> None:
+    posts = [published(blog, ada, f"post-{number}") for number in range(4)]
+    gatherer = Gatherer(blog, most=2, clock=clock)
+    for number, post in enumerate(posts):
+        viewed(blog, gatherer, post, 1 + number)
+    gatherer.gather()
+    assert views(blog, *posts) == [0, 0, 3, 4]
+    gatherer.gather()
+    assert views(blog, *posts) == [1, 2, 3, 4]
+
+
+def test_memory_is_bounded(blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "REMEMBERED_MAX", 3)
+    gatherer = Gatherer(blog)
+    for number in range(10):
+        gatherer.saw_user(f"u{number}")
+    gatherer.saw_user("u0")
+    assert gatherer.waiting == 3
+
+
+def test_profiles_are_gathered(blog: Blog, ada: User, eve: User, clock: Clock) -> None:
+    gatherer = Gatherer(blog, clock=clock)
+    blog.view_user(eve.user_id, ada.user_id)
+    gatherer.saw_user(ada.user_id)
+    assert gatherer.gather() == 1
+    assert blog.user(ada.user_id).views == 1  # type: ignore[union-attr]
+
+
+def test_the_front_page_is_one_request_and_is_made_when_nobody_gathers(
+    blog: Blog, ada: User, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published(blog, ada, "one")
+    made = front_page(blog)
+    assert [one.slug for one in made.latest] == ["one"]
+    requests = recorded(blog)
+    assert front_page(blog).latest == made.latest
+    assert requests.operations == ["GetItem"]
+    published(blog, ada, "two")
+    clock.seconds = 3600
+    monkeypatch.setattr("time.time", lambda: made.refreshed_at.timestamp() + 3600)
+    assert {one.slug for one in front_page(blog).latest} == {"one", "two"}
+
+
+def test_while_one_makes_the_front_page_the_others_get_the_old_one(
+    blog: Blog, ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = front_page(blog)
+    monkeypatch.setattr("time.time", lambda: old.refreshed_at.timestamp() + 3600)
+    ranking._lock.acquire()
+    try:
+        found = threading.Thread(target=lambda: pages.append(front_page(blog)))
+        pages: list[object] = []
+        found.start()
+        found.join(5)
+    finally:
+        ranking._lock.release()
+    assert [getattr(page, "refreshed_at", None) for page in pages] == [old.refreshed_at]

@@ -1,0 +1,162 @@
+"""The sample: the same each time, its books balance, and its people can sign in."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.client.conversations import Request
+from keyplan.errors import StoreError
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import ContactMessage, Counter, Post, PostImpression, PostSlug, User
+from keyplan.systems.blog.sample import DEMO_PASSWORD, DEMO_USERS, sample, sample_user, users_for, whole_post
+from keyplan.systems.blog.scoring import totals_of
+from keyplan.testing.world import scan
+from tests.systems.blog.support import Recorder, check_books, items_of, new_post, new_user, silent
+
+SAMPLED = 200
+
+
+def check_sample(blog: Blog, count: int) -> None:
+    """Raises AssertionError unless the books balance, and every count of the sample is one of its counters'."""
+    posts, seen = items_of(blog, Post), items_of(blog, PostImpression)
+    assert len(posts) == count
+    check_books(blog, anonymous_views=sum(one.views for one in posts) - len(seen))
+    counters = items_of(blog, Counter)
+    for post in posts:
+        own = totals_of(one for one in counters if (one.kind, one.subject) == ("post", post.post_id))
+        assert (own.views, own.likes, own.ratings, own.stars) == (post.views, post.likes, post.ratings, post.stars)
+    for user in items_of(blog, User):
+        assert user.rating == totals_of(one for one in counters if one.subject == user.user_id).points
+
+
+def test_the_books_of_the_sample_balance(blog: Blog) -> None:
+    assert sample(blog, SAMPLED, silent) == SAMPLED
+    check_sample(blog, SAMPLED)
+    assert len(items_of(blog, User)) == users_for(SAMPLED)
+    assert len(items_of(blog, ContactMessage)) == 8
+    statuses = Tally(one.status for one in items_of(blog, Post))
+    assert min(statuses.values()) > 3
+    page = blog.front_page(5)
+    assert page is not None
+    assert (len(page.latest), len(page.popular), len(page.tags)) == (10, 10, 20)
+
+
+def test_popularity_is_skewed(blog: Blog) -> None:
+    views = sorted((whole_post(number).post.views for number in range(1000)), reverse=True)
+    assert sum(views[:100]) > sum(views) / 2
+    assert views[0] > 5000
+
+
+def test_titles_differ_and_so_do_slugs() -> None:
+    posts = [whole_post(number).post for number in range(3000)]
+    assert len({one.slug for one in posts}) == 3000
+    assert len({one.title for one in posts[:1000]}) == 1000
+    assert len({sample_user(number).username for number in range(10_000)}) == 10_000
+
+
+def test_sampling_again_changes_nothing_and_more_adds_the_rest(blog: Blog) -> None:
+    sample(blog, 70, silent)
+    before = {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])}
+    assert sample(blog, 70, silent) == 0
+    assert {str(row.item) for row in scan(blog).rows if "FRONT_PAGE" not in str(row.item["pk"])} == before
+    assert sample(blog, 100, silent) == 30
+    check_sample(blog, 100)
+
+
+def test_it_is_the_same_in_parts_as_at_once(blog: Blog) -> None:
+    with Blog.open(":memory:") as other:
+        sample(other, 60, silent)
+        for count in (10, 45, 60):
+            sample(blog, count, silent)
+        assert list(blog.published_between(limit=100)) == list(other.published_between(limit=100))
+
+
+def test_what_was_edited_since_stays(blog: Blog) -> None:
+    sample(blog, 30, silent)
+    post = next(iter(blog.latest_posts()))
+    blog.edit_post(post.post_id, 1, "Mine", "text", "mine", ("mine",), post.user_id)
+    blog.unpublish(next(iter(blog.popular_posts())).post_id)
+    assert sample(blog, 30, silent) == 0
+    check_sample(blog, 30)
+    found = blog.post(post.post_id)
+    assert found is not None
+    assert found.title == "Mine"
+
+
+def test_a_slug_that_somebody_took_stays_theirs(blog: Blog) -> None:
+    mine = new_post(blog, new_user(blog, "ada"), whole_post(0).post.slug)
+    sample(blog, 5, silent)
+    check_books(
+        blog,
+        anonymous_views=sum(one.views for one in items_of(blog, Post)) - len(items_of(blog, PostImpression)),
+    )
+    found = blog.slug_of(mine.slug)
+    assert found is not None
+    assert found.post_id == mine.post_id
+    assert len(items_of(blog, PostSlug)) == 6
+
+
+class CutError(Exception):
+    """The end of a process, as it were."""
+
+
+@dataclass
+class Cutting:
+    """Lets so many requests pass, and no more."""
+
+    inner: Recorder
+    limit: int
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        if len(self.inner.made) >= self.limit:
+            raise CutError
+        return self.inner.call(operation, parameters)
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [self.call(*request) for request in requests]
+
+
+def test_an_interrupted_sample_is_taken_up(tmp_path: Path) -> None:
+    def cut_after(limit: int) -> None:
+        with Blog.open(tmp_path / "blog.db") as blog:
+            requests = Recorder(blog.store.transport)
+            blog.store.transport = Cutting(requests, limit)
+            with pytest.raises(CutError):
+                sample(blog, 80, silent)
+
+    for limit in (2, 5, 8, 11, 14):
+        cut_after(limit)
+    with Blog.open(tmp_path / "blog.db") as blog:
+        sample(blog, 80, silent)
+        check_sample(blog, 80)
+
+
+def test_the_demo_people_sign_in(blog: Blog) -> None:
+    sample(blog, 12, silent)
+    for username, name, role in DEMO_USERS:
+        user = accounts.sign_in(blog, f"{username}@example.com", DEMO_PASSWORD)
+        assert (user.username, user.name, user.role) == (username, name, role)
+    author = blog.user_by_username("author")
+    assert author is not None
+    assert author.published > 0
+
+
+def test_progress_ends_at_the_total(blog: Blog) -> None:
+    told: list[tuple[int, int | None]] = []
+    sample(blog, 40, lambda done, total: told.append((done, total)))
+    assert told[0] == (0, 52)
+    assert told[-1] == (52, 52)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_a_closed_store_is_told() -> None:
+    blog = Blog.open(":memory:")
+    blog.close()
+    with pytest.raises(StoreError):
+        sample(blog, 1, silent)

@@ -1,0 +1,124 @@
+"""The same answers and the same books on the embedded store, on our server over HTTP, and on DynamoDB Local."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+
+from keyplan.errors import Refused, WriteFailed
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import FrontPage, UserImpression
+from keyplan.systems.blog.sample import sample, sample_user
+from tests.contract.remote import local_address, new_table, server_address
+from tests.systems.blog.asked import SAMPLED, arguments
+from tests.systems.blog.support import check_books, new_post, new_user, silent
+
+STORES: dict[str, Callable[[Path], Blog]] = {
+    "file": lambda folder: Blog.open(folder / "blog.db"),
+    "server": lambda folder: Blog.open(f"dynamodb+http://{server_address()}/{new_table()}", create=True),
+    "dynamodb-local": lambda folder: Blog.open(f"dynamodb+http://{local_address()}/{new_table()}", create=True),
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blog]:
+    with STORES[request.param](tmp_path) as opened:
+        yield opened
+
+
+def filled(blog: Blog) -> Blog:
+    """The store with the sample, and what the sample lacks."""
+    sample(blog, SAMPLED, silent)
+    blog.link_provider(sample_user(1).user_id, "github", "a#b")
+    at = sample_user(1).created_at
+    blog.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=sample_user(1).user_id, at=at))
+    return blog
+
+
+def answers(blog: Blog) -> dict[str, Any]:
+    """What every read answers, and its further pages."""
+    found: dict[str, Any] = {}
+    for name, given in arguments().items():
+        answer = blog.call(name, given)
+        if isinstance(answer, FrontPage):
+            answer = answer.model_copy(update={"refreshed_at": None})
+        found[name] = [answer]
+        while getattr(answer, "cursor", None) is not None and len(found[name]) < 30:
+            answer = blog.call(name, {**given, "cursor": answer.cursor})
+            found[name].append(answer)
+    return found
+
+
+def test_every_read_answers_as_on_the_store_in_memory(store: Blog) -> None:
+    with Blog.open(":memory:") as memory:
+        wanted = answers(filled(memory))
+    found = answers(filled(store))
+    for name, answer in wanted.items():
+        assert found[name] == answer, name
+
+
+def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    user = new_user(store, "ada")
+    posts = [new_post(store, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]
+    store.publish(posts[0])
+
+    def writer(number: int) -> None:
+        for turn in range(3):
+            post = posts[(number + turn) % 2]
+            store.count_view(posts[0])
+            store.view_post(posts[0], f"u{turn}")
+            store.rate_post(posts[0], f"u{turn}", 1 + number)
+            with suppress(WriteFailed):
+                store.refresh_ranking(posts[0])
+            with suppress(Refused):
+                new_post(store, user, f"new-{turn}", ("c",))
+            with suppress(Refused):
+                store.edit_post(post, 1 + turn, "T", "x", f"slug-{number}", ("a", f"t{turn}"), user.user_id)
+            store.publish(post)
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(writer, range(3))) == [None] * 3
+    check_books(store, anonymous_views=9)
+
+
+def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+
+    def register(number: int, email: str, username: str) -> str:
+        try:
+            register_one = partial(accounts.register, store, name="N", password="seven quiet lamps")
+            register_one(email=email.format(number), username=username.format(number))
+        except Refused as refused:
+            return ",".join(fault.place for fault in refused.faults)
+        return "won"
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(lambda n: register(n, "one@example.com", "user-{}"), range(4))) == ["email"] * 3 + [
+            "won"
+        ]
+        assert sorted(pool.map(lambda n: register(n, "{}@example.com", "two"), range(4))) == ["username"] * 3 + ["won"]
+    check_books(store)
+
+
+def test_sessions_and_limits(store: Blog) -> None:
+    user = new_user(store, "ada")
+    token = accounts.open_session(store, user.user_id)
+    assert accounts.session_of(store, token) is not None
+    new = accounts.rotate(store, token)
+    assert new is not None
+    accounts.moderate(store, user.user_id, "suspended")
+    accounts.moderate(store, user.user_id, "active")
+    assert accounts.session_of(store, new) is None
+    for _ in range(2):
+        accounts.limit(store, "sign-in", "a", most=2, seconds=7 * 24 * 3600)
+    with pytest.raises(accounts.TooMany):
+        accounts.limit(store, "sign-in", "a", most=2, seconds=7 * 24 * 3600)

@@ -1,0 +1,102 @@
+"""Every access pattern of the blog gives one answer, whichever way it is asked: Python, awaited, REST, command line."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, UserImpression
+from keyplan.systems.blog.sample import sample_user
+from keyplan.systems.blog.system import SYSTEM
+from keyplan.web import app
+from keyplan.web.answers import answer_json
+from tests.cli.support import json_of
+from tests.systems.blog.asked import SAMPLED, arguments
+from tests.systems.blog.support import silent
+from tests.web.support import TestClient
+
+ASKED = arguments()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with the sample, and what the sample lacks."""
+    file = tmp_path_factory.mktemp("blog") / "blog.db"
+    with Blog.open(file) as opened:
+        SYSTEM.sample(opened, SAMPLED, silent)
+        opened.link_provider(sample_user(1).user_id, "github", "a#b")
+        opened.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=sample_user(1).user_id))
+    return file
+
+
+@pytest.fixture
+def sampled(path: Path) -> Iterator[Blog]:
+    with Blog.open(path) as opened:
+        yield opened
+
+
+def words_of(given: dict[str, Any]) -> list[str]:
+    """Arguments as a command line has them."""
+    return [f"{name}={one}" if isinstance(one, str) else f"{name}:={json.dumps(one)}" for name, one in given.items()]
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_read_answers_alike_in_every_way(sampled: Blog, path: Path, name: str) -> None:
+    given = ASKED[name]
+    bound = getattr(sampled, name)
+    answer = sampled.call(name, {key: value if isinstance(value, list) else str(value) for key, value in given.items()})
+    typed = {key: tuple(value) if (name, key) == ("posts_by_tags", "tags") else value for key, value in given.items()}
+    assert bound(**typed) == answer
+    assert asyncio.run(bound.aio(**typed)) == answer
+    wanted = answer_json(answer)
+    assert wanted
+    with TestClient(app(sampled)) as client:
+        assert client.get(f"/api/{name}", params=given).json() == wanted
+    assert json_of("call", "blog", name, *words_of(given), "--db", str(path)) == wanted
+
+
+def ways(blog: Blog, path: Path, client: TestClient) -> list[Callable[[str, dict[str, Any]], Any]]:
+    """The ways of calling a write by its name, each giving what it answers as JSON."""
+
+    def by_command(name: str, given: dict[str, Any]) -> Any:
+        return json_of("call", "blog", name, *words_of(given), "--db", str(path))
+
+    def by_rest(name: str, given: dict[str, Any]) -> Any:
+        response = client.post(f"/api/{name}", json=given)
+        return response.json() if response.content else None
+
+    return [
+        lambda name, given: answer_json(getattr(blog, name)(**given)),
+        lambda name, given: answer_json(asyncio.run(getattr(blog, name).aio(**given))),
+        lambda name, given: answer_json(blog.call(name, given)),
+        by_rest,
+        by_command,
+    ]
+
+
+def test_authors_write_in_every_way(sampled: Blog, path: Path) -> None:
+    author = sample_user(1).user_id
+    with TestClient(app(sampled)) as client:
+        for number, way in enumerate(ways(sampled, path, client)):
+            tags = (f"way-{number}", "ways")
+            typed = Post(user_id=author, slug=f"way-{number}", title="W", tags=tags)
+            untyped = {"user_id": author, "slug": f"way-{number}", "title": "W", "tags": list(tags)}
+            made = way("create_post", {"post": typed if number < 2 else untyped, "content": "Text."})
+            post_id = made["post"]["post_id"]
+            assert way("publish", {"post_id": post_id})["status"] == "published"
+            way("count_view", {"post_id": post_id})
+            assert way("like_post", {"post_id": post_id, "user_id": author}) is True
+            assert way("refresh_ranking", {"post_id": post_id}) == "refreshed"
+            found = sampled.post(post_id)
+            assert found is not None
+            assert (found.slug, found.views, found.likes) == (f"way-{number}", 2, 1)
+        assert {one.slug for one in sampled.posts_by_tags(("ways",))} == {f"way-{number}" for number in range(5)}
+        tag = sampled.tag("ways")
+        assert tag is not None
+        assert tag.posts == 5

@@ -1,0 +1,52 @@
+"""Slugs, tags and excerpts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.systems.blog.entities import Post
+from keyplan.systems.blog.words import EXCERPT_MAX, SLUG_MAX, TAG_MAX, excerpt_from, slug_from, tag_from, word_count
+
+
+@pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Über uns & so", "uber-uns-so"),
+        ("  C# — and .NET! ", "c-and-net"),
+        ("日本語の 題", "日本語の-題"),
+        ("a/../b?c=d", "a-b-c-d"),
+        ("snake_case", "snake-case"),
+        ("!!!", "post"),
+        ("", "post"),
+        ("x" * 150, "x" * SLUG_MAX),
+        ("word " * 50, "-".join(["word"] * 20)),
+    ],
+)
+def test_slugs(title: str, slug: str) -> None:
+    assert slug_from(title) == slug
+
+
+@given(st.text())
+def test_every_title_has_a_slug_that_is_its_own_slug(title: str) -> None:
+    slug = slug_from(title)
+    assert 1 <= len(slug) <= SLUG_MAX
+    assert not set(slug) & set("/?#%& <>\"'")
+    assert Post(user_id="u", slug=slug, title="T").slug == slug.lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "tag"),
+    [("Web Design", "web-design"), ("#C#", "c"), ("  ", ""), ("snake_case", "snake-case"), ("ÄÖ", "äö")],
+)
+def test_tags(text: str, tag: str) -> None:
+    assert tag_from(text) == tag
+    assert len(tag_from(text * 50)) <= TAG_MAX
+
+
+def test_excerpts() -> None:
+    assert excerpt_from("# Title\n\nSome *text* with [a link](x).\n\nMore.") == "Some text with a link."
+    assert excerpt_from("") == ""
+    assert len(excerpt_from("word " * 500)) <= EXCERPT_MAX
+    assert word_count("a  b\nc") == 3

@@ -1,0 +1,193 @@
+"""The API beside the site: what is open to whom, as whom one writes, and that no input breaks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.access import WHO
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.site.policy import BlogPolicy
+from keyplan.systems.blog.site.site import Site
+from keyplan.web.beside import Beside
+from tests.systems.blog_site.support import Visit, make_post
+
+
+class Api:
+    """Somebody at the API, with a token or as nobody."""
+
+    def __init__(self, site: Site, served: Beside, user: User | None) -> None:
+        self.visit = Visit(served)
+        if user is not None:
+            token = accounts.open_session(site.blog, user.user_id, kind="token")
+            self.visit.client.headers["authorization"] = f"Bearer {site.visitors.signed(token)}"
+
+    def read(self, pattern: str, **given: Any) -> tuple[int, Any]:
+        answer = self.visit.client.get(f"/api/{pattern}", params=given)
+        return answer.status_code, answer.json()
+
+    def write(self, pattern: str, **given: Any) -> tuple[int, Any]:
+        answer = self.visit.client.post(f"/api/{pattern}", json=given)
+        return answer.status_code, answer.json() if answer.content else None
+
+
+@pytest.fixture
+def nobody(site: Site, beside: Beside) -> Api:
+    return Api(site, beside, None)
+
+
+@pytest.fixture
+def as_ada(site: Site, beside: Beside, ada: User) -> Api:
+    return Api(site, beside, ada)
+
+
+@pytest.fixture
+def as_rita(site: Site, beside: Beside, rita: User) -> Api:
+    return Api(site, beside, rita)
+
+
+@pytest.fixture
+def as_mona(site: Site, beside: Beside, mona: User) -> Api:
+    return Api(site, beside, mona)
+
+
+def test_the_policy_speaks_of_every_pattern() -> None:
+    assert set(WHO) == set(Blog.compiled.patterns)
+    for name in BlogPolicy.patterns:
+        filled = BlogPolicy.filled(None, name)  # type: ignore[arg-type]
+        assert set(filled) <= {one.name for one in Blog.compiled.patterns[name].signature.parameters}
+
+
+def test_the_site_and_the_api_live_side_by_side(nobody: Api, post: Post) -> None:
+    assert "Marginalia" in nobody.visit.get("/").text
+    assert "Access patterns" in nobody.visit.get("/docs").text
+    paths = nobody.visit.get("/openapi.json").json()["paths"]
+    assert "/api/latest_posts" in paths
+    assert nobody.visit.get("/static/page.css").status_code == 200
+    assert nobody.visit.get("/static/site.css").status_code == 200
+    assert nobody.visit.get("/nothing").headers["content-type"].startswith("text/html")
+    assert nobody.visit.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, who in WHO.items() if who == "nobody"))
+def test_patterns_of_credentials_and_sessions_are_not_there(as_mona: Api, name: str) -> None:
+    assert as_mona.visit.client.get(f"/api/{name}").status_code == 404
+    assert as_mona.visit.client.post(f"/api/{name}", json={}).status_code == 404
+    assert as_mona.visit.client.post(f"/try/{name}", json={}).status_code == 404
+    assert f"/api/{name}" not in as_mona.visit.get("/openapi.json").json()["paths"]
+    assert f'data-pattern="{name}"' not in as_mona.visit.get("/docs").text
+
+
+@pytest.mark.parametrize("name", sorted(name for name, who in WHO.items() if who not in {"nobody", "anyone"}))
+def test_what_is_not_for_everybody_needs_a_caller(nobody: Api, name: str) -> None:
+    method = "GET" if name in Blog.compiled.reads else "POST"
+    for base in ("api", "try"):
+        answer = nobody.visit.client.request(method, f"/{base}/{name}", json=None if method == "GET" else {})
+        status = answer.status_code if base == "api" else answer.json()["status"]
+        assert status == 401
+
+
+@pytest.mark.parametrize("name", sorted(name for name, who in WHO.items() if who == "moderator"))
+def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> None:
+    arguments: dict[str, Any] = {"status": "active", "month": "2026-11", "email": "ada@example.com"}
+    arguments |= {"at": "2026-11-01T00:00:00Z", "message_id": "1", "user_id": "1", "role": "reader"}
+    names = {one.name for one in Blog.compiled.patterns[name].signature.parameters}
+    given = {key: value for key, value in arguments.items() if key in names}
+    if name == "posts_by_status":
+        given["status"] = "published"
+    call = as_ada.read if name in Blog.compiled.reads else as_ada.write
+    status, told = call(name, **given)
+    assert (status, told["error"]["code"]) == (403, "AccessRefused")
+
+
+def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mona: Api, draft: Post) -> None:
+    for asked in ({"name": "post", "post_id": draft.post_id}, {"name": "post_by_slug", "slug": draft.slug}):
+        name = asked.pop("name")
+        assert nobody.read(name, **asked)[0] == 404
+        assert as_rita.read(name, **asked)[0] == 404
+        assert as_ada.read(name, **asked)[0] == 200
+        assert as_mona.read(name, **asked)[0] == 200
+    assert nobody.read("whole_post", post_id=draft.post_id)[0] == 404
+    listed = {"user_id": draft.user_id, "status": "unpublished"}
+    assert nobody.read("posts_of_user", **listed)[0] == 403
+    assert as_rita.read("posts_of_user", **listed)[0] == 403
+    assert len(as_ada.read("posts_of_user", **listed)[1]["items"]) == 1
+    assert as_rita.write("like_post", post_id=draft.post_id)[0] == 404
+    assert as_rita.write("publish", post_id=draft.post_id)[0] in {403, 404}
+    shown = nobody.visit.get("/try/post", params={"post_id": draft.post_id}).json()
+    assert shown["status"] == 404
+    assert "answer" not in shown
+
+
+def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
+    post = {"slug": "by-api", "title": "By API", "tags": ["keys"], "user_id": ada.user_id, "rating": 10**6}
+    status, made = as_ada.write("create_post", post=post, content="Text.")
+    assert status == 200, made
+    assert made["post"]["rating"] == 0
+    stolen = {**post, "slug": "other", "user_id": rita.user_id}
+    assert as_ada.write("create_post", post=stolen, content="Text.")[0] == 403
+    assert as_rita.write("create_post", post={**post, "user_id": rita.user_id}, content="x")[0] == 403  # reads only
+    post_id = made["post"]["post_id"]
+    assert as_ada.write("publish", post_id=post_id)[0] == 200
+    assert as_rita.write("like_post", post_id=post_id)[0] == 200
+    seen = blog.post_seen(post_id, rita.user_id)
+    assert seen is not None
+    assert seen.liked
+    status, told = as_rita.write("like_post", post_id=post_id, user_id=ada.user_id)
+    assert (status, told["error"]["faults"][0]["message"]) == (400, "is filled in by the server")
+    status, told = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
+    assert status == 400
+
+
+def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:
+    from tests.systems.blog_site.support import make_user  # noqa: PLC0415
+
+    other = make_post(blog, make_user(blog, "olga"), "Hers")
+    edit = {"post_id": other.post_id, "version": 1, "title": "Mine", "content": "x", "slug": "hers", "tags": []}
+    assert as_ada.write("edit_post", **edit)[0] == 403
+    for action in ("publish", "unpublish", "archive", "restore"):
+        assert as_ada.write(action, post_id=other.post_id)[0] == 403
+    assert as_mona.write("edit_post", **edit)[0] == 403
+    assert as_mona.write("unpublish", post_id=other.post_id)[0] == 200
+
+
+def test_a_cookie_needs_the_sessions_token_for_writes(beside: Beside, rita: User, post: Post) -> None:
+    visit = Visit(beside).sign_in("rita")
+    body = {"post_id": post.post_id}
+    assert visit.client.post("/api/like_post", json=body).status_code == 403
+    assert visit.client.post("/api/like_post", json=body, headers={"x-csrf-token": "x"}).status_code == 403
+    token = visit.client.cookies["csrf_token"]
+    assert visit.client.post("/api/like_post", json=body, headers={"x-csrf-token": token}).status_code == 200
+    assert visit.get("/api/post_seen", params=body).json()["liked"] is True
+
+
+@pytest.mark.parametrize("claim", ["", "Bearer", "Bearer x", "Basic YTpi", "Bearer " + "x" * 5000, "bearer é"])
+def test_a_token_that_is_none_is_refused(nobody: Api, claim: str) -> None:
+    answer = nobody.visit.get("/api/latest_posts", headers={"authorization": claim.encode("latin-1")})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "AccessRefused")
+
+
+def test_a_token_ends_with_its_session(as_ada: Api, blog: Blog, ada: User) -> None:
+    assert as_ada.read("who_saw_post", post_id="x")[0] == 404
+    accounts.end_sessions(blog, ada.user_id)
+    assert as_ada.read("latest_posts")[0] == 403
+
+
+def test_nothing_that_is_stored_is_told_for_examples(nobody: Api, ada: User) -> None:
+    assert nobody.visit.get("/examples.json").json() == {}
+
+
+def test_no_answer_has_an_address_or_a_hash(as_ada: Api, nobody: Api, post: Post, ada: User) -> None:
+    for name, given in (
+        ("user_by_username", {"username": "ada"}),
+        ("user", {"user_id": ada.user_id}),
+        ("users", {"user_id": ada.user_id}),
+        ("front_page", {"replica": 0}),
+        ("latest_posts", {}),
+    ):
+        told = str(nobody.read(name, **given))
+        assert "example.com" not in told
+        assert "hash" not in told

@@ -1,0 +1,55 @@
+"""Feeds, sitemaps and robots.txt: sound XML, complete, and bounded."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from datetime import UTC, datetime, timedelta
+
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import Post, User
+from tests.systems.blog_site.support import Visit, make_post
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+MAP = "{http://www.sitemaps.org/schemas/sitemap/0.9}"
+
+
+def test_rss_and_atom_have_the_latest_posts(blog: Blog, ada: User, post: Post, draft: Post, anybody: Visit) -> None:
+    make_post(blog, ada, "Marks & <signs>", "One\u0001 two.", ("c&a",))
+    blog.refresh_front_page(force=True)
+    rss = anybody.get("/feed.rss")
+    assert rss.headers["content-type"] == "application/rss+xml; charset=utf-8"
+    items = ET.fromstring(rss.content).findall("channel/item")
+    assert [one.findtext("title") for one in items] == ["Marks & <signs>", "Keys and doors"]
+    assert items[1].findtext("link") == "http://testserver/posts/keys-and-doors"
+    feed = ET.fromstring(anybody.get("/feed.atom").content)
+    entries = feed.findall(f"{ATOM}entry")
+    assert [one.findtext(f"{ATOM}title") for one in entries] == ["Marks & <signs>", "Keys and doors"]
+    assert entries[0].findtext(f"{ATOM}author/{ATOM}name") == "Ada Example"
+    assert feed.findtext(f"{ATOM}updated") == entries[0].findtext(f"{ATOM}updated")
+
+
+def test_robots_txt_leads_to_a_sitemap_for_each_year(blog: Blog, post: Post, anybody: Visit) -> None:
+    blog.update(post, published_at=datetime(2025, 3, 1, 12, tzinfo=UTC))
+    lines = anybody.get("/robots.txt").text.splitlines()
+    maps = [line.removeprefix("Sitemap: http://testserver") for line in lines if line.startswith("Sitemap: ")]
+    assert maps == ["/sitemap.xml", "/sitemap-2027.xml", "/sitemap-2026.xml", "/sitemap-2025.xml"]
+    assert "Disallow: /moderation" in lines
+
+
+def test_every_published_post_is_in_the_file_of_its_day(blog: Blog, ada: User, draft: Post, anybody: Visit) -> None:
+    start = datetime(2025, 3, 1, 0, 0, tzinfo=UTC)
+    for number in range(5):
+        made = make_post(blog, ada, f"Post {number}")
+        blog.update(made, published_at=start + timedelta(hours=12 * number))
+    year = ET.fromstring(anybody.get("/sitemap-2025.xml").content)
+    days = [one.text or "" for one in year.iter(f"{MAP}loc")]
+    assert len(days) == 365
+    assert days[59] == "http://testserver/sitemap-2025-03-01.xml"
+    found = [[one.text for one in ET.fromstring(anybody.get(day).content).iter(f"{MAP}loc")] for day in days[58:62]]
+    assert found == [
+        [],
+        ["http://testserver/posts/post-0", "http://testserver/posts/post-1"],
+        ["http://testserver/posts/post-2", "http://testserver/posts/post-3"],
+        ["http://testserver/posts/post-4"],
+    ]
+    assert anybody.get("/sitemap-2028.xml").status_code == 404

@@ -1,0 +1,133 @@
+"""The site's parts by themselves: Markdown made safe, signatures, rate limits, forms."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keyplan.errors import Fault, Refused
+from keyplan.systems.blog.site.incoming import Form, local_path
+from keyplan.systems.blog.site.limits import Limit, RateLimiter
+from keyplan.systems.blog.site.markdown import render_markdown, without_title
+from keyplan.systems.blog.site.signing import Signer, random_token
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("# One", "<h2>One</h2>"),
+        ("###### Six", "<h2>Six</h2>"),
+        ("## A\n\n#### B\n\n# C\n\n###### D", "<h2>A</h2>\n<h3>B</h3>\n<h2>C</h2>\n<h3>D</h3>"),
+        ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>"),
+        ("<b>x</b><u>y</u>", "<p><b>x</b>y</p>"),
+        ("<script>alert(1)</script>", ""),
+        ("<style>p{}</style>", ""),
+        ("<iframe src='https://e.example'></iframe>x", "x"),
+        ("<form action=/sign-out method=post><button>x</button></form>", "x"),
+        ('<a href="javascript:x">a</a>', '<p><a rel="nofollow ugc noopener noreferrer">a</a></p>'),
+        ('<a href="JAVA&#10;script:x">a</a>', '<p><a rel="nofollow ugc noopener noreferrer">a</a></p>'),
+        ('<a href="data:text/html,x">a</a>', '<p><a rel="nofollow ugc noopener noreferrer">a</a></p>'),
+        ('<p onclick="x" style="x" id="main" class="top">a</p>', "<p>a</p>"),
+        ('<div class="wide" tabindex="5">a</div>', '<div class="wide">a</div>'),
+        ('<code class="language-x top">a</code>', "<p><code>a</code></p>"),
+        ("```python\nx < 1\n```", '<pre tabindex="0"><code class="language-python">x &lt; 1\n</code></pre>'),
+        ("    x", '<pre tabindex="0"><code>x\n</code></pre>'),
+        ("<!-- hidden -->", ""),
+        ("&lt;script&gt;", "<p>&lt;script&gt;</p>"),
+    ],
+)
+def test_markdown_becomes_safe_html(text: str, html: str) -> None:
+    assert render_markdown(text).strip() == html
+
+
+def test_links_and_pictures_tell_others_nothing() -> None:
+    html = render_markdown("[a](https://e.example) ![b](https://e.example/p.png) ![c](http://e.example/p.png)")
+    assert 'rel="nofollow ugc noopener noreferrer"' in html
+    assert 'loading="lazy" referrerpolicy="no-referrer"' in html or 'referrerpolicy="no-referrer"' in html
+    assert "http://e.example/p.png" not in html
+
+
+def test_tables_can_be_scrolled_and_keep_their_sides() -> None:
+    html = render_markdown("| a | b |\n|:-:|--:|\n| 1 | 2 |")
+    assert html.startswith('<div class="wide" tabindex="0"><table>')
+    assert '<th class="center">a</th>' in html
+    assert '<td class="right">2</td>' in html
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.text(max_size=200) | st.text(alphabet="<>\"'/ =aonscriptjv:()[]!`#*&;\n", max_size=120))
+def test_no_text_becomes_a_script(text: str) -> None:
+    html = render_markdown(text).lower()
+    assert "<script" not in html
+    assert "<style" not in html
+    inside = [piece.partition(">")[0] for piece in html.split("<")[1:]]
+    assert not [one for one in inside if " on" in one.partition('"')[0] or 'href="javascript' in one]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "left"),
+    [
+        ("# A b\n\nText", "A b", "\nText"),
+        ("\n\n#  A b ##\nText", "A b", "Text"),
+        ("# A b", "A b", ""),
+        ("# Another\nText", "A b", "# Another\nText"),
+        ("## A b\nText", "A b", "## A b\nText"),
+        ("A b", "A b", "A b"),
+    ],
+)
+def test_a_first_heading_that_is_the_title(text: str, title: str, left: str) -> None:
+    assert without_title(text, title) == left
+
+
+def test_a_signature_is_for_one_purpose_one_text_and_one_secret() -> None:
+    signer = Signer(b"a" * 32)
+    signed = signer.sign("session", "a.b")
+    assert signer.unsign("session", signed) == "a.b"
+    assert signer.unsign("identity", signed) is None
+    assert Signer(b"b" * 32).unsign("session", signed) is None
+    for other in ("", ".", "a.b", signed + "x", signed[:-1], "b" + signed, "\ud800." + signed, "é.é"):
+        assert signer.unsign("session", other) is None
+    assert random_token() != random_token()
+    with pytest.raises(ValueError, match="16 bytes"):
+        Signer(b"short")
+
+
+def test_a_limit_lets_some_through_and_more_with_time() -> None:
+    now = [0.0]
+    limiter = RateLimiter(Limit(attempts=3, seconds=30), lambda: now[0])
+    assert [limiter.wait_seconds("a") for _ in range(4)] == [0, 0, 0, 10]
+    assert limiter.wait_seconds("b") == 0
+    now[0] = 10
+    assert limiter.wait_seconds("a") == 0
+    assert limiter.wait_seconds("a") == 10
+    now[0] = 9  # a clock that goes back gives nothing, and takes nothing
+    assert limiter.wait_seconds("a") == 10
+    assert limiter.wait_seconds("b", "a") == 10
+    assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # where one is refused, none is taken
+
+
+def test_a_limiters_memory_is_bounded() -> None:
+    limiter = RateLimiter(Limit(attempts=1, seconds=60), lambda: 0.0, keys_max=10)
+    for number in range(100):
+        limiter.wait_seconds(str(number))
+    assert len(limiter._buckets) == 10
+    assert limiter.wait_seconds("99") > 0
+
+
+def test_the_faults_of_a_write_go_to_their_fields() -> None:
+    form = Form({"email": "x", "name": "y"})
+    faults = [Fault("account.email", "taken", "choose another"), Fault("", "and this"), Fault("Blog.other", "lost?")]
+    form.take(Refused("no", place="account", faults=faults))
+    assert form.faults == {"email": "taken; choose another", "": "and this"}
+    single = Form({"slug": "x"})
+    single.take(Refused("taken", place="Blog.slug"))
+    assert single.faults == {"slug": "taken"}
+
+
+@given(st.text(max_size=60))
+def test_wherever_one_goes_on_to_is_on_this_site(text: str) -> None:
+    path = local_path(text)
+    assert path.startswith("/")
+    assert not path.startswith(("//", "/\\"))
+    assert path.isprintable()

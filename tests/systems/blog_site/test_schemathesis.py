@@ -1,0 +1,84 @@
+"""Requests that Schemathesis makes of the API's document, sound ones and others: nothing breaks, and answers are what
+the document says. Callers are nobody, an author and a moderator.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from starlette.types import ASGIApp
+
+from keyplan.systems.blog import accounts
+from keyplan.systems.blog.entities import Post, User
+from keyplan.systems.blog.site.policy import BlogPolicy
+from keyplan.systems.blog.site.site import Site
+from keyplan.web import app
+
+schemathesis = pytest.importorskip("schemathesis", reason="schemathesis isn't installed: it reads the API's document")
+
+EXAMPLES_MAX = 6
+"""Requests for each pattern and each way of making them."""
+
+
+@pytest.fixture
+def api(site: Site, post: Post, draft: Post) -> ASGIApp:
+    """The API under the site's policy."""
+    policy = BlogPolicy(site.blog, site.visitors, site.changed)
+    return app(site.blog, hosts=("testserver",), policy=policy)
+
+
+@pytest.fixture(params=["nobody", "author", "moderator"])
+def headers(request: pytest.FixtureRequest, site: Site, ada: User, mona: User) -> Iterator[dict[str, str]]:
+    who = {"nobody": None, "author": ada, "moderator": mona}[request.param]
+    if who is None:
+        yield {}
+    else:
+        token = accounts.open_session(site.blog, who.user_id, kind="token")
+        yield {"Authorization": f"Bearer {site.visitors.signed(token)}"}
+
+
+def test_no_request_breaks_the_api_or_its_promises(api: ASGIApp, headers: dict[str, str]) -> None:
+    from schemathesis.checks import not_a_server_error  # noqa: PLC0415
+    from schemathesis.specs.openapi import checks as openapi  # noqa: PLC0415
+
+    schema = schemathesis.openapi.from_asgi("/openapi.json", api)
+    checks = [
+        not_a_server_error,
+        openapi.status_code_conformance,
+        openapi.content_type_conformance,
+        openapi.response_schema_conformance,
+        openapi.unsupported_method,
+    ]
+    asked = 0
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        asked += 1
+        for mode in (schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE):
+            _ask(operation, mode, headers, checks)
+    assert asked == len(BlogPolicy.patterns)
+
+
+def _ask(operation: Any, mode: Any, headers: dict[str, str], checks: list[Any]) -> None:
+    from hypothesis import given  # noqa: PLC0415
+
+    strategy = operation.as_strategy(generation_mode=mode)
+
+    @settings(
+        max_examples=EXAMPLES_MAX,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=strategy)
+    def ask(case: Any) -> None:
+        case.call_and_validate(headers=headers, checks=checks)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a generator that finds nothing unsound to send for a pattern without input
+        ask()

@@ -1,0 +1,29 @@
+"""The paper catalogue open on an empty store with some authors, and on the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.systems.papers import Author, Papers
+from keyplan.systems.papers.sample import sample
+from tests.systems.support import silent
+
+SAMPLED = 300
+
+
+@pytest.fixture
+def papers() -> Iterator[Papers]:
+    with Papers.open(":memory:") as opened:
+        for handle in ("jon", "guest", "ada"):
+            opened.add_author(Author(handle=handle, name=handle.title()))
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def sampled() -> Iterator[Papers]:
+    """The sample; tests only read it."""
+    with Papers.open(":memory:") as opened:
+        assert sample(opened, SAMPLED, silent) == SAMPLED
+        yield opened

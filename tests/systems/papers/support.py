@@ -1,0 +1,43 @@
+"""What the tests of the papers share: invariants, seen past the patterns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from keyplan.systems.papers import Papers
+from tests.systems.support import stored
+
+__all__ = ["assert_consistent", "plain_items"]
+
+
+def plain_items(papers: Papers) -> list[dict[str, Any]]:
+    """Every item with plain values."""
+    return [{name: next(iter(value.values())) for name, value in item.items()} for item in stored(papers)]
+
+
+def assert_consistent(papers: Papers) -> None:
+    """Each paper's partition is whole: topics, dates, versions and expiry agree with the paper's own."""
+    parts: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    handles: set[str] = set()
+    for item in plain_items(papers):
+        if item["PK"].startswith("PAPER#"):
+            parts[item["paper_id"]].append(item)
+        else:
+            handles.add(item["handle"])
+    for paper_id, items in parts.items():
+        (paper,) = [item for item in items if item["SK"].startswith("PAPER#")]
+        members = [item for item in items if item["SK"].startswith("AUTHOR#")]
+        topics = [item for item in items if item["SK"].startswith("TOPIC#")]
+        versions = [item for item in items if item["SK"].startswith("VERSION#")]
+        superseded = paper["status"] == "superseded"
+        assert {item["topic"] for item in topics} == (set() if superseded else set(paper.get("topics", ())))
+        assert {item.get("published_at") for item in (*members, *topics)} <= {paper.get("published_at")}, paper_id
+        assert {item.get("expires_at") for item in members} <= {paper.get("expires_at")}
+        assert [int(item["revision"]) for item in versions] == list(range(1, int(paper["revision"])))
+        assert ("GSI1PK" in paper) == ("published_at" in paper)
+        assert all(("GSI1PK" in item) == ("published_at" in paper) for item in members)
+        assert all(("expires_at" in item) == (item["was"] == "draft") for item in versions)
+        assert {item["handle"] for item in members} <= handles
+        assert sorted(int(item["position"]) for item in members) == list(range(1, len(members) + 1))
+        assert superseded == ("superseded_by" in paper)

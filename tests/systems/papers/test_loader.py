@@ -1,0 +1,406 @@
+"""Loading bibliographies: good files go in whole and only once; what is wrong is told by line, and the rest goes in."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.systems import LoadReport
+from keyplan.systems.papers import Papers, byline
+from keyplan.systems.papers.loader import load
+from keyplan.systems.papers.records import UNDATED, handle_of, moment_of, topics_of
+from tests.cli.support import run
+from tests.systems.papers.support import assert_consistent, plain_items
+from tests.systems.support import all_pages, recorded, silent
+
+KRR = Path(__file__).parents[4] / "shared" / "data" / "krr.bib"
+
+BIBTEX = r"""
+% a comment by custom
+@comment{jabref-meta: x}
+@preamble{"\newcommand{\x}{}"}
+@string{tplp = "Theory and " # {Practice}}
+
+@article{good,
+  title = {On {\"U}ber--keys and $n^2$ {SQL}},
+  author = "Erd{\H o}s, Paul and van der Waals, Johannes and {The Group} and others",
+  journal = tplp # { of X}, year = 2020, month = mar,
+  keywords = {Keys; Indexes, keys},
+  doi = {10.1/a\_b}, url = {https://example.com/~a?b=1},
+  abstract = {Na{\"\i}ve \emph{text} -- with
+    two lines.}
+}
+@inproceedings{child, title = {A Child}, crossref = {proc}, author = {M{\"u}ller, Jr., Hans and M{\"u}ller, Jr., Hans}}
+@article(round, title = "Round (brackets)", author = {A. B.}, year = "in press")
+@proceedings{proc, title = {Proc. of Y}, editor = {Ed Itor}, year = {1999}, month = {12--15 June}}
+@phdthesis{thesis, title={A Thesis}, author={Knuth, D.}, date={1963-06-02}}
+"""
+CSL = """[
+  {"id": "x1", "type": "article-journal", "title": "A <i>B</i>", "container-title": "J", "keyword": "A, b",
+   "author": [{"family": "Erdős", "given": "Paul"}, {"literal": "ACM"}, {"family": "Beethoven",
+   "non-dropping-particle": "van", "given": "L."}],
+   "issued": {"date-parts": [[2020, 5, 17]]}, "abstract": "{", "DOI": "10.1/x", "URL": "https://example.com"},
+  {"id": 7, "title": "Braces } in \\"texts\\"", "issued": {"raw": "2019-03-04"}, "editor": [{"family": "E"}]}
+]"""
+
+
+@pytest.fixture
+def empty() -> Iterator[Papers]:
+    with Papers.open(":memory:") as opened:
+        yield opened
+
+
+def loaded(papers: Papers, path: Path, text: str) -> LoadReport:
+    path.write_text(text, encoding="utf-8")
+    return load(papers, path, silent)
+
+
+def told(report: LoadReport) -> list[str]:
+    return [str(fault) for fault in report.faults]
+
+
+def people(papers: Papers, paper_id: str) -> list[tuple[str, str, str]]:
+    whole = papers.paper_with_authors(paper_id)
+    assert whole is not None
+    return [(one.name, one.handle, one.role) for one in byline(whole.authors)]
+
+
+# BibTeX
+
+
+def test_bibtex(empty: Papers, tmp_path: Path) -> None:
+    report = loaded(empty, tmp_path / "a.bib", BIBTEX)
+    assert (report.loaded, told(report)) == (5, [])
+    good = empty.paper("good")
+    assert good is not None
+    assert (good.title, good.collection, good.kind, good.status) == (
+        "On Über–keys and n^2 SQL",
+        "Theory and Practice of X",
+        "article",
+        "published",
+    )
+    assert good.published_at == datetime(2020, 3, 1, tzinfo=UTC)
+    assert good.topics == {"keys", "indexes"}
+    assert good.abstract == "Naïve text – with two lines."
+    assert (good.doi, good.url) == ("10.1/a_b", "https://example.com/~a?b=1")
+    assert people(empty, "good") == [
+        ("Paul Erdős", "paul-erdos", "author"),
+        ("Johannes van der Waals", "johannes-van-der-waals", "author"),
+        ("The Group", "the-group", "author"),
+    ]
+    assert people(empty, "child") == [("Hans Müller Jr.", "hans-muller-jr", "author")]  # named twice, listed once
+    child, thesis, round_ = (empty.paper(name) for name in ("child", "thesis", "round"))
+    assert child is not None
+    assert thesis is not None
+    assert round_ is not None
+    assert (child.collection, child.published_at) == ("Proc. of Y", datetime(1999, 6, 1, tzinfo=UTC))
+    assert (thesis.collection, thesis.published_at) == ("Theses", datetime(1963, 6, 2, tzinfo=UTC))
+    assert (round_.title, round_.published_at) == ("Round (brackets)", UNDATED)
+    assert people(empty, "proc") == [("Ed Itor", "ed-itor", "editor")]
+    assert [one.paper_id for one in empty.papers_by_author("paul-erdos")] == ["good"]
+    assert [one.paper_id for one in empty.papers_on_topic("indexes")] == ["good"]
+    author = empty.author("paul-erdos")
+    assert author is not None
+    assert author.name == "Paul Erdős"
+    assert_consistent(empty)
+
+
+def test_faults_of_bibtex_by_line(empty: Papers, tmp_path: Path) -> None:
+    text = (
+        "A header that is no entry\n"
+        "@article{a, title={A}}\n"
+        "@article{notitle, author={A}}\n"
+        "@article{open, title = {never closed,\n"
+        "  year = 2020\n"
+        "@article{b, title={B}}\n"
+        "@article{a, title={again}}\n"
+        "\n"
+        "stray text\n"
+        "and more\n"
+        "@article{twice, title={T}, title={U}}\n"
+        "@article{, title={No key}}\n"
+        "@article{lost, title={L}, crossref={nowhere}}\n"
+        "@article{end, title={E}"
+    )
+    report = loaded(empty, tmp_path / "a.bib", text)
+    assert report.loaded == 4
+    assert [one.partition(" (")[0] for one in told(report)] == [
+        "a.bib:1: not an entry: 'A header that is no entry'",
+        "a.bib:3: entry notitle has no title",
+        (
+            "a.bib:4: the entry can't be read: Unexpected block start: `@article`. "
+            "Was still looking for field-value closing `}`"
+        ),
+        "a.bib:7: a is the id of an earlier entry",
+        "a.bib:9: not an entry: 'stray text'",
+        "a.bib:11: entry twice has title twice: the first one is taken",
+        "a.bib:12: entry has no key",
+        "a.bib:14: the entry can't be read: Unexpectedly reached end of file",
+        "a.bib:13: cross-references to entries that aren't here: 1",
+    ]
+    lost = empty.paper("lost")
+    assert lost is not None
+    assert lost.collection == "nowhere"  # the key is the best name there is
+    again = empty.paper("a")
+    assert again is not None
+    assert again.title == "A"
+
+
+def test_cross_references_between_files(empty: Papers, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@inproceedings{c, title={C}, crossref={P}}", encoding="utf-8")
+    (tmp_path / "b.bib").write_text(
+        "@string{y={1999}}\n@book{p, booktitle={Proc}, year=y, title={T}}", encoding="utf-8"
+    )
+    report = load(empty, tmp_path, silent)
+    assert (report.loaded, told(report)) == (2, [])
+    child = empty.paper("c")
+    assert child is not None
+    assert (child.collection, child.published_at) == ("Proc", datetime(1999, 1, 1, tzinfo=UTC))
+
+
+def test_latin_1_is_read_and_told(empty: Papers, tmp_path: Path) -> None:
+    path = tmp_path / "a.bib"
+    path.write_bytes("@article{a,\n title={Größe}, author={Jörg}}\n".encode("latin-1"))
+    report = load(empty, path, silent)
+    assert told(report) == [
+        "a.bib:2: the line isn't UTF-8: it, and others like it, are read as latin-1 (save the file as UTF-8)"
+    ]
+    paper = empty.paper("a")
+    assert paper is not None
+    assert paper.title == "Größe"
+
+
+def test_many_authors_and_topics_are_told(empty: Papers, tmp_path: Path) -> None:
+    authors = " and ".join(f"Author{number}" for number in range(80))
+    topics = ", ".join(f"topic {number}" for number in range(25))
+    report = loaded(
+        empty, tmp_path / "a.bib", f"@article{{a, title={{A}}, author={{{authors}}}, keywords={{{topics}}}}}"
+    )
+    assert report.loaded == 1
+    assert told(report) == [
+        "a.bib:1: entry a has 25 topics: the first 20 are kept",
+        "a.bib:1: entry a has 80 authors: the first 75 are kept",
+    ]
+    assert_consistent(empty)
+
+
+def test_without_its_libraries(empty: Papers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "keyplan.systems.papers.bibtex", raising=False)
+    monkeypatch.setitem(sys.modules, "pylatexenc.latex2text", None)
+    with pytest.raises(RequestError, match=r"a\.bib is BibTeX, and pylatexenc") as caught:
+        loaded(empty, tmp_path / "a.bib", BIBTEX)
+    assert caught.value.hint == "pip install 'keyplan[systems]'"
+    assert loaded(empty, tmp_path / "a.json", CSL).loaded == 2
+
+
+# CSL-JSON
+
+
+@pytest.mark.parametrize("form", ["array", "items", "lines"])
+def test_csl(empty: Papers, tmp_path: Path, form: str) -> None:
+    text = CSL
+    if form == "items":
+        text = f'{{"items": {CSL}}}'
+    elif form == "lines":
+        first, _, second = CSL.strip("[]\n ").partition(',\n  {"id": 7')
+        text = f'{" ".join(first.split())}\n{{"id": 7{second}\n'
+    report = loaded(empty, tmp_path / "a.json", text)
+    assert (report.loaded, told(report)) == (2, [])
+    paper = empty.paper("x1")
+    assert paper is not None
+    assert (paper.title, paper.collection, paper.abstract) == ("A B", "J", "{")
+    assert paper.published_at == datetime(2020, 5, 17, tzinfo=UTC)
+    assert (paper.topics, paper.doi, paper.url) == ({"a", "b"}, "10.1/x", "https://example.com")
+    assert people(empty, "x1") == [
+        ("Paul Erdős", "paul-erdos", "author"),
+        ("ACM", "acm", "author"),
+        ("L. van Beethoven", "l-van-beethoven", "author"),
+    ]
+    seventh = empty.paper("7")
+    assert seventh is not None
+    assert (seventh.title, seventh.collection) == ('Braces } in "texts"', "Miscellaneous")
+    assert people(empty, "7") == [("E", "e", "editor")]
+
+
+def test_faults_of_csl_by_line(empty: Papers, tmp_path: Path) -> None:
+    text = """[
+  {"id": "a", "title": "A"},
+  {"id": "b", "title": "B" "type": "book"},
+  {
+    "id": "c", "title": "C",
+    "issued": "soon"
+  },
+  {"title": "no id"}, nonsense,
+  {
+    "id": "open", "title": "never closed", "author": [ {"family": "Q"
+  ,
+  {
+    "id": "d", "title": "D"
+  },
+  {"id": "a", "title": "again"},
+  {"id": "e", "title": "an open text},
+  {"id": "f", "title": "F", "author": "nobody", "keyword": 7, "issued": {"date-parts": [[2020, 13]]}}
+]"""
+    report = loaded(empty, tmp_path / "a.json", text)
+    assert [one.partition(" (")[0] for one in told(report)] == [
+        "a.json:3: the entry can't be read: unexpected character, expected ',' or '}'",
+        "a.json:4: entry c has a date that can't be read: soon",
+        "a.json:8: the entry has no id",
+        "a.json:8: not an entry: 'nonsense,'",
+        "a.json:9: an object isn't closed",
+        "a.json:15: a is the id of an earlier entry",
+        "a.json:16: an object isn't closed",
+    ]
+    assert report.loaded == 4
+    assert all(empty.paper(name) for name in "acdf")
+
+
+def test_what_is_no_bibliography(empty: Papers, tmp_path: Path) -> None:
+    report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
+    assert told(report) == ["a.json:1: not an entry: '\"just a text\"'"]
+    report = loaded(empty, tmp_path / "notes.txt", "Dear diary,\n\ntoday I read.\n")
+    assert told(report) == ["notes.txt:1: not an entry: 'Dear diary,' (2 lines)"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RequestError, match="has no bibliography"):
+        load(empty, tmp_path / "folder", silent)
+    assert loaded(empty, tmp_path / "empty.bib", "").loaded == 0
+
+
+# Again, and huge
+
+
+def test_loading_again_writes_nothing(empty: Papers, tmp_path: Path) -> None:
+    loaded(empty, tmp_path / "a.bib", BIBTEX)
+    before = plain_items(empty)
+    recorder = recorded(empty)
+    assert load(empty, tmp_path / "a.bib", silent).loaded == 5
+    assert plain_items(empty) == before
+    assert set(recorder.operations) <= {"BatchGetItem", "TransactWriteItems", "Query"}
+
+
+def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:
+    loaded(empty, tmp_path / "a.bib", BIBTEX)
+    changed = BIBTEX.replace("Erd{\\H o}s, Paul", "Hilbert, David").replace("year = 2020", "year = 2021")
+    changed = changed.replace("Keys; Indexes", "Tables")
+    assert loaded(empty, tmp_path / "a.bib", changed).loaded == 5
+    good = empty.paper("good")
+    assert good is not None
+    assert good.published_at == datetime(2021, 3, 1, tzinfo=UTC)
+    assert good.topics == {"tables", "keys"}
+    assert people(empty, "good")[0] == ("David Hilbert", "david-hilbert", "author")
+    assert not empty.papers_by_author("paul-erdos")
+    assert_consistent(empty)
+
+
+def test_a_superseded_paper_stays_as_it_is(empty: Papers, tmp_path: Path) -> None:
+    loaded(empty, tmp_path / "a.bib", BIBTEX)
+    empty.supersede("good", "thesis")
+    before = plain_items(empty)
+    loaded(empty, tmp_path / "a.bib", BIBTEX.replace("Naive", "Other"))
+    assert plain_items(empty) == before
+
+
+def test_a_huge_line_is_left_out(empty: Papers, tmp_path: Path) -> None:
+    text = f"@article{{a, title={{A}},\n abstract={{{'x' * 200_000}}}}}\n@article{{b, title={{B}}}}\n"
+    report = loaded(empty, tmp_path / "a.bib", text)
+    assert [fault.place for fault in report.faults] == ["a.bib:2", "a.bib:1"]
+    assert empty.paper("b") is not None
+
+
+@pytest.mark.parametrize("kind", ["bib", "json"])
+def test_memory_is_bounded_and_progress_is_told(empty: Papers, tmp_path: Path, kind: str) -> None:
+    """A file of some 10 MB, whose entries have no titles, takes far less memory than it is long."""
+    path = tmp_path / f"a.{kind}"
+    entries, filler = 4000, "n" * 2500
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(entries):
+            title = "T" if number % 100 == 0 else ""
+            if kind == "bib":
+                file.write(f"@article{{e{number}, title={{{title}}}, note={{{filler}}}}}\n")
+            else:
+                file.write(f'{{"id": "e{number}", "title": "{title}", "note": "{filler}"}}\n')
+    steps: list[tuple[int, int | None]] = []
+    tracemalloc.start()
+    try:
+        report = load(empty, path, lambda done, total: steps.append((done, total)))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 10_000_000
+    assert peak < 6_000_000
+    assert report.loaded == entries // 100
+    assert len(report.faults) + report.more_faults == entries - entries // 100
+    assert steps == sorted(steps)
+    assert (steps[0], steps[-1]) == ((0, entries), (entries, entries))
+    assert len(steps) > 100
+
+
+def test_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.bib").write_text("@article{a, title={A}}\nstray\n", encoding="utf-8")
+    result = run("import", "papers", "a.bib")
+    assert result.exit_code == 3
+    assert "a.bib:2: not an entry: 'stray'" in result.stderr
+    assert "Loaded 1 into papers.db; 1 fault, told above." in result.stdout
+
+
+# Parts
+
+
+def test_handles() -> None:
+    names = {
+        "Erdős, P.": "erdos-p",
+        "ERDOS  P": "erdos-p",
+        "Łukasz": "łukasz",
+        "Strauß": "strauss",
+        "…": "",
+        "李 明": "李-明",
+    }
+    assert {name: handle_of(name) for name in names} == names
+
+
+def test_topics_and_moments() -> None:
+    assert topics_of("A, b;C,,a") == ("a", "b", "c")
+    assert moment_of("2020", "13") == datetime(2020, 1, 1, tzinfo=UTC)
+    assert moment_of("soon") is None
+
+
+# The whole of a real one
+
+
+@pytest.fixture(scope="module")
+def krr() -> Iterator[tuple[Papers, LoadReport]]:
+    if not KRR.is_file():
+        pytest.skip(f"{KRR} isn't there")
+    with Papers.open(":memory:") as opened:
+        yield opened, load(opened, KRR, silent)
+
+
+def test_a_real_bibliography_loads_whole(krr: tuple[Papers, LoadReport]) -> None:
+    _, report = krr
+    text = KRR.read_text(encoding="utf-8")
+    entries = sum(line.startswith("@") and not line.lower().startswith("@string") for line in text.splitlines())
+    assert report.loaded == entries == 3195
+    assert [fault.place for fault in report.faults] == ["krr.bib:249"]  # its proceedings are in another file
+    assert "that aren't here: 1,310 (to ARHandbook, " in report.faults[0].message
+
+
+def test_a_real_bibliography_answers(krr: tuple[Papers, LoadReport]) -> None:
+    papers, _ = krr
+    by_author = all_pages(papers.papers_by_author, "t-schaub", limit=100)
+    assert len(by_author) == 418
+    dates = [one.published_at for one in by_author]
+    assert dates == sorted(dates, reverse=True)
+    journal = all_pages(papers.papers_in_collection, "Theory and Practice of Logic Programming", limit=100)
+    assert len(journal) == 151
+    assert [one.paper_id for one in papers.papers_on_topic("circumscription")]
+    names = [item["name"] for item in plain_items(papers) if "name" in item]
+    assert not [name for name in names if "\\" in name or "{" in name or "\N{SOFT HYPHEN}" in name]
+    assert "A. Erdős" in names
+    assert_consistent(papers)

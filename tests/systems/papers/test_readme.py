@@ -1,0 +1,119 @@
+"""The README of the papers tells the truth: its rows are the sample's, its units metered, its answers made anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from benchmarks.papers_questions import Catalogue, catalogue_of, question_1, question_2, question_3, shown
+
+import keyplan.systems.papers
+from keyplan.systems.papers import Author, Paper, Papers
+from keyplan.systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
+from keyplan.systems.papers.sample import sample
+from tests.cli.support import run
+from tests.repository.files import ROOT
+from tests.systems.measuring import check_rows, rows_of, text_of
+from tests.systems.papers.test_loader import KRR
+from tests.systems.support import silent, stored
+
+README = text_of(keyplan.systems.papers)
+QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
+
+
+@pytest.fixture
+def papers() -> Iterator[Papers]:
+    """The sample, to write into."""
+    with Papers.open(":memory:") as opened:
+        sample(opened, 300, silent)
+        yield opened
+
+
+def calls(papers: Papers) -> dict[str, Callable[[], object]]:
+    """A call of each pattern, by its id, in the order in which they are made."""
+    new = Paper(paper_id="new", title="A new paper", collection="ethics", topics={"cost", "privacy"}, version="0.1")
+    return {
+        "A1": lambda: papers.paper("wp-0000"),
+        "A1b": lambda: papers.paper_with_authors("wp-0000"),
+        "A2": lambda: papers.papers_in_collection("data-and-storage", limit=20),
+        "A3": lambda: papers.papers_by_author("ada-almeida", limit=20),
+        "A4": lambda: papers.papers_on_topic("cost", limit=20),
+        "A5": lambda: papers.author("ada-almeida"),
+        "R1": lambda: papers.paper_versions("wp-0000"),
+        "R2": lambda: papers.authors(["ada-almeida", "chen-almeida"]),
+        "W1": lambda: papers.add_author(Author(handle="new", name="New")),
+        "W2": lambda: papers.describe_author("new", "Newer"),
+        "W3": lambda: papers.add_paper(new, {"ada-almeida": "author", "new": "contributor"}),
+        "W4": lambda: papers.new_version("new", "0.2"),
+        "W5": lambda: papers.publish("new"),
+        "W6": lambda: papers.retopic("new", {"cost", "queues"}),
+        "W7": lambda: papers.supersede("new", "wp-0000"),
+    }
+
+
+def test_requests_and_units(papers: Papers) -> None:
+    check_rows(papers, README, "The questions", calls(papers))
+
+
+def test_rows_are_stored(sampled: Papers) -> None:
+    names = ("PK", "SK", "GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")
+    rows = {tuple(row[:6]) for row in rows_of(README, "The items") if row[0] == "PAPER#wp-0010"}
+    found = {
+        tuple(item.get(name, {"S": "–"})["S"] for name in names)
+        for item in stored(sampled)
+        if item["PK"]["S"] == "PAPER#wp-0010"
+    }
+    assert rows == found
+
+
+def test_numbers_are_named() -> None:
+    for said in (f"{AUTHORS_MAX} authors", f"{TOPICS_MAX} topics", f"after {DRAFT_KEPT.days} days"):
+        assert said in README, said
+
+
+# The open questions
+
+
+def tables(catalogue: Catalogue) -> list[str]:
+    return [
+        line for table in (question_1(catalogue), question_2(catalogue), question_3(catalogue)) for line in shown(table)
+    ]
+
+
+def test_answers_on_the_sample() -> None:
+    assert "python -m benchmarks.papers_questions --count 1000" in QUESTIONS
+    missing = [line for line in tables(catalogue_of(count=1000)) if line not in QUESTIONS]
+    assert not missing, "the README is to say:\n" + "\n".join(missing)
+
+
+def test_answers_on_a_real_bibliography() -> None:
+    if not KRR.is_file():
+        pytest.skip(f"{KRR} isn't there")
+    catalogue = catalogue_of(KRR)
+    busiest = catalogue.authors[catalogue.busiest]
+    share = f"{busiest:,} of {catalogue.authors.total():,} memberships"
+    for said in (f"{len(catalogue.papers):,} papers", share):
+        assert said in QUESTIONS, said
+    missing = [line for line in shown(question_1(catalogue)[:2]) if line not in QUESTIONS]
+    missing += [line for line in shown(question_2(catalogue)) if line not in QUESTIONS]
+    assert not missing, "the README is to say:\n" + "\n".join(missing)
+
+
+@pytest.mark.parametrize("command", re.findall(r"^keyplan (?:cost|check) .*$", QUESTIONS, re.MULTILINE))
+def test_commands_of_the_questions_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They run in the checkout, and what the README quotes of them is what they say."""
+    monkeypatch.chdir(ROOT)
+    result = run(*command.split()[1:])
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    behind = QUESTIONS.partition(f"{command}\n```\n\n```text\n")[2]  # of a block's last command
+    quoted = behind.partition("```")[0]
+    for line in quoted.splitlines():
+        assert " ".join(line.split()) in said, line
+
+
+def test_there_are_commands_of_the_questions() -> None:
+    assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
+    assert (Path(keyplan.systems.papers.__file__).parent / "traffic.toml").is_file()

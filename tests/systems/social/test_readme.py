@@ -1,0 +1,99 @@
+"""The social network's README tells the truth: what each pattern costs, the keys, the limits, the numbers it reckons
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import keyplan.systems.social
+from keyplan import Range
+from keyplan.systems.social import Delivery, Social, limits
+from keyplan.systems.social.sample import NEWEST, READER, sample, user_id
+from tests.systems.measuring import check_rows, measured, rows_of, text_of
+from tests.systems.support import silent
+
+README = text_of(keyplan.systems.social)
+COUNT = 300
+"""Users of the sample that the README speaks of: the command's default."""
+
+
+@pytest.fixture
+def social() -> Iterator[Social]:
+    with Social.open(":memory:") as opened:
+        sample(opened, COUNT, silent)
+        yield opened
+
+
+def calls(social: Social) -> dict[str, Callable[[], object]]:
+    """A call of each pattern, in the order in which they can follow each other."""
+    star, reader = user_id(0), user_id(READER)
+    post = max(social.posts_of_user(star, limit=100), key=lambda one: (one.likes, one.comments))
+    name = social.conversations(star).items[0]
+    quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
+    delivery = Delivery(user_id=quiet, reader_id=reader)
+    return {
+        "S1": lambda: social.feed(reader),
+        "S2": lambda: social.profile(star),
+        "S2b": lambda: social.user_by_handle("ada.young.0"),
+        "S3": lambda: social.posts_of_user(star, Range(ge=NEWEST.replace(month=1))),
+        "S4": lambda: social.post_by_id(post.post_id),
+        "S5": lambda: social.comments_on_post(post.post_id),
+        "S6a": lambda: social.likes_of_post(post.post_id),
+        "S6b": lambda: social.like_of(post.post_id, user_id(1)),
+        "S7a": lambda: social.followers(star),
+        "S7b": lambda: social.following(reader),
+        "S7c": lambda: social.follows(reader, star),
+        "S8a": lambda: social.conversations(star),
+        "S8b": lambda: social.membership(star, name.conversation_id),
+        "S9": lambda: social.messages(name.conversation_id),
+        "R1": lambda: social.audience(quiet),
+        "R2": lambda: social.user_tallies(star),
+        "R3": lambda: social.post_tallies(post.post_id),
+        "R4": social.undelivered,
+        "R5": lambda: social.deliveries_of(quiet),
+        "R6": lambda: social.subscription(quiet, reader),
+        "W1": lambda: social.sign_up("new", "New", user_id="new"),
+        "W2": lambda: social.publish(star, "hello"),
+        "W4": lambda: social.comment(post.post_id, "new", "hm"),
+        "W5": lambda: social.like(post.post_id, "new"),
+        "W6": lambda: social.unlike(post.post_id, "new"),
+        "W3": lambda: social.delete_post(post.post_id),
+        "W7": lambda: social.follow("new", star),
+        "W8": lambda: social.unfollow("new", star),
+        "W9": lambda: social.send_message(star, "new", "hello"),
+        "W10": lambda: social.mark_read(star, name.conversation_id),
+        "W11": lambda: social.deliver(delivery),
+        "W12": lambda: social.sweep_post("gone"),
+        "W13": lambda: social.gather(star),
+        "W14": lambda: social.gather_post(other.post_id),
+    }
+
+
+def test_patterns_cost_what_is_said(social: Social) -> None:
+    check_rows(social, README, "The questions and the writes", calls(social))
+
+
+def test_keys_are_the_designs() -> None:
+    shown = {tuple(row[:5]) for row in rows_of(README, "The items")[1:]}
+    wanted: set[tuple[str, ...]] = set()
+    for entity in Social.compiled.entities.values():
+        texts = [str(template) for _, template in entity.primary.attributes]
+        index = entity.index_keys[0] if entity.index_keys else None
+        texts += ["–", "–"] if index is None else [str(template) for _, template in index.attributes]
+        wanted.add((entity.name, *texts))
+    assert shown == wanted
+
+
+def test_limits_are_named() -> None:
+    for number in (limits.READ_MAX, limits.AUDIENCE_MAX, limits.BACKFILL_MAX, limits.POST_SPREAD_AT, limits.SHARDS):
+        assert f"{number:,}" in README
+    assert f"{limits.USER_SPREAD_AT:,} followers" in README
+
+
+def test_the_feeds_requests_are_what_is_said(social: Social) -> None:
+    """The README's sum: whom one follows, 200 partitions, the timeline, what it points to."""
+    requests, _ = measured(social, lambda: social.feed(user_id(READER)))
+    assert requests == "Query GSI1, 201 × Query, BatchGetItem"

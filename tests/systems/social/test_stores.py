@@ -1,0 +1,64 @@
+"""One day of the network on each store: the same answers, and everything goes together on all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.errors import ItemNotFound, Refused, ValueTaken
+from keyplan.systems.social import Social, conversation_of, design
+from tests.systems.social.support import assert_whole, people
+from tests.systems.support import STORES, all_pages, open_on
+
+
+def a_day(social: Social) -> list[Any]:
+    """What is asked and answered in a day; moments and ids made on the way are left out."""
+    people(social, "ann", "ben", "cid", "dot")
+    told: list[Any] = [social.follow("ann", other).delivery for other in ("ben", "cid", "dot")]
+    posts = [social.publish(who, f"{number} by {who}") for number in range(3) for who in ("ben", "cid", "dot")]
+    for who in ("ann", "ben", "cid", "dot"):
+        social.like(posts[4].post_id, who)
+    social.comment(posts[4].post_id, "ann", "hm")
+    social.unlike(posts[4].post_id, "ben")
+    social.delete_post(posts[5].post_id)
+    told.append([one.text for one in all_pages(social.feed, "ann", limit=2)])
+    social.unfollow("ann", "cid")
+    told.append([one.text for one in all_pages(social.feed, "ann", limit=3)])
+    told.append([(one.likes, one.comments, one.shards) for one in [social.gather_post(posts[4].post_id)]])
+    told.append([one.user_id for one in all_pages(social.likes_of_post, posts[4].post_id, limit=1)])
+    told.append([one.text for one in social.posts_of_user("ben")])
+    for who, to in (("ann", "ben"), ("ben", "ann"), ("ann", "dot")):
+        social.send_message(who, to, f"{who} to {to}")
+    told.append([(one.with_user_id, one.last_text, one.unread) for one in social.conversations("ann")])
+    told.append([one.text for one in all_pages(social.messages, conversation_of("ben", "ann"), limit=1)])
+    for wrong in (
+        lambda: social.follow("ann", "ann"),
+        lambda: social.follow("ann", "ben"),
+        lambda: social.like(posts[4].post_id, "ann"),
+        lambda: social.like("none", "ann"),
+        lambda: social.sign_up("BEN", "Another"),
+        lambda: social.unfollow("ann", "cid"),
+    ):
+        with pytest.raises((Refused, ItemNotFound, ValueTaken)) as refused:
+            wrong()
+        told.append(type(refused.value).__name__)
+    ann, ben = social.profile("ann"), social.profile("ben")
+    assert ann is not None
+    assert ben is not None
+    told.append((ann.following, ann.followers, ben.followers, ben.posts, ben.audience))
+    assert_whole(social)
+    return told
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_day_is_the_same_on_every_store(
+    store: str, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(design, "POST_SPREAD_AT", 3)
+    with Social.open(":memory:") as social:
+        wanted = a_day(social)
+    assert wanted[0:3] == ["read", "write", "write"]
+    with open_on(Social, store, tmp_path) as social:
+        assert a_day(social) == wanted
