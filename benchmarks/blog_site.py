@@ -78,7 +78,7 @@ def known(blog: Blog) -> Known:
         if page.cursor is None or len(posts) >= KNOWN_MAX:
             break
         page = blog.popular_posts(limit=100, cursor=page.cursor)
-    users = [one for one in blog.users({post.user_id for post in posts}) if one.status == "active"]
+    users = [one for one in blog.users(sorted({post.user_id for post in posts})) if one.status == "active"]
     latest = blog.latest_posts(limit=10)
     people = {name: blog.user_by_username(name) for name in ("reader", "author", "moderator")}
     ids = {name: one.user_id for name, one in people.items() if one is not None}
@@ -96,8 +96,6 @@ class Target:
     name: str
     make: Make
     who: str = ""
-    limited: bool = True
-    """Whether it is held to the target."""
 
 
 def page(name: str, make: Callable[[Known], str], who: str = "") -> Target:
@@ -208,17 +206,36 @@ class Measured:
     milliseconds: list[float]
     statuses: set[int]
     body_bytes: int
+    cpu_ms: float
+    """Of the server's process, for one request."""
 
     def percentile(self, share: float) -> float:
         ordered = sorted(self.milliseconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-async def measure(client: Client, target: Target, one: Known, headers: dict[str, str], rate: float, seconds: float) -> Measured:
+@dataclass(frozen=True)
+class Load:
+    """Whom to ask, and how often and how long."""
+
+    client: Client
+    pid: int
+    rate: float
+    seconds: float
+
+    def cpu_ms(self) -> float:
+        """The processor time of the server's process so far (proc(5): utime and stime, in ticks)."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+async def measure(load: Load, target: Target, one: Known, headers: dict[str, str]) -> Measured:
     """Ask at a steady rate for some seconds."""
+    client, rate = load.client, load.rate
     for _ in range(WARM_UP_REQUESTS):
         await send(client, target, one, headers)
-    count = int(rate * seconds)
+    count = int(rate * load.seconds)
+    cpu_before = load.cpu_ms()
     begun = time.perf_counter() + 0.02
     replies: list[Reply] = []
     took: list[float] = []
@@ -231,7 +248,8 @@ async def measure(client: Client, target: Target, one: Known, headers: dict[str,
 
     await asyncio.gather(*(ask(number) for number in range(count)))
     size = max(len(reply.body) for reply in replies)
-    return Measured(target, took, {reply.status for reply in replies}, size)
+    cpu_ms = (load.cpu_ms() - cpu_before) / count
+    return Measured(target, took, {reply.status for reply in replies}, size, cpu_ms)
 
 
 async def send(client: Client, target: Target, one: Known, headers: dict[str, str]) -> Reply:
@@ -255,9 +273,17 @@ async def sign_in(client: Client, login: str) -> dict[str, str]:
     return {"cookie": answer.cookies(), "x-csrf-token": csrf.group(1) if csrf else ""}
 
 
+@dataclass(frozen=True)
+class Server:
+    """The process that serves the site."""
+
+    port: int
+    pid: int
+
+
 @contextmanager
-def served(db: Path) -> Iterator[int]:
-    """The site in a process of its own; its port."""
+def served(db: Path) -> Iterator[Server]:
+    """The site in a process of its own."""
     command = [*KEYPLAN, "serve", "blog", "--db", str(db), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -269,7 +295,7 @@ def served(db: Path) -> Iterator[int]:
                 text += line
             found = re.search(r"http://127\.0\.0\.1:(\d+)", text)
             assert found is not None
-            yield int(found.group(1))
+            yield Server(int(found.group(1)), process.pid)
         finally:
             process.terminate()
 
@@ -282,15 +308,17 @@ def sampled(posts: int) -> Path:
     return db
 
 
-async def run(port: int, one: Known, targets: list[Target], rate: float, seconds: float) -> list[Measured]:
-    client = Client("127.0.0.1", port)
+async def run(server: Server, one: Known, targets: list[Target], rate: float, seconds: float) -> list[Measured]:
+    client = Client("127.0.0.1", server.port)
+    load = Load(client, server.pid, rate, seconds)
     people = {name: await sign_in(client, name) for name in ("reader", "author", "moderator")}
     found: list[Measured] = []
     for target in targets:
-        measured = await measure(client, target, one, people.get(target.who, {}), rate, seconds)
+        measured = await measure(load, target, one, people.get(target.who, {}))
         print(
             f"{target.name:40} p50 {measured.percentile(0.5):6.2f}  p99 {measured.percentile(0.99):6.2f}  "
-            f"max {max(measured.milliseconds):6.2f} ms  {measured.body_bytes:7,} bytes  {sorted(measured.statuses)}",
+            f"max {max(measured.milliseconds):6.2f}  CPU {measured.cpu_ms:5.2f} ms  {measured.body_bytes:7,} bytes  "
+            f"{sorted(measured.statuses)}",
             flush=True,
         )
         found.append(measured)
@@ -302,13 +330,19 @@ def table(groups: list[tuple[str, list[Measured]]], facts: str) -> str:
     """The results as Markdown."""
     lines: list[str] = []
     for title, measured in groups:
-        lines += [f"### {title}", "", "| what | p50 ms | p99 ms | max ms | bytes | |", "|---|--:|--:|--:|--:|---|"]
+        lines += [
+            f"### {title}",
+            "",
+            "| what | p50 ms | p99 ms | max ms | CPU ms | bytes | |",
+            "|---|--:|--:|--:|--:|--:|---|",
+        ]
         for one in measured:
             over = "" if one.percentile(0.99) < TARGET_MS else "over"
             failed = "" if one.statuses <= {200, 204} else f"answers {sorted(one.statuses)}"
+            told = " ".join(filter(None, (over, failed)))
             lines.append(
                 f"| `{one.target.name}` | {one.percentile(0.5):.1f} | {one.percentile(0.99):.1f} "
-                f"| {max(one.milliseconds):.1f} | {one.body_bytes:,} | {' '.join(filter(None, (over, failed)))} |"
+                f"| {max(one.milliseconds):.1f} | {one.cpu_ms:.1f} | {one.body_bytes:,} | {told} |"
             )
         lines.append("")
     return "\n".join([*lines, facts, ""])
@@ -319,8 +353,8 @@ def facts(args: argparse.Namespace, one: Known) -> str:
         f"{args.posts:,} posts, {max(12, args.posts // 10):,} people; {args.rate:g} requests a second, "
         f"{args.seconds:g} seconds each, {len(one.posts):,} posts asked for.\n"
         f"CPython {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {platform.system()} "
-        f"{platform.machine()}, {os.cpu_count()} cores, of which the generator of the load uses one; load average before "
-        f"the run {args.load:.1f}."
+        f"{platform.machine()}, {os.cpu_count()} cores, of which the generator of the load uses one; load average "
+        f"before the run {args.load:.1f}."
     )
 
 
@@ -339,11 +373,11 @@ def main() -> None:
         one = known(blog)
     groups = [("Pages", PAGES), ("Reads of the API", READS), ("Writes of the API", WRITES)]
     results: list[tuple[str, list[Measured]]] = []
-    with served(db) as port:
-        one.cursor = asyncio.run(first_cursor(port))
+    with served(db) as server:
+        one.cursor = asyncio.run(first_cursor(server.port))
         for title, targets in groups:
             chosen = [target for target in targets if args.only in target.name]
-            results.append((title, asyncio.run(run(port, one, chosen, args.rate, args.seconds))))
+            results.append((title, asyncio.run(run(server, one, chosen, args.rate, args.seconds))))
     over = [m.target.name for _, group in results for m in group if m.percentile(0.99) >= TARGET_MS]
     Console().print(Table(title=f"p99 of {TARGET_MS:g} ms or more: {', '.join(over) or 'none'}"))
     if args.write:

@@ -33,8 +33,25 @@ class Client:
         self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
 
     async def request(self, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> Reply:
-        """One request. The server must say how long its answer is."""
-        reader, writer = self._free.pop() if self._free else await asyncio.open_connection(self.host, self.port)
+        """One request. The server must say how long its answer is; one that closes an idle connection is asked anew."""
+        while self._free:
+            reader, writer = self._free.pop()
+            try:
+                return await self._ask(reader, writer, method, path, headers, body)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                writer.close()
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        return await self._ask(reader, writer, method, path, headers, body)
+
+    async def _ask(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes,
+    ) -> Reply:
         lines = [f"{method} {path} HTTP/1.1", f"host: {self.host}:{self.port}", f"content-length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)

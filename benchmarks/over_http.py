@@ -432,6 +432,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.7, help="of one measurement, at most")
     parser.add_argument("--only", nargs="*", help="names of peers, beside ours")
+    parser.add_argument("--rows", type=int, default=0, help="also measure what growth to so many items costs")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
     options = parser.parse_args()
     folder = os.environ.get("KEYPLAN_PEERS")
@@ -442,9 +443,17 @@ def main() -> None:
     if options.only is not None:
         servers = [server for server in servers if server.name in {OURS, *options.only}]
     measured, begun = compete(servers, options.rounds, options.seconds)
-    show(Console(), servers, measured, begun)
+    console = Console()
+    show(console, servers, measured, begun)
+    text = page(servers, measured, begun, options.rounds)
+    if options.rows:
+        from benchmarks import growth  # noqa: PLC0415 - it builds on this module
+
+        grown = growth.measure(options.rows, options.rounds, options.seconds, console.print)
+        console.print(grown)
+        text += f"\n\n### A table that grows\n\n{grown}"
     if options.write:
-        write(page(servers, measured, begun, options.rounds))
+        write(text)
 
 
 if __name__ == "__main__":

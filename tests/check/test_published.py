@@ -33,6 +33,7 @@ KNOWN = [
     ("all published posts in one partition: latest", "blog", "KP202", "Post.by_status_created"),
     ("all published posts in one partition: popular", "blog", "KP202", "Post.by_status_rating"),
     ("each view rewrites the rating: two write units", "blog", "KP209", "Blog.view"),
+    ("each view pays for the whole post", "blog", "KP508", "Blog.view"),
     ("10,000 views a second on one hot key", "blog", "KP501", "Post.by_status_rating"),
     ("10,000 views a second on one post", "blog", "KP501", "Post.primary"),
     ("2^n - 1 combinations of tags", "blog", "KP102", "PostTagCombo.tags"),

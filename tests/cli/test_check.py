@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +160,12 @@ def test_a_system_by_its_name() -> None:
 def test_what_is_shown_cant_steer_a_terminal(inbox: Path) -> None:
     inbox.write_text(INBOX.replace('"MESSAGES"', '"MESS\\x1b[31mAGES"'))
     assert "\x1b[31m" not in run("check", "inbox.py").output
+
+
+def test_no_store_and_no_network_is_imported() -> None:
+    """It is to answer within a second, the interpreter's start included: what it doesn't need stays away."""
+    code = "import sys; from keyplan.cli.group import cli; cli(['check', 'cms'], standalone_mode=False)"
+    code += "; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unwanted = {"apsw", "keyplan.engine", "keyplan.web.application", "starlette", "hypothesis", "botocore", "ssl"}
+    assert unwanted.isdisjoint(done.stdout.split())

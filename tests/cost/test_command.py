@@ -100,7 +100,7 @@ def test_with_traffic_it_tells_the_month(traffic: str) -> None:
     """Per pattern, per index, and in each way to pay; sizes are the file's."""
     found = run("cost", "cms", "--traffic", traffic)
     assert found.exit_code == 0, found.output
-    assert "100 (peak 900)" in found.stdout
+    assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", found.stdout)
     assert "provisioned for the peak, Standard-IA" in found.stdout
     assert "the traffic file: body 12,004" in flat(found.stdout)
     assert re.search(r"GSI1 +0 +0 +2 +2", found.stdout)
@@ -137,7 +137,7 @@ def test_one_patterns_arithmetic(traffic: str) -> None:
 def test_what_is_assumed_is_told(designs: tuple[str, str, str]) -> None:
     """Marked in the table, and said in the arithmetic."""
     before, _, _ = designs
-    assert re.search(r"N2 +notes_of +Query +~0\.5", run("cost", before).stdout)
+    assert re.search(r"N2 +notes_of +Query +~1", run("cost", before).stdout)
     assert "assumed: more than the limit of 10 items are there" in run("cost", before, "--explain", "N2").stdout
 
 
@@ -190,6 +190,15 @@ def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
     assert differences["write units", "add"] == {"what": "write units", "name": "add", "before": 6, "after": 4}
     assert found["before"]["patterns"][1]["pattern"] == "notes_of"
     assert found["after"]["chosen"]["usd"] < found["before"]["chosen"]["usd"]
+
+
+def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
+    """Not at several regions' prices, and not one pattern of them."""
+    before, after, _ = designs
+    for more in (("--region", "us-east-1", "--region", "us-east-2"), ("--explain", "add")):
+        found = run("cost", before, after, *more)
+        assert found.exit_code == 2
+        assert "two designs are compared" in found.stderr
 
 
 def test_a_design_beside_itself(designs: tuple[str, str, str]) -> None:

@@ -253,8 +253,8 @@ def test_reads_by_plan() -> None:
     }
     assert found["book"].read_units == 0.5
     assert found["author"].read_units == 2
-    assert found["books"].notes == ("10 items assumed: say items in the traffic file",)
-    assert found["whole"].notes == ("10 Copy in a collection assumed: say per_partition in the traffic file",)
+    assert found["books"].notes == ("10 items are there: say items in the traffic file",)
+    assert found["whole"].notes == ("10 Copy items in a collection: say per_partition in the traffic file",)
 
 
 def test_items_and_sizes_of_a_read() -> None:
@@ -343,6 +343,55 @@ def test_nothing_is_called_but_the_writes_own_code() -> None:
 
     (failure,) = estimate(Broken).failures
     assert failure.startswith("X1 broken: ZeroDivisionError: integer division or modulo by zero")
+
+
+def test_a_write_that_never_ends_is_left() -> None:
+    """It would ask for ever, since a typical store always has what is asked for."""
+
+    class Endless(Design):
+        table = Table("endless", indexes=[GSI1])
+
+        @read("E1")
+        def book(self, book_id: str) -> Book: ...
+
+        @write("E2")
+        def search(self, book_id: str) -> Writes:
+            while True:
+                yield from self.book.ask(book_id)
+
+    (failure,) = estimate(Endless).failures
+    assert failure == "E2 search: it goes on after 10,000 steps"
+
+
+def test_a_fan_out_asks_every_partition_and_reads_few_items() -> None:
+    """A feed of 300 authors with 50 posts each, of which a page is wanted: 300 queries, and only the newest items."""
+
+    class Follow(Entity):
+        user_id: str
+        author_id: str
+
+        primary = Key("FOLLOWS#{user_id}", "{author_id}")
+
+    class Post(Entity):
+        author_id: str
+        number: int
+
+        primary = Key("POSTS#{author_id}", "{number:06d}")
+
+    class Feed(Design):
+        table = Table("feed")
+
+        @read("F1", through=Follow)
+        def feed(self, user_id: str, limit: int = 20) -> Page[Post]: ...
+
+    data = {
+        "patterns": {"feed": {"items": 300}},
+        "entities": {"Post": {"per_partition": 50, "item_bytes": 1000}},
+    }
+    found = estimate(Feed, traffic_from(data, Feed.compiled)).patterns[0]
+    assert len(found.requests) == 301
+    assert found.requests[1].units("read") == 0.5 * 6  # the first round reads 21 items of each: 21,000 B
+    assert found.requests[300].units("read") == 0.5  # the last one only to see that nothing newer is there
 
 
 def test_one_pattern() -> None:

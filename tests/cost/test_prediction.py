@@ -38,7 +38,7 @@ from keyplan.testing.world import identity_of, scan
 from tests.contract.design import Everything
 from tests.cost.actual import Actual, metered, predicted
 
-STORES = 20
+STORES = 15
 LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 
@@ -219,7 +219,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
 
 
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
-    """Each write's typical call, on a store that holds what it was supposed to find."""
+    """Each write's typical call, on a store that holds what it was supposed to find; and all reads on that."""
     typical = Typical(cls.compiled)
     facts = Facts(typical, traffic_of(cls.compiled))
     for name, pattern in cls.compiled.writes.items():
@@ -229,6 +229,7 @@ def check_typical_writes(cls: type[Design], compared: Compared) -> None:
             for item in stored(cls.compiled, cost.there):
                 design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
             called(design, name, dict(cost.arguments), compared)
+            check_reads(design, 0, compared)
 
 
 def check_payment(cls: type[Design], compared: Compared) -> None:

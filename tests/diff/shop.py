@@ -13,10 +13,10 @@ from keyplan.diff.report import Difference, difference
 __all__ = ["SHOP", "changed", "codes", "compared", "loaded"]
 
 SHOP = """
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Literal, NamedTuple
+from typing import Any, Literal
 
 from pydantic import BaseModel, computed_field
 
@@ -34,6 +34,7 @@ class Kind(Enum):
 
 class Size(BaseModel):
     width: int
+    title: str
     height: int | None = None
 
 
@@ -46,6 +47,8 @@ class Order(Entity):
     note: str | None = None
     kind: Kind = Kind.SMALL
     size: Size | None = None
+    parts: list[str] = []
+    sizes: dict[str, int] = {}
 
     primary = Key("ORDER#{order_id}", "HEAD")
     pending = Key("MERCHANT#{merchant}", "{placed}#{order_id}", index=GSI1, when={"status": "pending"})

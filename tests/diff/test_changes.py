@@ -33,6 +33,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ('["total", "status", "note"]', '["note", "total"]', ["breaks index-changed GSI2"]),
     # Keys
     ('"ORDER#{order_id}", "HEAD"', '"ORDER#{order_id}", "HEAD2"', ["breaks primary-key-changed Order.primary"]),
+    ("    placed: str\n", "    placed: date\n", ["breaks type-narrowed Order.placed"]),
     ('"{placed}#{order_id}"', '"{placed}"', ["migrate key-changed Order.pending"]),
     (', when={"status": "pending"})', ")", ["migrate key-changed Order.pending"]),
     (', when={"status": "pending"})', ', when={"status": "pending"}, shards=4)', ["migrate key-changed Order.pending"]),
@@ -103,6 +104,25 @@ CASES: list[tuple[str, str, list[str]]] = [
     ('SMALL = "small"', 'SMALL = "small"\n    TINY = "tiny"', ["safe type-widened Order.kind"]),
     ('    LARGE = "large"\n', "", ["breaks type-narrowed Order.kind"]),
     ("    height: int | None = None\n", "    height: int\n", ["breaks type-narrowed Order.size"]),
+    ("    height: int | None = None\n", "    height: float | None = None\n", ["safe type-widened Order.size"]),
+    (
+        "    height: int | None = None\n",
+        "    height: int | None = None\n    depth: int = 0\n",
+        ["safe type-widened Order.size"],
+    ),
+    (
+        "    height: int | None = None\n",
+        "    height: int | None = None\n    depth: int\n",
+        ["breaks type-narrowed Order.size"],
+    ),
+    ("    title: str\n", "    title: int\n", ["breaks type-narrowed Order.size"]),
+    ("    height: int | None = None\n", "", ["safe type-widened Order.size"]),
+    ("    parts: list[str] = []\n", "    parts: list[Any] = []\n", ["safe type-widened Order.parts"]),
+    ("    parts: list[str] = []\n", "    parts: tuple[str, ...] = ()\n", []),
+    ("    parts: list[str] = []\n", "    parts: list[int] = []\n", ["breaks type-narrowed Order.parts"]),
+    ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, float] = {}\n", ["safe type-widened Order.sizes"]),
+    ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, str] = {}\n", ["breaks type-narrowed Order.sizes"]),
+    ("    sizes: dict[str, int] = {}\n", "    sizes: dict[str, Any] = {}\n", ["safe type-widened Order.sizes"]),
     # Patterns
     ('@read("E1"', '@read("E9"', ["safe pattern-id-changed order"]),
     ("def order(self", "def one_order(self", ["callers pattern-renamed one_order"]),

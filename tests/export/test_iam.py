@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
 from keyplan.client.rehearsals import WriteCode
+from keyplan.engine import Engine
 from keyplan.errors import KeyplanError
 from keyplan.export.iam import Place, policy
 from tests.client.test_explain import CALLS
@@ -87,6 +89,20 @@ def test_what_a_librarys_patterns_send_is_allowed() -> None:
         assert listening.needed - allowed(Library) == set()
         unused = allowed(Library) - listening.needed
     assert unused == {("DescribeTable", "")}, "asked when a design is opened"
+
+
+def test_what_opening_asks_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: set[str] = set()
+    call = Engine.call
+
+    def listening(self: Engine, operation: str, parameters: dict[str, Any]) -> Any:
+        asked.add(operation)
+        return call(self, operation, parameters)
+
+    with Library.open(str(tmp_path / "library.db")):
+        monkeypatch.setattr(Engine, "call", listening)
+        Library.open(str(tmp_path / "library.db")).close()
+    assert {(operation, "") for operation in asked} <= allowed(Library)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -39,8 +39,12 @@ def _answer(kind: str, case: Case, item: Item) -> Any:
         given.check_unused()
         return projection.project(item)
     if kind == "UpdateExpression":
-        update = bind_update(text, given, key_names=("pk", "sk"))
+        update = bind_update(text, given)
         given.check_unused()
+        updated = update.first_of(("pk", "sk"))
+        if updated is not None:
+            attribute = f"Cannot update attribute {updated}. This attribute is part of the key"
+            raise ExpressionFault(f"One or more parameter values were invalid: {attribute}")
         return update.apply(item)
     key = bind_key_condition(text, given, partition=["pk"], sort=["sk"], types=TYPES)
     given.check_unused()

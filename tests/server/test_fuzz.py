@@ -118,17 +118,109 @@ def test_deep_nesting(target: Server, name: str, before: bytes, after: bytes, de
         assert answer.status in {200, 400}, answer
 
 
+def contents(raw: Raw) -> list[Any]:
+    """All that is stored."""
+    names = raw.ask(request("ListTables")).json()["TableNames"]
+    return [(name, raw.ask(request("Scan", {"TableName": name})).json()["Items"]) for name in names]
+
+
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(requests=st.lists(REQUESTS, min_size=1, max_size=4))
 def test_requests(target: Server, requests: list[tuple[str, Any]]) -> None:
     with target.raw() as raw:
+        before = contents(raw)
         for name, body in requests:
             answer = raw.ask(request(name, json.dumps(body).encode()))
             answer.assert_sound()
             assert answer.status in {200, 400}, (name, body, answer)
+            after = contents(raw)
             if answer.status == 400:
                 assert answer.type.partition("#")[2].endswith(("Exception", "Exceeded"))
+                assert after == before  # what is refused has written nothing
+            before = after
         restore(raw)
+
+
+def of_model(shape: Any) -> st.SearchStrategy[Any]:
+    """Mostly what fits a shape of botocore's model of the service, legacy parameters and all, sometimes anything."""
+    match shape.type_name:
+        case "structure" if shape.name == "AttributeValue":
+            return VALUES
+        case "structure":
+            members = {name: of_model(member) for name, member in shape.members.items()}
+            required = {name: members.pop(name) for name in shape.required_members}
+            if "TableName" in required:
+                required["TableName"] = st.just(TABLE) | NAMES
+            fitting: st.SearchStrategy[Any] = st.fixed_dictionaries(required, optional=members)
+        case "list":
+            fitting = st.lists(of_model(shape.member), max_size=2)
+        case "map":
+            fitting = st.dictionaries(NAMES, of_model(shape.value), max_size=2)
+        case "boolean":
+            fitting = st.booleans()
+        case "integer" | "long":
+            fitting = st.integers(-1, 3)
+        case "double" | "timestamp":
+            fitting = st.floats(-1, 1e9)
+        case _:
+            fitting = st.sampled_from(shape.enum) if getattr(shape, "enum", None) else NAMES | EXPRESSIONS
+    return st.integers(0, 19).flatmap(lambda chance: JSON if chance == 0 else fitting)
+
+
+@pytest.fixture(scope="module")
+def modelled() -> dict[str, st.SearchStrategy[Any]]:
+    """For each operation of the service its requests."""
+    session = pytest.importorskip("botocore.session").get_session()
+    service = session.get_service_model("dynamodb")
+    return {name: of_model(service.operation_model(name).input_shape) for name in service.operation_names}
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_service_model(target: Server, modelled: dict[str, st.SearchStrategy[Any]], data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(modelled)))
+    body = data.draw(modelled[name])
+    with target.raw() as raw:
+        answer = raw.ask(request(name, json.dumps(body).encode()))
+        answer.assert_sound()
+        assert answer.status in {200, 400}, (name, body, answer)
+        if name not in OPERATIONS:
+            assert answer.type.endswith("#UnknownOperationException")
+        restore(raw)
+
+
+GOOD_BODIES = [
+    ("PutItem", {"TableName": TABLE, "Item": {"pk": s("a"), "sk": s("1"), "n": {"N": "12"}, "b": {"B": "AAEC"}}}),
+    ("UpdateItem", {
+        "TableName": TABLE, "Key": {"pk": s("a"), "sk": s("é")}, "UpdateExpression": "SET x = :x",
+        "ExpressionAttributeValues": {":x": {"L": [{"M": {"k": {"NS": ["1", "2"]}}}]}},
+    }),
+    ("BatchWriteItem", {"RequestItems": {TABLE: [{"PutRequest": {"Item": {"pk": s("b"), "sk": s("1")}}}]}}),
+    ("TransactWriteItems", {"TransactItems": [{"Put": {"TableName": TABLE, "Item": {"pk": s("b"), "sk": s("2")}}}]}),
+]  # fmt: skip
+SPLICES = st.sampled_from(
+    [
+        *(b"\xff", b"\xc3(", b"\xed\xa0\x80", b"\\ud800", b"\\u0000", b"\x00", b"\xef\xbb\xbf", b"\n", b'"', b","),
+        *(b"9" * 400, b"1e999999", b"-", b"NaN", b"null", b"true", b"{", b"}", b":", b"[" * 2000, b"/*"),
+    ]
+)
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(good=st.sampled_from(GOOD_BODIES), cuts=st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SPLICES)))
+def test_bodies_with_wrong_bytes(target: Server, good: tuple[str, Any], cuts: list[tuple[int, int, bytes]]) -> None:
+    name, params = good
+    body = json.dumps(params, ensure_ascii=False).encode()
+    for start, length, splice in cuts:
+        body = body[:start] + splice + body[start + length :]
+    with target.raw() as raw:
+        restore(raw)
+        before = contents(raw)
+        answer = raw.ask(request(name, body))
+        answer.assert_sound()
+        assert answer.status in {200, 400}, (body, answer)
+        if answer.status == 400:
+            assert contents(raw) == before
 
 
 PIECES = st.sampled_from(

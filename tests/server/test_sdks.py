@@ -72,3 +72,40 @@ def test_the_aws_cli(signed_server: Server) -> None:
     refused = run(["aws", "--endpoint-url", signed_server.url, "dynamodb", "describe-table", "--table-name", "nothing"])
     assert refused.returncode != 0
     assert "ResourceNotFoundException" in refused.stderr
+
+
+def test_the_aws_cli_with_tags_expiry_transactions_and_pages(signed_server: Server, tmp_path: Path) -> None:
+    table = ("--table-name", "Songs")
+    made = aws(
+        signed_server,
+        *("create-table", *table, "--billing-mode", "PAY_PER_REQUEST", "--tags", "Key=team,Value=blue"),
+        *("--attribute-definitions", "AttributeName=artist,AttributeType=S", "AttributeName=number,AttributeType=N"),
+        *("--key-schema", "AttributeName=artist,KeyType=HASH", "AttributeName=number,KeyType=RANGE"),
+    )
+    arn = made["TableDescription"]["TableArn"]
+    assert aws(signed_server, "list-tags-of-resource", "--resource-arn", arn)["Tags"] == [
+        {"Key": "team", "Value": "blue"}
+    ]
+    expiry = "Enabled=true,AttributeName=until"
+    aws(signed_server, "update-time-to-live", *table, "--time-to-live-specification", expiry)
+    described = aws(signed_server, "describe-time-to-live", *table)["TimeToLiveDescription"]
+    assert described == {"TimeToLiveStatus": "ENABLED", "AttributeName": "until"}
+    puts = [{"PutRequest": {"Item": {"artist": {"S": "A"}, "number": {"N": str(number)}}}} for number in range(25)]
+    requests = tmp_path / "requests.json"
+    requests.write_text(json.dumps({"Songs": puts}))
+    written = aws(signed_server, "batch-write-item", "--request-items", f"file://{requests}")
+    assert written["UnprocessedItems"] == {}
+    page = aws(signed_server, "scan", *table, "--page-size", "4", "--max-items", "10")
+    assert len(page["Items"]) == 10
+    rest = aws(signed_server, "scan", *table, "--page-size", "4", "--starting-token", page["NextToken"])
+    assert len(rest["Items"]) == 15
+    check = {"TableName": "Songs", "Key": puts[0]["PutRequest"]["Item"], "ConditionExpression": "attribute_exists(x)"}
+    actions = tmp_path / "actions.json"
+    actions.write_text(json.dumps([{"ConditionCheck": check}]))
+    command = ("dynamodb", "transact-write-items", "--transact-items", f"file://{actions}")
+    refused = run(["aws", "--endpoint-url", signed_server.url, *command])
+    assert refused.returncode != 0
+    assert "TransactionCanceledException" in refused.stderr
+    assert aws(signed_server, "describe-limits")["TableMaxReadCapacityUnits"] == 40_000
+    aws(signed_server, "delete-table", *table)
+    assert aws(signed_server, "wait", "table-not-exists", *table) is None

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
-from keyplan.check.subject import Subject, counted, number, numbers_in, plans_in
+from keyplan.check.kinds import numbers_in
+from keyplan.check.reads import plans_in
+from keyplan.check.subject import Subject, counted
 from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import Mutation
 from keyplan.cost.trials import try_write
 from keyplan.cost.units import TABLE, Line, Request, total_units
+from keyplan.cost.words import number
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
@@ -29,7 +32,7 @@ __all__ = ["Demand", "Demands", "demands"]
 @dataclass(frozen=True, slots=True)
 class Demand:
     """What one pattern takes of the busiest partition of a key, in units a second. ``line`` is the arithmetic.
-    ``updates``: it changes items that are there.
+    ``one_item``: most of it goes to a single item, which no shards spread.
     """
 
     entity: CompiledEntity
@@ -37,12 +40,12 @@ class Demand:
     kind: str
     per_second: float
     line: str
-    updates: bool = False
+    one_item: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """One item that a call reads or writes, under one of its keys."""
+    """One item that a call reads or writes, under one of its keys. ``updates``: it was there, and stays there."""
 
     entity: CompiledEntity
     key: CompiledKey
@@ -158,7 +161,6 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     load = subject.load(pattern)
     peak = load.peak or 0
     one = group[0]
-    kind = one.line.direction
     count = subject.partitions(one.entity, one.key)
     if load.hottest is None and count is None:
         return None
@@ -166,25 +168,33 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     why = "; ".join(dict.fromkeys(each.line.why for each in group))
     if one.line.target != TABLE:
         why = f"{one.entity.name}, {why}"
-    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{kind} unit')} ({why})"
-    share = 1.0 if load.hottest is None else load.hottest
-    if share != 1:
-        line += f" × {share:.0%} on the busiest key"
-    elif load.hottest is None and count is not None and count > 1:
-        line += f", all on the busiest of {count} partition keys"
-    spread = _spread(pattern, one) if kind == "write" else []
-    line += "".join(f" ÷ {over}" for _, over in spread)
-    hottest = peak * units * share / prod(count for count, _ in spread)
-    return Demand(one.entity, one.key, kind, hottest, f"{line} = {number(hottest)} units/s", one.updates)
+    line = f"{pattern.name}: {number(peak)} calls/s × {counted(units, f'{one.line.direction} unit')} ({why})"
+    parts = _chosen(pattern, one)
+    line += "".join(f" ÷ {many} values of {name}" for name, many in parts.items())
+    total = peak * units / prod(parts.values())
+    # Each shard answers every read of its partition, and takes its part of the writes; but one item stands in one.
+    shards = one.key.shards if one.line.direction == "write" else 1
+    over = f" ÷ {shards} shards" if shards > 1 else ""
+    item = total * load.hottest if one.updates and load.hottest is not None else 0.0
+    if item:
+        rest = (total - item) / shards if count is not None else 0.0
+        line += f" × {load.hottest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
+        hottest = item + rest
+    else:
+        share = 1.0 if load.hottest is None or count == 1 else load.hottest
+        line += f" × {share:.0%} on the busiest key" if share != 1 else ""
+        line += f", all on the busiest of {count} partition keys" if load.hottest is None and count != 1 else ""
+        line += over
+        hottest = total * share / shards
+    return Demand(
+        one.entity, one.key, one.line.direction, hottest, f"{line} = {number(hottest)} units/s", item > hottest / 2
+    )
 
 
-def _spread(pattern: ReadPattern | WritePattern, one: _Touched) -> list[tuple[int, str]]:
-    """Over how many partitions the writes to one key are spread, and by what: its shards, and the numbers in its
-    partition key that have bounds and are no argument of the call. Each read asks all of them.
+def _chosen(pattern: ReadPattern | WritePattern, one: _Touched) -> dict[str, int]:
+    """The numbers in a partition key that have bounds and are no argument of the write, each with how many there are:
+    the call chooses one of them, and so spreads its writes. Each read asks all of them.
     """
-    found = [(one.key.shards, f"{one.key.shards} shards")] if one.key.shards > 1 else []
-    for name in dict.fromkeys(name for _, template in one.key.partition for name in template.fields):
-        count = numbers_in(one.entity.fields[name].annotation)
-        if count is not None and name not in pattern.signature.by_name:
-            found.append((count, f"{count} values of {name}"))
-    return found
+    names = {name for _, template in one.key.partition for name in template.fields} - pattern.signature.by_name.keys()
+    found = {name: numbers_in(one.entity.fields[name].annotation) for name in sorted(names)}
+    return {name: many for name, many in found.items() if many is not None and one.line.direction == "write"}

@@ -5,24 +5,24 @@ A rule is a function of a subject. Nothing here judges; nothing is asked of a st
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from keyplan.check.kinds import length_max, values_of
+from keyplan.check.reads import Query, plans_in
 from keyplan.check.sources import Sources
 from keyplan.check.writing import WrittenCode
+from keyplan.cost.words import number
 from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import bounds_of, kind_of, layers, ulid
+from keyplan.design.fields import kind_of, ulid
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, KeyMatch, Plan, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.questions import ParameterKind
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.plans import QueryPlan, ReadPattern
 from keyplan.design.sizes import ItemSizes
 from keyplan.design.stored import StoredField, computed_inputs
 from keyplan.design.traffic import Load, Stored, Traffic
@@ -31,37 +31,10 @@ from keyplan.design.typical import Typical
 if TYPE_CHECKING:
     from keyplan.check.demand import Demands
 
-__all__ = [
-    "Query",
-    "Subject",
-    "bounded",
-    "choices_of",
-    "counted",
-    "entities_of",
-    "junction_of",
-    "length_max",
-    "number",
-    "numbers_in",
-    "plans_in",
-    "ranged",
-]
+__all__ = ["Subject", "counted"]
 
 TEXT_FIELDS = frozenset({"body", "content", "document", "html", "markdown", "payload", "raw", "source_text"})
 """Names of text fields that hold whole documents, where no bound says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One Query of a read, by one entity's key."""
-
-    pattern: ReadPattern
-    plan: QueryPlan
-    match: KeyMatch
-
-    @property
-    def key(self) -> CompiledKey:
-        """The key that serves."""
-        return self.match.key
 
 
 @dataclass
@@ -158,7 +131,7 @@ class Subject:
     def _values_in(self, entity: CompiledEntity, key: CompiledKey, name: str) -> tuple[Any, ...] | None:
         if name in key.when:
             return key.when[name]
-        choices = choices_of(entity.fields[name].annotation)
+        choices = values_of(entity.fields[name].annotation)
         if choices is not None:
             return choices
         asked = [one.pattern.constants.get(name, ...) for one in self.readers(key)]
@@ -193,108 +166,16 @@ class Subject:
             if given.get(one.name, 0) >= 1024 or (one.name in TEXT_FIELDS and length_max(one.annotation) is None):
                 yield one
 
-    # Reads
-
-    def items_read(self, query: Query) -> tuple[float | None, str]:
-        """How many items one call reads of one partition, and where that is known from."""
-        load = self.load(query.pattern)
-        limit = limit_of(query.pattern)
-        if load.items is None:
-            return (None, "") if limit is None else (float(limit), f"limit {limit:,}")
-        if limit is not None and limit < load.items and query.plan.filter is None:
-            return float(limit), f"limit {limit:,}"
-        return load.items, f"{number(load.items)} items"
-
-    def bytes_of(self, query: Query) -> tuple[int | None, str]:
-        """The bytes of one item that a query reads, and where that is known from."""
+    def bytes_of(self, query: Query) -> int | None:
+        """The bytes of one item that a query reads: as they are given, or those of a typical one."""
         load = self.load(query.pattern)
         if load.item_bytes is not None:
-            return load.item_bytes, f"{load.item_bytes:,} bytes"
+            return load.item_bytes
         sizes = self.sizes(query.match.entity)
         if sizes is None:
-            return None, ""
+            return None
         index = query.plan.index
-        size = sizes.item_bytes if index is None else sizes.entries.get(index.name, sizes.item_bytes)
-        return size, f"{size:,} bytes"
-
-
-def plans_in(plan: Plan) -> Iterator[Plan]:
-    """The plans that a plan is made of, in the order of their requests."""
-    if isinstance(plan, ThroughPlan):
-        for way in plan.ways:
-            yield from plans_in(way.junction)
-            yield from plans_in(way.end)
-    else:
-        yield plan
-
-
-def junction_of(plan: ThroughPlan) -> CompiledEntity:
-    """The entity by whose items a plan goes."""
-    return plan.junction.matches[0].entity if isinstance(plan.junction, QueryPlan) else plan.junction.entity
-
-
-def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
-    """The entities whose items a plan reads."""
-    for one in plans_in(plan):
-        match one:
-            case QueryPlan():
-                yield from (match.entity for match in one.matches)
-            case GetPlan() | ClaimPlan() | BatchGetPlan():
-                yield one.entity
-            case _:
-                yield from getattr(one, "entities", ())
-
-
-def limit_of(pattern: ReadPattern) -> int | None:
-    """How many items a call answers with unless it says otherwise."""
-    limit = pattern.limit
-    return limit.default if limit is not None and isinstance(limit.default, int) else None
-
-
-def bounded(pattern: ReadPattern) -> bool:
-    """Whether an answer has an end: one item, a limit, or an iterator that is read as it is taken."""
-    return pattern.shape.kind in {ShapeKind.ONE, ShapeKind.PAGE, ShapeKind.ITERATOR} or limit_of(pattern) is not None
-
-
-def ranged(query: Query) -> bool:
-    """Whether a query's sort key is bounded from both ends, or by a prefix, whatever it is called with."""
-    return any(part.condition_kind in {ParameterKind.RANGE, ParameterKind.PREFIX} for part in query.match.sort)
-
-
-def choices_of(annotation: Any) -> tuple[Any, ...] | None:
-    """The values that a type has, where they are few: of Literal, Enum and bool."""
-    kind = kind_of(annotation)
-    if kind is bool:
-        return (False, True)
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return tuple(one.value for one in kind)
-    found = [value for one in layers(annotation) if _is_literal(one) for value in get_args(one)]
-    return tuple(found) or None
-
-
-def _is_literal(annotation: Any) -> bool:
-    return getattr(annotation, "__origin__", None) is Literal
-
-
-def numbers_in(annotation: Any) -> int | None:
-    """How many whole numbers a type takes, where it has both bounds: ``Field(ge=0, lt=16)`` is 16."""
-    if kind_of(annotation) is not int:
-        return None
-    bounds = bounds_of(annotation)
-    least = max((bound + (operator == ">") for operator, bound in bounds if operator in {">", ">="}), default=None)
-    most = min((bound - (operator == "<") for operator, bound in bounds if operator in {"<", "<="}), default=None)
-    return None if least is None or most is None else max(1, int(most - least) + 1)
-
-
-def length_max(annotation: Any) -> int | None:
-    """The most characters, bytes or elements that a type takes, where it says so."""
-    found = [
-        value
-        for one in layers(annotation)
-        for part in (one, *getattr(one, "metadata", ()))
-        if not isinstance(one, type) and isinstance(value := getattr(part, "max_length", None), int)
-    ]
-    return min(found, default=None)
+        return sizes.item_bytes if index is None else sizes.entries.get(index.name, sizes.item_bytes)
 
 
 def _is_uuid(factory: Any) -> bool:
@@ -304,8 +185,3 @@ def _is_uuid(factory: Any) -> bool:
 def counted(value: float, what: str) -> str:
     """``1 write unit``, ``2 write units``."""
     return f"{number(value)} {what}{'' if value == 1 else 's'}"
-
-
-def number(value: float) -> str:
-    """A number as people read it: ``1,000``, ``2.5``."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}" if value < 10_000 else f"{value:,.0f}"

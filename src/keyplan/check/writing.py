@@ -45,6 +45,11 @@ class Action:
     open: bool = False
     by_instance: bool = False
 
+    @property
+    def moving(self) -> frozenset[str]:
+        """The fields that each call changes further: by adding, or by what was read."""
+        return self.from_read | {name for name, change in self.changes.items() if change == "Add"}
+
 
 @dataclass(frozen=True)
 class Ask:
@@ -77,10 +82,6 @@ class WrittenCode:
         reader = _Reader(design, owner, sources, found)
         found.known = reader.function(pattern.function, by_instance)
         return found
-
-    def asks_for(self, entity: CompiledEntity, design: CompiledDesign) -> bool:
-        """Whether it reads items of the entity before it writes."""
-        return any(entity.cls in design.reads[one.name].shape.entities for one in self.asks if one.name in design.reads)
 
 
 class _Reader:

@@ -84,6 +84,8 @@ def command(
     from keyplan.cost.report import pattern_json, report_json, report_markdown
     from keyplan.web.answers import json_text
 
+    if other is not None and (explain is not None or len(regions) > 1):
+        raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")
     payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)
     first, *others = payers[0]
     if other is not None:

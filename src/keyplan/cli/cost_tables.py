@@ -10,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from keyplan.cli.options import printable
-from keyplan.cost.bills import EXCLUDED, Payer
+from keyplan.cost.bills import EXCLUDED, Payer, break_even, storage_break_even
 from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate
 from keyplan.cost.words import called, listed, million, number, size, usd, written
 
 __all__ = ["show_cost", "show_pattern"]
 
 REQUESTS_MAX = 12
+WIDE = 100
+"""Columns of a terminal from which on there is room for the operations of a call."""
 
 
 def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
@@ -25,11 +27,13 @@ def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     if found.doc:
         out.print(found.doc, markup=False)
     source = found.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
-    out.print(Text(f"prices: {payer.prices.region}, {payer.prices.as_of} · traffic: {source}", style="dim"))
+    out.print(Text(f"on-demand prices: {payer.prices.region}, {payer.prices.as_of} · traffic: {source}", style="dim"))
+    out.print()
     _show_patterns(out, payer)
     _show_targets(out, payer)
     if found.traffic.known or any(one.count for one in found.entities):
         _show_bills(out, payer, others)
+        out.print()
     _show_sizes(out, found)
     for failure in found.failures:
         out.print(Text.assemble(("not estimated: ", "bold red"), printable(failure)))
@@ -38,43 +42,48 @@ def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
 
 def _table(title: str) -> Table:
     return Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=title, title_justify="left", title_style="bold"
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+        title=title,
+        title_justify="left",
+        title_style="bold",
     )
 
 
 def _show_patterns(out: Console, payer: Payer) -> None:
     found, table_class = payer.estimate, payer.settings.table_class
     known = found.traffic.known
-    table = _table("Patterns")
+    table = _table("Patterns, and the units of a call")
     table.add_column("Id", no_wrap=True)
-    table.add_column("Pattern", overflow="fold")
-    table.add_column("A call is", overflow="fold", ratio=2, min_width=19)
-    table.add_column("Read units", justify="right")
-    table.add_column("Write units", overflow="fold", ratio=1)
+    wide = out.width >= WIDE
+    table.add_column("Pattern", overflow="fold", min_width=12, ratio=None if wide else 1)
+    if wide:
+        table.add_column("A call is", overflow="fold", ratio=1, min_width=19)
+    table.add_column("Read", justify="right", no_wrap=True)
+    table.add_column("Write", overflow="fold", max_width=20)
     table.add_column("$/million", justify="right", no_wrap=True)
     if known:
-        table.add_column("Calls/s", justify="right", no_wrap=True)
-        table.add_column("$/month", justify="right", no_wrap=True)
+        for column in ("Calls/s", "Peak/s", "$/month"):
+            table.add_column(column, justify="right", no_wrap=True)
     for one in found.patterns:
-        row: list[Text | str] = [
-            Text(one.id, style="cyan" if one.kind == "read" else "yellow"),
-            one.name,
-            called(one.requests) if one.failure is None else Text("not estimated", style="red"),
+        row: list[Text | str] = [Text(one.id, style="cyan" if one.kind == "read" else "yellow"), one.name]
+        if wide:
+            row.append(called(one.requests))
+        row += [
             ("~" if one.notes else "") + number(one.read_units) if one.read_units else "",
-            written(one.units("write")),
+            written(one.units("write")) if one.failure is None else Text("not estimated", style="red"),
             million(payer.call_usd(one, table_class)),
         ]
         if known:
-            row += [_rates(one), usd(payer.pattern_usd(one, table_class))]
+            rates = (one.load.per_second, one.load.peak_per_second)
+            row += [*map(number, rates), usd(payer.pattern_usd(one, table_class))]
         table.add_row(*row)
     out.print(table)
     if any(one.notes for one in found.patterns):
         out.print(Text("~ by what is assumed of a call: --explain PATTERN says what", style="dim"))
-
-
-def _rates(one: PatternEstimate) -> str:
-    peak = one.load.peak_per_second
-    return number(one.load.per_second) + ("" if peak is None else f" (peak {number(peak)})")
+        out.print()
 
 
 def _show_targets(out: Console, payer: Payer) -> None:
@@ -116,6 +125,10 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     hour = payer.peak_hour_usd(payer.settings.table_class)
     if hour is not None:
         out.print(Text(f"An hour with every pattern at its peak: {usd(hour)}, on demand."))
+    use, share = break_even(payer.prices), storage_break_even(payer.prices)
+    if use is not None and share is not None:
+        cheaper = f"Provisioned capacity is cheaper where {use:.0%} of it is in use all the time"
+        out.print(Text(f"{cheaper}, Standard-IA where storage costs more than {share:.0%} of the requests."))
     for one, of_region in zip(payers, bills, strict=True):
         missing = list(dict.fromkeys(what for bill in of_region.values() for what in bill.missing))
         if missing:
@@ -179,9 +192,8 @@ def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
     if call is not None:
         out.print(f"A million calls: {million(call)}, in {payer.prices.region} as of {payer.prices.as_of}.")
     if one.load.per_second is not None:
-        out.print(
-            f"{usd(payer.pattern_usd(one, table_class))} a month at {number(one.load.per_second)} calls a second:"
-        )
+        a_month = usd(payer.pattern_usd(one, table_class))
+        out.print(f"A month at {number(one.load.per_second)} calls a second: {a_month}.")
         for charge in payer.pattern_charges(one, table_class):
             out.print(Text(f"  {charge.what}: {charge.why} = {usd(charge.usd)}", style="dim"))
     for note in one.notes:

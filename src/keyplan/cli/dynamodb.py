@@ -23,6 +23,7 @@ Examples:
   keyplan dynamodb --db local.db
   keyplan dynamodb --memory --port 0
   keyplan dynamodb --db local.db --host 0.0.0.0 --access-key dev:a-long-secret
+  keyplan dynamodb --memory --throttle --index-lag 200
   keyplan dynamodb check local.db
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000
 """,

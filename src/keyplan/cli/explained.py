@@ -16,7 +16,7 @@ from keyplan.export.markdown import Row, cell, code, markdown_table, pattern_tab
 from keyplan.opening import Design
 from keyplan.web.answers import pretty
 
-__all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown"]
+__all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown", "row_of"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Explained:
     def takes(self) -> str:
         """What a typical call takes, in words: ``1 request, 0.5 read units``."""
         if self.estimate.failure is not None:
-            return "unknown"
+            return f"unknown: {self.estimate.failure}"
         count = len(self.estimate.requests)
         parts = [f"{count} request{'' if count == 1 else 's'}"]
         for units, name in ((self.estimate.read_units, "read"), (self.estimate.write_units, "write")):
@@ -77,10 +77,11 @@ def explained_all(design: type[Design]) -> list[Explained]:
 
 def design_markdown(found: Iterable[Explained]) -> str:
     """The table of a design's patterns, for a README."""
-    return pattern_table(_row(one) for one in found) + "\n"
+    return pattern_table(map(row_of, found)) + "\n"
 
 
-def _row(one: Explained) -> Row:
+def row_of(one: Explained) -> Row:
+    """One pattern as a row of such a table."""
     explanation = one.explanation
     conditions = tuple(filter(None, explanation.key_condition.split(" → ")))
     return Row(

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,9 +14,13 @@ from keyplan.cli.options import json_option, name_argument, tells_errors
 
 if TYPE_CHECKING:
     from keyplan.cli.designs import Found
+    from keyplan.errors import Fault
     from keyplan.export.formats import Exported, Inputs
+    from keyplan.export.markdown import Row
 
 __all__ = ["command"]
+
+T = TypeVar("T")
 
 _FORMATS = ("cloudformation", "terraform", "create-table", "iam", "workbench", "markdown", "mermaid")
 _CLASSES = ("standard", "infrequent-access")
@@ -113,41 +117,37 @@ def _inputs(found: Found, to: str, given: Mapping[str, Any], typed: set[str]) ->
         for name in given
         if name in typed - _OPTIONS[to]
     ]
-    made: dict[str, Any] = {}
-
-    def make(name: str, maker: Any, *arguments: Any, **options: Any) -> Any:
-        try:
-            made[name] = maker(*arguments, **options)
-        except RequestError as error:
-            faults.extend(error.faults)
-        return made.get(name)
-
-    tags = make("tags", tags_of, given["tag"])
-    members = ("table_name", "billing", "read_units", "write_units", "table_class", "deletion_protection")
-    options = {name: given[name] for name in (*members, "recovery", "stream")}
-    make("deployment", Deployment, **options, tags=tags or {})
-    make("place", Place, region=given["region"], account=given["account"])
-    if faults:
-        raise RequestError("these options don't go together", faults=faults)
-    compiled = found.design.compiled
-    if to == "workbench":
-        made["items"] = list(_items(found, given["sample"], given["db"]))
-    elif to == "markdown":
-        made["rows"] = _rows(found)
-    elif to == "iam":
-        made["writes"] = _writes(found)
-    del made["tags"]
-    return Inputs(design=compiled, **made)
+    tags = _made(lambda: tags_of(given["tag"]), faults)
+    members = (*_TABLE, "table_class", "deletion_protection", "recovery", "stream")
+    deployment = _made(lambda: Deployment(**{name: given[name] for name in members}, tags=tags or {}), faults)
+    place = _made(lambda: Place(region=given["region"], account=given["account"]), faults)
+    if faults or deployment is None or place is None:
+        raise RequestError("these options can't be followed", faults=faults)
+    return Inputs(
+        design=found.design.compiled,
+        deployment=deployment,
+        place=place,
+        items=list(_items(found, given["sample"], given["db"])) if to == "workbench" else (),
+        rows=_rows(found) if to == "markdown" else (),
+        writes=_writes(found) if to == "iam" else {},
+    )
 
 
-def _rows(found: Found) -> list[Any]:
-    from keyplan.client.explain import explain_all
-    from keyplan.export.markdown import Row
+def _made(make: Callable[[], T], faults: list[Fault]) -> T | None:
+    """What is made; None where it can't be, with the faults noted."""
+    from keyplan.errors import RequestError
 
-    return [
-        Row(one.id, one.question, one.operation, one.index, tuple(filter(None, one.key_condition.split(" → "))))
-        for one in explain_all(found.design)
-    ]
+    try:
+        return make()
+    except RequestError as error:
+        faults.extend(error.faults)
+        return None
+
+
+def _rows(found: Found) -> list[Row]:
+    from keyplan.cli.explained import explained_all, row_of
+
+    return [row_of(one) for one in explained_all(found.design)]
 
 
 def _writes(found: Found) -> dict[str, tuple[str, ...]]:

@@ -27,6 +27,8 @@ Examples:
   keyplan import cms ~/blog/_posts
   keyplan import cms content/posts --db blog.db --json
   keyplan import social facebook_combined.txt
+  keyplan import shop exported/
+  keyplan import papers references.bib
 
 \b
 Exit status: 0 all went in, 3 some didn't, 2 nothing could be tried.

@@ -21,7 +21,12 @@ Examples:
 )
 @name_argument
 @click.option(
-    "--count", type=click.IntRange(min=1), metavar="N", help="How many main items.  [default: the system's own]"
+    "--count",
+    "--posts",
+    "count",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many main items.  [default: the system's own]",
 )
 @db_option
 @tells_errors

@@ -14,7 +14,6 @@ import click
 
 from keyplan.cli.options import db_option, name_argument, tells_errors
 from keyplan.cli.secret import secret_of
-from keyplan.systems import SiteOptions
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -106,6 +105,7 @@ def _application(
 ) -> tuple[ASGIApp, Sequence[str]]:
     """What is served: the API alone, or beside the site that the system has. And what the site tells."""
     try:
+        from keyplan.systems import SiteOptions
         from keyplan.web.application import application
         from keyplan.web.beside import Beside
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -27,7 +28,9 @@ class Difference:
     @property
     def same(self) -> bool:
         """Whether nothing has changed."""
-        return self.before == self.after
+        if self.before is None or self.after is None:
+            return self.before is self.after
+        return math.isclose(self.before, self.after, rel_tol=1e-9, abs_tol=1e-9)
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:

@@ -7,7 +7,7 @@ requests are made for it is ``reading.py``'s affair.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from keyplan import values
@@ -46,15 +46,12 @@ class ReadCost:
     notes: tuple[str, ...] = ()
 
 
-@dataclass
 class Facts:
     """Typical finds of a design's reads."""
 
-    typical: Typical
-    traffic: Traffic
-    _notes: list[str] = field(default_factory=list[str])
-    _arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    _within_a_write: bool = False
+    def __init__(self, typical: Typical, traffic: Traffic) -> None:
+        self.typical = typical
+        self.traffic = traffic
 
     def read(
         self,
@@ -65,162 +62,176 @@ class Facts:
         nothing: bool = False,
     ) -> ReadCost:
         """The requests of one typical call, or of one that finds ``nothing``. ``arguments``, where they are known, say
-        the limit and how many values an ``Each`` has. Raises Problem for an entity without a typical item.
+        the limit and how many values an ``Each`` has. ``strongly``: it is asked within a write. Raises Problem for an
+        entity without a typical item.
         """
-        self._notes = []
-        self._arguments = arguments or {}
-        self._within_a_write = strongly
+        finder = _Finder(self, pattern, arguments or {}, within_a_write=strongly)
         if nothing:
             partitions = getattr(pattern.plan, "shards", 1)
-            return ReadCost(requests_of(pattern, Found(stretches=(Stretch(),) * partitions), 1, strongly=strongly))
-        load = self.traffic.patterns.get(pattern.name, Load())
-        limit = self._limit(pattern)
-        found, times = self._found(pattern, load, limit)
-        requests = requests_of(pattern, found, limit, strongly=strongly)
+            found, times = Found(stretches=(Stretch(),) * partitions), 1.0
+        else:
+            found, times = finder.found()
+        requests = requests_of(pattern, found, finder.limit, strongly=strongly)
         if times != 1:
             why = f"since {SIMULATED_MAX:,} items were gone through"
             requests = [multiplied(one, times, why) for one in requests]
-        return ReadCost(requests, tuple(dict.fromkeys(self._notes)))
+        return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
     def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
-        """How many items a typical call within a write finds, before a limit."""
-        self._notes = []
-        self._arguments = arguments
-        self._within_a_write = True
-        load = self.traffic.patterns.get(pattern.name, Load())
-        return int(self._count(pattern, load, self._limit(pattern)))
+        """How many items a typical call within a write finds."""
+        finder = _Finder(self, pattern, arguments, within_a_write=True)
+        count = int(finder.count(finder.limit))
+        return count if finder.limit is None else min(count, finder.limit)
+
+    def per_partition(self, entity: CompiledEntity) -> int | None:
+        """How many items of an entity an item collection has; None where nobody says."""
+        stored = self.traffic.entities.get(entity.name)
+        return None if stored is None or stored.per_partition is None else int(stored.per_partition)
+
+
+class _Finder:
+    """What is there for one call of one read. ``notes`` tells what was assumed of it."""
+
+    def __init__(
+        self, facts: Facts, pattern: ReadPattern, arguments: Mapping[str, Any], *, within_a_write: bool
+    ) -> None:
+        self.facts = facts
+        self.typical = facts.typical
+        self.pattern = pattern
+        self.arguments = arguments
+        self.within_a_write = within_a_write
+        self.load = facts.traffic.patterns.get(pattern.name, Load())
+        self.limit = self._limit()
+        self.notes: list[str] = []
 
     # How many
 
-    def _limit(self, pattern: ReadPattern) -> int | None:
-        """The limit of a call: as given, or the default, or a page's usual length where a call must give one."""
-        parameter = pattern.limit
+    def _limit(self) -> int | None:
+        """The limit of the call: as given, or the default, or a page's usual length where a call must give one."""
+        parameter = self.pattern.limit
         if parameter is None:
             return None
-        if parameter.name in self._arguments:
-            given = self._arguments[parameter.name]
-            return None if given is None else int(given)
-        default = ITEMS_ASSUMED if parameter.required else parameter.default
-        return None if default is None else int(default)
+        given = self.arguments.get(parameter.name, ITEMS_ASSUMED if parameter.required else parameter.default)
+        return None if given is None else int(given)
 
-    def _count(self, pattern: ReadPattern, load: Load, limit: int | None) -> float:
-        if load.items is not None:
-            return load.items
-        held = self._held(pattern)
+    def count(self, limit: int | None) -> float:
+        """How many items are there, before the limit."""
+        if self.load.items is not None:
+            return self.load.items
+        held = self._held()
         if held is not None:
             return held
-        if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not self._within_a_write:
-            self._notes.append(f"more than the limit of {limit} items are there")
-            return (limit + 2) / (load.kept or 1)
-        self._notes.append(f"{ITEMS_ASSUMED} items assumed: say items in the traffic file")
+        if limit is not None and self.pattern.shape.kind is not ShapeKind.ITERATOR and not self.within_a_write:
+            self.notes.append(f"more than the limit of {limit} items are there")
+            return (limit + 2) / (self.load.kept or 1)
+        self.notes.append(f"{ITEMS_ASSUMED} items are there: say items in the traffic file")
         return ITEMS_ASSUMED
 
-    def _held(self, pattern: ReadPattern) -> float | None:
-        """How many items a partition of the answer's entities has, by the traffic file."""
-        plan = pattern.plan
+    def _held(self) -> float | None:
+        """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
+        plan = self.pattern.plan
         if isinstance(plan, ScanPlan):
-            counts = [stored.count for stored in self.traffic.entities.values()]
+            counts = [stored.count for stored in self.facts.traffic.entities.values()]
             return sum(one or 0 for one in counts) if any(counts) else None
         query = plan.junction if isinstance(plan, ThroughPlan) else plan
-        if not isinstance(query, QueryPlan):
+        if not isinstance(query, QueryPlan) or query.index is not None:
             return None
-        usual = [self._per_partition(match.entity) for match in query.matches]
+        usual = [self.facts.per_partition(match.entity) for match in query.matches]
         return sum(one or 0 for one in usual) if any(usual) else None
-
-    def _per_partition(self, entity: CompiledEntity) -> float | None:
-        stored = self.traffic.entities.get(entity.name)
-        return None if stored is None else stored.per_partition
 
     def _values(self, each: str) -> int | None:
         """How many values an ``Each`` has, where the arguments are known."""
-        given = self._arguments.get(each)
+        given = self.arguments.get(each)
         return None if given is None else len(given)
 
     # What is there
 
-    def _found(self, pattern: ReadPattern, load: Load, limit: int | None) -> tuple[Found, float]:
-        plan = pattern.plan
+    def found(self) -> tuple[Found, float]:
+        """What is there, and what the units are multiplied by."""
+        plan, load = self.pattern.plan, self.load
         match plan:
             case GetPlan():
                 return Found((load.item_bytes or self._item_bytes(plan.entity),)), 1
             case ClaimPlan():
                 return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
             case BatchGetPlan():
-                count = self._values(plan.each) or int(self._count(pattern, load, None))
+                values_of_each = self._values(plan.each)
+                count = int(self.count(None)) if values_of_each is None else values_of_each
                 return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), 1
             case ThroughPlan():
-                return self._through(pattern, plan, load, limit)
+                return self._through(plan)
             case ScanPlan():
-                return self._scanned(pattern, plan, load, limit)
+                return self._scanned(plan)
             case QueryPlan():
-                kinds = self._kinds(plan, load)
-                if pattern.shape.kind is ShapeKind.COLLECTION and load.items is None:
-                    kinds = self._collection(pattern, kinds)
-                    return Found(stretches=self._spread(plan, kinds, len(kinds), 1, None)), 1
-                one = pattern.shape.kind is ShapeKind.ONE and load.items is None
-                wanted = 1 / (load.kept or 1) if one else self._count(pattern, load, limit)
-                count, times = _capped(wanted, limit)
-                return Found(stretches=self._spread(plan, kinds, count, load.kept or 1, None)), times
+                return self._queried(plan)
 
-    def _collection(self, pattern: ReadPattern, kinds: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    def _queried(self, plan: QueryPlan) -> tuple[Found, float]:
+        kinds, kept = self._kinds(plan, self.load), self.load.kept or 1
+        shape = self.pattern.shape.kind
+        if shape is ShapeKind.COLLECTION and self.load.items is None:
+            kinds = self._collection(kinds)
+            return Found(stretches=self._spread(plan, kinds, len(kinds))), 1
+        one = shape is ShapeKind.ONE and self.load.items is None
+        count, times = _capped(1 / kept if one else self.count(self.limit), self.limit)
+        return Found(stretches=self._spread(plan, kinds, count, kept)), times
+
+    def _collection(self, kinds: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
         """One item of each member, and of a list's entity as many as a partition has."""
         sizes = dict(kinds)
         found: list[tuple[str, int]] = []
-        for member in pattern.shape.members:
+        for member in self.pattern.shape.members:
             name = member.entity.__name__
-            usual = self._per_partition(self.typical.design.by_name[name]) if member.many else 1
+            usual = self.facts.per_partition(self.typical.design.by_name[name]) if member.many else 1
             if usual is None:
                 usual = ITEMS_ASSUMED
-                self._notes.append(
-                    f"{ITEMS_ASSUMED} {name} in a collection assumed: say per_partition in the traffic file"
+                self.notes.append(
+                    f"{ITEMS_ASSUMED} {name} items in a collection: say per_partition in the traffic file"
                 )
-            found += [(name, sizes[name])] * int(usual)
+            found += [(name, sizes[name])] * usual
         return found
 
-    def _through(self, pattern: ReadPattern, plan: ThroughPlan, load: Load, limit: int | None) -> tuple[Found, float]:
-        junction = plan.junction
+    def _through(self, plan: ThroughPlan) -> tuple[Found, float]:
+        junction, load = plan.junction, self.load
         if isinstance(junction, GetPlan):
             size = load.item_bytes or self._item_bytes(junction.entity)
-            return Found((size,), link=self._end(plan, 0, limit)), 1
+            return Found((size,), link=self._end(plan, 0, 1)), 1
         if isinstance(junction, ClaimPlan):
             claim = self._claim_bytes(junction.entity, junction.claim)
-            return Found((claim, self._item_bytes(junction.entity)), link=self._end(plan, 0, limit)), 1
-        one = pattern.shape.kind is ShapeKind.ONE and load.items is None
-        wanted = 1 if one else self._count(pattern, load, None if isinstance(plan.end, QueryPlan) else limit)
-        ways = [self._way(way, wanted, load, limit) for way in plan.ways]
-        return Found(stretches=ways[0][0], also=tuple(stretches for stretches, _ in ways[1:])), ways[0][1]
+            return Found((claim, self._item_bytes(junction.entity)), link=self._end(plan, 0, 1)), 1
+        one = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
+        limit = None if isinstance(plan.end, QueryPlan) else self.limit
+        count, times = _capped(1 if one else self.count(limit), limit)
+        ways = [self._way(way, count) for way in plan.ways]
+        return Found(stretches=ways[0], also=tuple(ways[1:])), times
 
-    def _way(
-        self, plan: ThroughPlan, wanted: float, load: Load, limit: int | None
-    ) -> tuple[tuple[Stretch, ...], float]:
+    def _way(self, plan: ThroughPlan, count: int) -> tuple[Stretch, ...]:
         """The items of one junction, each with what it leads to."""
-        junction = plan.junction
-        assert isinstance(junction, QueryPlan)  # noqa: S101 - the others lead to one end
-        count, times = _capped(wanted, None if isinstance(plan.end, QueryPlan) else limit)
-        return self._spread(junction, self._kinds(junction, load), count, load.kept or 1, (plan, limit)), times
+        assert isinstance(plan.junction, QueryPlan)  # noqa: S101 - the others lead to one end
+        kinds = self._kinds(plan.junction, self.load)
+        return self._spread(plan.junction, kinds, count, self.load.kept or 1, plan)
 
-    def _end(self, plan: ThroughPlan, position: int, limit: int | None) -> End:
-        """What one junction's item leads to."""
+    def _end(self, plan: ThroughPlan, position: int, count: int) -> End:
+        """What one of ``count`` junction's items leads to. The ends' items are in turn in the order of the answer."""
         if isinstance(plan.end, GetPlan):
             return End(position, self._item_bytes(plan.end.entity))
-        usual = self._per_partition(plan.end.matches[0].entity)
+        entity = plan.end.matches[0].entity
+        usual = self.facts.per_partition(entity)
         if usual is None:
-            usual = ITEMS_ASSUMED if limit is None else limit + 2
-            self._notes.append(
-                f"{usual} items in each {plan.end.matches[0].entity.name} partition assumed: say per_partition"
-            )
-        count = int(usual if limit is None else min(usual, limit + 2))
-        return End(position, None, self._spread(plan.end, self._kinds(plan.end, Load()), count, 1, None))
+            usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
+            self.notes.append(f"{usual} items in each {entity.name} partition: say per_partition in the traffic file")
+        looked_at = usual if self.limit is None else min(usual, self.limit + 2)
+        found = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
+        return End(position, None, tuple(_placed(one, position, count) for one in found))
 
-    def _scanned(self, pattern: ReadPattern, plan: ScanPlan, load: Load, limit: int | None) -> tuple[Found, float]:
+    def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:
         own = {entity.name for entity in plan.entities}
-        counts = {name: stored.count for name, stored in self.traffic.entities.items() if stored.count}
+        counts = {name: stored.count for name, stored in self.facts.traffic.entities.items() if stored.count}
         weights = counts or dict.fromkeys(own, 1.0)
-        count, times = _capped(self._count(pattern, load, limit), limit)
+        count, times = _capped(self.count(self.limit), self.limit)
         total = sum(weights.values())
         met: list[Met] = []
         for name, weight in weights.items():
-            size = load.item_bytes or self._item_bytes(self.typical.design.by_name[name])
+            size = self.load.item_bytes or self._item_bytes(self.typical.design.by_name[name])
             start = len(met)
             share = round(count * weight / total)
             met += [Met(size, name if name in own else None, (start + at,)) for at in range(share)]
@@ -231,21 +242,21 @@ class Facts:
         plan: QueryPlan,
         kinds: Sequence[tuple[str, int]],
         count: int,
-        kept: float,
-        ends: tuple[ThroughPlan, int | None] | None,
+        kept: float = 1,
+        leads: ThroughPlan | None = None,
     ) -> tuple[Stretch, ...]:
         """Items spread evenly over the partitions that a query reads, in the order of its answer."""
         partitions = plan.shards
         if plan.each is not None:
             values_of_each = self._values(plan.each)
             if values_of_each is None:
-                self._notes.append(f"{ITEMS_ASSUMED} values of {plan.each} assumed")
-            partitions *= values_of_each or ITEMS_ASSUMED
+                self.notes.append(f"{ITEMS_ASSUMED} values of {plan.each} are given")
+            partitions *= ITEMS_ASSUMED if values_of_each is None else values_of_each
         met: list[list[Met]] = [[] for _ in range(partitions)]
         for at in range(count):
             name, size = kinds[at % len(kinds)]
             passes = int((at + 1) * kept) > int(at * kept)
-            end = None if ends is None else self._end(ends[0], at, ends[1])
+            end = None if leads is None else self._end(leads, at, count)
             met[at % partitions].append(Met(size, name if passes else None, (at,), end))
         return tuple(Stretch(one) for one in met)
 
@@ -272,6 +283,11 @@ class Facts:
     def _claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int:
         found = entity.field_values(self.typical.instance(entity))
         return values.item_size(entity.claim_item(claim, found))
+
+
+def _placed(stretch: Stretch, position: int, count: int) -> Stretch:
+    """The stretch with its items' places between those of ``count`` others."""
+    return Stretch([met._replace(place=(met.place[0] * count + position,)) for met in stretch.met])
 
 
 def _capped(count: float, limit: int | None) -> tuple[int, float]:

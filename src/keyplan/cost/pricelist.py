@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -113,7 +113,7 @@ def read_price_list(path: Path) -> PriceList:
     if not isinstance(given, dict) or not set(given) <= set(TERMS):
         faults.append(Fault("reserved", f"it maps {' and '.join(TERMS)} to prices"))
     else:
-        names = Reserved.__slots__
+        names = [one.name for one in fields(Reserved)]
         for term, prices in given.items():
             found = _prices(prices, f"reserved.{term}", names, faults)
             if len(found) == len(names):
@@ -136,7 +136,7 @@ def _text(data: Mapping[str, Any], name: str, faults: list[Fault]) -> str:
     return value
 
 
-def _prices(data: Any, place: str, names: Any, faults: list[Fault]) -> dict[str, float]:
+def _prices(data: Any, place: str, names: Collection[str], faults: list[Fault]) -> dict[str, float]:
     """Prices by name; they are written as texts, since 0.000000125 is no number that JSON keeps as it is."""
     found: dict[str, float] = {}
     for name, value in (data if isinstance(data, dict) else {}).items():

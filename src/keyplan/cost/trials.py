@@ -14,7 +14,7 @@ from functools import partial
 from itertools import combinations, islice, product
 from typing import Any
 
-from keyplan.cost.facts import Facts
+from keyplan.cost.facts import ITEMS_ASSUMED, Facts
 from keyplan.cost.mutations import Mutation
 from keyplan.cost.units import Request
 from keyplan.cost.writing import Rehearsal, Stored, rehearse
@@ -27,7 +27,7 @@ from keyplan.design.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.parameters import Page
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.shapes import Member, ShapeKind
 from keyplan.design.traffic import Load
 from keyplan.design.typical import Typical, accepted_value, choices_of, typical_value
 from keyplan.errors import ArgumentError, KeyplanError
@@ -39,7 +39,9 @@ TRIALS_MAX = 400
 CALLS_MAX = 12
 """Combinations of arguments of which there are few values."""
 ELEMENTS = 3
-"""Items of a list argument, and of a collection that a write reads."""
+"""Items of a list argument."""
+ANSWER_MAX = 200
+"""Items that a read within a write is answered with at the most."""
 
 Fields = Mapping[str, Any]
 
@@ -146,27 +148,25 @@ class _TypicalWorld:
         if shape.kind is ShapeKind.ONE:
             return self.instance(entities[0], equal)
         if shape.kind is ShapeKind.COLLECTION:
-            return shape.factory(
-                **{
-                    member.name: [
-                        self.instance(self.design.entities[member.entity], equal, at) for at in range(ELEMENTS)
-                    ]
-                    if member.many
-                    else self.instance(self.design.entities[member.entity], equal)
-                    for member in shape.members
-                }
-            )
+            return shape.factory(**{member.name: self._member(member, equal) for member in shape.members})
         each = next((one.name for one in parameters.values() if one.kind is ParameterKind.EACH), None)
         if each is not None:
             found = [self.instance(entities[0], {**equal, each: one}) for one in known[each]]
         else:
-            limit = known.get(pattern.limit.name) if pattern.limit is not None else None
             count = self.facts.items(pattern, known)
-            found = [
-                self.instance(entities[at % len(entities)], equal, at)
-                for at in range(count if limit is None else min(limit, count))
-            ]
+            if count > ANSWER_MAX:
+                self.notes.append(f"{pattern.name}: {ANSWER_MAX} of {count:,} items were given to the write")
+            given = range(min(count, ANSWER_MAX))
+            found = [self.instance(entities[at % len(entities)], equal, at) for at in given]
         return Page(found, None) if shape.kind is ShapeKind.PAGE else found
+
+    def _member(self, member: Member, known: Fields) -> Any:
+        entity = self.design.entities[member.entity]
+        if not member.many:
+            return self.instance(entity, known)
+        usual = self.facts.per_partition(entity)
+        count = min(ITEMS_ASSUMED if usual is None else usual, ANSWER_MAX)
+        return [self.instance(entity, known, at) for at in range(count)]
 
 
 def try_write(
@@ -184,6 +184,8 @@ def try_write(
             arguments = _arguments(design, pattern, world, given)
             world.there.clear()  # what is given isn't there yet
             found: Rehearsal = rehearse(design, world, partial(pattern.function, nowhere, **arguments))
+        except Problem as problem:
+            return WriteCost([], (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
         except Exception as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake here
             first = first or _told(error)
             asked |= world.asked
@@ -216,7 +218,7 @@ def _told(error: Exception) -> str:
     if isinstance(error, KeyplanError):
         faults = "".join(f"; {fault}" for fault in error.faults)
         return f"{type(error).__name__}: {error.message}{faults}"
-    return str(error) if isinstance(error, Problem) else f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {error}"
 
 
 # Arguments
@@ -241,9 +243,8 @@ def _arguments(
     try:
         return pattern.signature.bind((), found, strict=not given)
     except ArgumentError as error:
-        for name in {re.split(r"[.\[]", fault.place)[0] for fault in error.faults}.intersection(found).difference(
-            given
-        ):
+        wrong = {re.split(r"[.\[]", fault.place)[0] for fault in error.faults}
+        for name in wrong.intersection(found).difference(given):
             found[name] = accepted_value(pattern.signature.by_name[name].annotation)
         return pattern.signature.bind((), found, strict=not given)
 

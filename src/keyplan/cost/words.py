@@ -9,12 +9,14 @@ from keyplan.cost.units import TABLE, Request
 __all__ = ["MILLION", "called", "listed", "million", "more", "number", "size", "table_lines", "usd", "written"]
 
 MILLION = 1_000_000
+NAME_MAX = 8
+"""Letters of an index's name that fit into a cell."""
 
 
-def usd(price: float | None, *, unknown: str = "–") -> str:
+def usd(price: float | None) -> str:
     """A price to the cent; a smaller one with two digits that say something."""
     if price is None:
-        return unknown
+        return "–"
     sign = "-" if price < 0 else ""
     if 0 < abs(price) < 0.01:
         return f"{sign}${abs(price):.1g}" if abs(price) >= 0.0001 else f"{sign}<$0.0001"
@@ -60,7 +62,8 @@ def written(units: dict[str, float]) -> str:
     indexes = {name: value for name, value in units.items() if name != TABLE}
     if not indexes:
         return number(table) if table else ""
-    where = next(iter(indexes)) if len(indexes) == 1 else f"{len(indexes)} indexes"
+    name = next(iter(indexes))
+    where = f"{len(indexes)} indexes" if len(indexes) > 1 else name if len(name) <= NAME_MAX else "1 index"
     return f"{number(table)} + {number(sum(indexes.values()))} on {where}"
 
 

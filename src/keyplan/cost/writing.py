@@ -15,6 +15,7 @@ from keyplan.cost.mutations import Mutation
 from keyplan.cost.units import Request
 from keyplan.design.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
 from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
 from keyplan.design.outcomes import changed, outcome
@@ -25,7 +26,16 @@ from keyplan.wire.limits import BATCH_WRITE_REQUESTS_MAX, TRANSACT_ACTIONS_MAX
 
 __all__ = ["Rehearsal", "World", "rehearse"]
 
-_OPERATIONS = {Put: "PutItem", Create: "PutItem", Update: "UpdateItem", Delete: "DeleteItem"}
+_OPERATIONS: dict[type[Any], str] = {
+    Put: "PutItem",
+    Create: "PutItem",
+    Update: "UpdateItem",
+    Delete: "DeleteItem",
+}
+"""The request of a single action; a mere check is a transaction."""
+
+STEPS_MAX = 10_000
+"""Reads and actions after which a write is taken for one that never ends."""
 
 Stored = tuple[Entity, Item]
 
@@ -68,8 +78,8 @@ class Rehearsal:
 
 
 def rehearse(design: CompiledDesign, world: World, make: Callable[[], Generator[Action | Ask, Any, Any]]) -> Rehearsal:
-    """Run a write's generator in a world, and count what it does. Raises what the write raises, and RequestError for
-    what can't be one request.
+    """Run a write's generator in a world, and count what it does. Raises what the write raises, RequestError for what
+    can't be one request, and Problem for a write that never ends.
     """
     return _Rehearsing(design, world).run(make())
 
@@ -86,9 +96,10 @@ class _Rehearsing:
     def run(self, actions: Generator[Action | Ask, Any, Any]) -> Rehearsal:
         answer: Any = None
         try:
-            while True:
+            for _ in range(STEPS_MAX):
                 step = actions.send(answer)
                 answer = self._ask(step) if isinstance(step, Ask) else self._take(step)
+            raise Problem(f"it goes on after {STEPS_MAX:,} steps")
         except StopIteration:
             pass
         finally:

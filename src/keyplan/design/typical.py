@@ -30,12 +30,13 @@ from keyplan.design.stored import StoredField
 from keyplan.design.traffic import Stored
 from keyplan.errors import KeyplanError
 
-__all__ = ["Typical", "accepted_value", "choices_of", "typical_value"]
+__all__ = ["Typical", "accepted_value", "choices_of", "limits", "typical_value"]
 
 GIVEN = "the traffic file"
 TYPE = "its type"
 EXAMPLE = "its example"
 DEFAULT = "its default"
+CHOICE = "one of its choices"
 ASSUMED = "assumed"
 
 ULID_BYTES = 26
@@ -199,7 +200,8 @@ class Typical:
         if isinstance(default, str | enum.Enum) and default:
             choices = choices_of(annotation)
             value = default if choices or isinstance(default, enum.Enum) else _varied(default, serial)
-            return _Value(value, TYPE if choices else DEFAULT, exact=_one_length(annotation))
+            exact = _one_length(annotation)
+            return _Value(value, TYPE if exact else CHOICE if choices else DEFAULT, exact=exact)
         if kind is str and name.endswith("_id") and self._ulids and not choices_of(annotation):
             return _Value(_text(ULID_BYTES, serial), ASSUMED)
         found = _typical(annotation, name, serial)
@@ -255,14 +257,15 @@ def _typical(annotation: Any, name: str, serial: int) -> _Value:
     kind = kind_of(annotation)
     choices = choices_of(annotation)
     if choices:
-        return _Value(choices[0], TYPE, exact=_one_length(annotation))
+        exact = _one_length(annotation)
+        return _Value(choices[0], TYPE if exact else CHOICE, exact=exact)
     if kind is str:
-        length = _within(_limits(annotation, "length"), TEXT_BYTES_BY_NAME.get(name, TEXT_BYTES))
+        length = _within(limits(annotation, "length"), TEXT_BYTES_BY_NAME.get(name, TEXT_BYTES))
         return _Value(_text(length, serial), ASSUMED)
     if kind in {int, float, Decimal}:
         return _number(kind, annotation, name, serial)
     if kind is bytes:
-        length = _within(_limits(annotation, "length"), TEXT_BYTES)
+        length = _within(limits(annotation, "length"), TEXT_BYTES)
         return _Value(_text(length, serial).encode(), ASSUMED)
     fixed = _FIXED.get(kind)
     if fixed is not None:
@@ -280,7 +283,7 @@ _FIXED: dict[Any, Any] = {
 
 
 def _number(kind: Any, annotation: Any, name: str, serial: int) -> _Value:
-    low, high = _limits(annotation, "value")
+    low, high = limits(annotation, "value")
     value = (NUMBER if name else ELEMENT_NUMBER) + serial
     if high is not None and value > high:
         value = high - serial if low is None or high - serial >= low else high
@@ -298,7 +301,7 @@ def _compound(annotation: Any, name: str, serial: int) -> Any:
         return origin.model_validate(made, by_name=True) if _takes(origin, made) else origin.model_construct(**made)
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
         return tuple(_typical(part, name, serial).value for part in arguments)
-    count = _within(_limits(annotation, "length"), ELEMENTS)
+    count = _within(limits(annotation, "length"), ELEMENTS)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         key, value = arguments or (str, Any)
         return {_typical(key, "", serial + at).value: _typical(value, "", serial + at).value for at in range(count)}
@@ -355,7 +358,7 @@ def _one_length(annotation: Any) -> bool:
     return len(lengths) == 1
 
 
-def _limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]:
+def limits(annotation: Any, what: Literal["length", "value"]) -> tuple[Any, Any]:
     """The least and the most that a type's constraints leave for a value, or for its length; None: no bound."""
     low: Any = None
     high: Any = None
@@ -397,7 +400,7 @@ def _varied(text: str, serial: int) -> str:
 
 def _candidates(annotation: Any) -> Iterable[Any]:
     """Values to try for a type that refuses its typical one."""
-    low, high = _limits(annotation, "value")
+    low, high = limits(annotation, "value")
     yield from (one for one in (low, high) if one is not None)
     yield from _FORMED
     yield from (1, 0, 10, 100, -1, (), [], {}, set())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import CodeType
 
 from keyplan.design.entity import CompiledEntity
+from keyplan.design.formats import ISO, DateFormat, Format, IntegerFormat, TextFormat, TimeFormat
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
 from keyplan.design.templates import Template
@@ -57,7 +59,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             Severity.BREAKS,
             "primary-key-changed",
             f"{place}.{after.primary.name}",
-            f"its key was {_texts(before.primary)}, and is {_texts(after.primary)}",
+            f"its key {_was_and_is(before.primary, after.primary)}",
             "items written before stand under the old key: they aren't found, and to write one again makes another",
             "copy each item to its new key and delete the old one, before the new code reads",
         )
@@ -78,13 +80,20 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 Severity.MIGRATE,
                 "key-changed",
                 f"{place}.{news[name].name}",
-                f"its key on {name} was {_texts(key)}, and is {_texts(news[name])}",
-                f"items written before stand in {name} under the old key, where patterns don't look",
+                f"its key on {name} {_was_and_is(key, news[name])}",
+                _left_behind(name, key, news[name]),
                 _anew(after),
             )
     for name, key in news.items():
         if name not in olds:
             yield _added(f"{place}.{key.name}", key, before, after)
+
+
+def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
+    """What a changed key does to items written before."""
+    if _shape(replace(before, when=after.when)) == _shape(after):
+        return f"items written before are in {index}, or aren't, by the old condition"
+    return f"items written before stand in {index} under the old key, where patterns don't look"
 
 
 def _anew(entity: CompiledEntity) -> str:
@@ -196,10 +205,25 @@ def _shape(key: CompiledKey) -> tuple[object, ...]:
 
 
 def _template(template: Template) -> tuple[object, ...]:
-    formats = tuple(
-        (one.field, type(one.format).__name__, one.format.pattern, one.format.descending) for one in template.variables
-    )
-    return str(template), formats
+    return str(template), tuple((one.field, _written(one.format)) for one in template.variables)
+
+
+def _written(form: Format) -> object:
+    """How a format writes values. A day, a moment and a plain number are written as the text that they are stored as,
+    and so as a field of type str would be.
+    """
+    iso = isinstance(form, DateFormat) or (isinstance(form, TimeFormat) and form.layout == ISO)
+    whole = isinstance(form, IntegerFormat) and form.width is None
+    if isinstance(form, TextFormat) or ((iso or whole) and not form.descending):
+        return "text"
+    return type(form).__name__, form.pattern, form.descending
+
+
+def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
+    texts = [_texts(before), _texts(after)]
+    if texts[0] == texts[1]:
+        return f"{texts[0]} holds its fields in another format, since their types are others"
+    return f"was {texts[0]}, and is {texts[1]}"
 
 
 def _plain(value: object) -> str:

@@ -33,6 +33,8 @@ _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
     "maxItems": lambda before, after: after < before,
 }
 """Constraints of a JSON schema, and whether another value of one takes less."""
+_INNER = ("items", "additionalProperties", "properties", "required")
+"""Members of a JSON schema that speak of what a value contains."""
 
 
 def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -121,12 +123,14 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
     if old.annotation == new.annotation and old.bounds == new.bounds:
         return
     before, now = _schema(old.annotation), _schema(new.annotation)
-    types = f"its type was {type_name(old.annotation)}, and is {type_name(new.annotation)}"
     if before == now:
         return
+    names = [type_name(one.annotation) for one in (old, new)]
+    types = f"its type was {names[0]}, and is {names[1]}"
     narrower = list(_narrower(before, now))
     if not narrower:
-        yield Change(Severity.SAFE, "type-widened", place, types, "all that was stored is still taken")
+        what = types if names[0] != names[1] else f"it takes more than the {names[0]} before"
+        yield Change(Severity.SAFE, "type-widened", place, what, "all that was stored is still taken")
         return
     has_default = not after.cls.model_fields[new.name].is_required()
     if narrower == [_NOTHING] and has_default:
@@ -137,7 +141,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         Severity.BREAKS,
         "type-narrowed",
         place,
-        types if types.count(type_name(old.annotation)) == 1 else f"it takes less: {'; '.join(narrower)}",
+        types if names[0] != names[1] else f"it takes less than the {names[0]} before",
         f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
         f"mend those items before: find every {after.name} whose {new.name} doesn't fit",
     )
@@ -164,7 +168,11 @@ def _resolved(schema: Any, definitions: dict[str, Any], depth: int) -> Any:
     if isinstance(reference, str) and depth < 8:  # a type may contain itself
         return _resolved(definitions.get(reference.rpartition("/")[2], {}), definitions, depth + 1)
     left_out = {"title", "description", "$defs", "default"}
-    return {name: _resolved(one, definitions, depth) for name, one in schema.items() if name not in left_out}
+    found = {name: _resolved(one, definitions, depth) for name, one in schema.items() if name not in left_out}
+    if "properties" in schema:  # a member may be called "title"
+        members = schema["properties"].items()
+        found["properties"] = {name: _resolved(one, definitions, depth) for name, one in members}
+    return found
 
 
 def _branches(schema: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
@@ -225,10 +233,30 @@ def _lost_of(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         limit = now.get(name)
         if limit is not None and (before.get(name) is None or narrows(before[name], limit)):
             yield f"values beyond {name} {limit}"
-    handled = {*_NARROWING, "enum", "const", "type"}
-    for name in sorted((before.keys() | now.keys()) - handled):
-        if before.get(name) != now.get(name) and name in now:
+    yield from _lost_within(before, now)
+    handled = {*_NARROWING, *_INNER, "enum", "const", "type"}
+    for name in sorted(now.keys() - handled):
+        if before.get(name) != now[name]:
             yield f"values that don't fit the new {name}"
+
+
+def _lost_within(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """What the elements and members of a type took, and those of another don't."""
+    for name, what in (("items", "elements"), ("additionalProperties", "members")):
+        inner = now.get(name, {})
+        if isinstance(inner, dict) and inner:
+            outer = before.get(name, {})
+            lost = _narrower(outer, inner) if isinstance(outer, dict) and outer else [f"others than {_kind(inner)}"]
+            yield from (f"{what}: {one}" for one in lost)
+    olds, news = before.get("properties", {}), now.get("properties", {})
+    for name, one in news.items():
+        if name in olds:
+            yield from (f"{name}: {lost}" for lost in _narrower(olds[name], one))
+    for name in now.get("required", []):
+        if name not in before.get("required", []):
+            yield f"values without {name}"
+    if now.get("additionalProperties") is False:
+        yield from (f"values with {name}" for name in olds if name not in news)
 
 
 def _values(schema: dict[str, Any]) -> list[Any] | None:

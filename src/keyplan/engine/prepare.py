@@ -79,12 +79,12 @@ def update(database: Database, request: Request) -> tuple[Write, BoundUpdate | N
     table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
     touched: frozenset[str] = bound.attributes if bound is not None else frozenset()
-    for attribute in table.keys:
-        if attribute.name in touched:
-            raise SchemaFault(
-                "One or more parameter values were invalid: "
-                f"Cannot update attribute {attribute.name}. This attribute is part of the key"
-            )
+    updated = bound.first_of(table.key_names) if bound is not None else None
+    if updated is not None:
+        raise SchemaFault(
+            "One or more parameter values were invalid: "
+            f"Cannot update attribute {updated}. This attribute is part of the key"
+        )
     key_item: dict[str, Any] = check_item(request["Key"])
 
     def apply(old: Item | None) -> Item:

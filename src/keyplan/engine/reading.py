@@ -196,7 +196,7 @@ def answer_page(database: Database, question: Question, request: Request) -> Ans
 
 
 def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:
-    partition = question.bounds.partition[0] if question.bounds.partition else None
+    partition = question.bounds.partition or None
     table, index = question.target.table, question.target.index
     if index is None or index.is_local:
         meter.read(table, None, partition, consumed.table_units + sum(consumed.local_units.values()))

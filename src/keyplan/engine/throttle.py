@@ -47,6 +47,9 @@ PEAK_AGE_S = 1800.0
 THROTTLED = (ProvisionedThroughputExceededException, ThrottlingException, RequestLimitExceeded)
 """The errors that say: later."""
 
+Partition = tuple[KeyText, ...]
+"""The partition attributes of a key."""
+
 _PROVISIONED = "ProvisionedThroughputExceeded"
 _KEY_RANGE = "KeyRangeThroughputExceeded"
 _ACCOUNT = "AccountLimitExceeded"
@@ -125,7 +128,7 @@ class _Resource:
         else:
             self._main = Bucket(self._begins_with, self._begins_with, now_s)
 
-    def refuses(self, partition: KeyText | None, now_s: float) -> str | None:
+    def refuses(self, partition: Partition | None, now_s: float) -> str | None:
         """Why a request is not let in; None when it is."""
         self._scale(now_s)
         if self._maximum is not None and not self._maximum.has_any(now_s):
@@ -138,7 +141,7 @@ class _Resource:
             return _KEY_RANGE
         return None
 
-    def take(self, partition: KeyText | None, units: float, now_s: float) -> None:
+    def take(self, partition: Partition | None, units: float, now_s: float) -> None:
         """Pay."""
         self._main.balance -= units
         if self._maximum is not None:
@@ -160,9 +163,9 @@ class _Resource:
             rate = min(float(TABLE_UNITS_MAX), max(self._begins_with, 2 * self._peak))
             self._main.rate = self._main.capacity = rate
 
-    def _bucket_of(self, partition: KeyText, now_s: float) -> Bucket:
+    def _bucket_of(self, partition: Partition, now_s: float) -> Bucket:
         """The partition of a key: each has a range of the keys' hashes, so that more of them split the ranges."""
-        raw = partition if isinstance(partition, bytes) else partition.encode()
+        raw = b"".join(part if isinstance(part, bytes) else part.encode() for part in partition)
         count = max(1, math.ceil(self._main.rate / self._ceiling))
         number = zlib.crc32(raw) * count >> 32
         bucket = self._partitions.get(number)
@@ -176,8 +179,8 @@ class _Charge:
     """What a request takes of a table (``index`` None) or a global index."""
 
     index: Index | None
-    partition: KeyText | None
-    """The first attribute of the partition key; None where all partitions share the load."""
+    partition: Partition | None
+    """None where all partitions share the load."""
     units: float
 
 
@@ -189,7 +192,7 @@ class Meter:
         self._lock = threading.Lock()
         self._resources: dict[tuple[int, int | None, Direction], _Resource] = {}
 
-    def read(self, table: Table, index: Index | None, partition: KeyText | None, units: float) -> None:
+    def read(self, table: Table, index: Index | None, partition: Partition | None, units: float) -> None:
         """Charge a read. A local index shares its table's throughput.
 
         Raises:
@@ -207,7 +210,7 @@ class Meter:
         consumed = Consumed(table.name, "Write")
         add_units(consumed, table, outcome, transactional=transactional)
         units = consumed.table_units + sum(consumed.local_units.values())
-        charges = [_Charge(None, key[0], units), *_index_charges(table, consumed, outcome)]
+        charges = [_Charge(None, key[:1], units), *_index_charges(table, consumed, outcome)]
         self._charge(table, "Write", charges)
 
     def _charge(self, table: Table, direction: Direction, charges: list[_Charge]) -> None:
@@ -242,7 +245,8 @@ def _index_charges(table: Table, consumed: Consumed, outcome: Outcome) -> Iterat
         for item in (outcome.new, outcome.old):
             if entry is None and units and item is not None:
                 entry = entry_of(index, item)
-        yield _Charge(index, entry.key[0] if entry is not None else None, units)
+        partition = entry.key[: len(index.partition)] if entry is not None else None
+        yield _Charge(index, partition, units)
 
 
 def _level(table: Table, index: Index | None, direction: Direction) -> _Level:

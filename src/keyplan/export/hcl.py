@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.export.trees import Noted, note_text
+from keyplan.export.trees import Noted, note_text, quoted
 
 __all__ = ["Block", "hcl_text"]
 
@@ -77,4 +77,4 @@ def _value(value: Any) -> str:
 
 def _string(text: str) -> str:
     """A quoted text; ``${`` and ``%{`` would begin a template."""
-    return json.dumps(text, ensure_ascii=False).replace("${", "$${").replace("%{", "%%{")
+    return quoted(text).replace("${", "$${").replace("%{", "%%{")

@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Noted", "json_tree", "note_text", "plain", "yaml_text"]
+__all__ = ["Noted", "json_tree", "note_text", "plain", "quoted", "yaml_text"]
 
 NOTE_CHARACTERS_MAX = 100
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(?:::[A-Za-z0-9_./-]+)*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none"}
 """What YAML 1.1 reads as something else than a text."""
+_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
+"""What can't stand in a text as it is: YAML's line ends and what it doesn't print."""
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,22 @@ def _inline(value: Any) -> str | None:
 
 
 def _scalar(value: Any) -> str:
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
-        return value
-    return json.dumps(value, ensure_ascii=False)  # a JSON scalar is a YAML scalar
+    if not isinstance(value, str):
+        return json.dumps(value)  # a JSON scalar is a YAML scalar
+    return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else quoted(value)
+
+
+def quoted(text: str) -> str:
+    """A text in double quotes, as YAML and HCL both read it: what isn't printed is escaped."""
+    return f'"{_ESCAPED.sub(_escape, text)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    return _ESCAPES.get(character) or f"\\u{ord(character):04x}"
 
 
 def note_text(text: str) -> str:
     """A comment on one line, of bounded length."""
-    line = " ".join(text.split())
+    line = _ESCAPED.sub(lambda match: match.group() if match.group() in _ESCAPES else "\ufffd", " ".join(text.split()))
     return line if len(line) <= NOTE_CHARACTERS_MAX else f"{line[: NOTE_CHARACTERS_MAX - 1]}…"

@@ -19,7 +19,7 @@ from keyplan.design.fields import TTL, element_kinds, kind_of, marks_of
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
 from keyplan.design.stored import StoredField
-from keyplan.design.table import Index, KeyAttribute
+from keyplan.design.table import KeyAttribute
 from keyplan.export.deployment import Deployment
 from keyplan.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
 
@@ -68,7 +68,7 @@ def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]
     facets = list(_facets(design, by_facet))
     types = {**keys, **_field_types(design), **_seen_types(by_facet)}
     left = set(design.table.key_names)
-    indexes = [one for one in design.table.indexes if is_shown(one)]
+    projections = {one["IndexName"]: one["Projection"] for one in members.get("GlobalSecondaryIndexes", ())}
     found: dict[str, Any] = {
         "TableName": members["TableName"],
         "KeyAttributes": _key_attributes(*own),
@@ -80,9 +80,10 @@ def _table(design: CompiledDesign, deployment: Deployment, items: Iterable[Item]
             {
                 "IndexName": one.name,
                 "KeyAttributes": _key_attributes(one.partition, one.sort),
-                "Projection": _projection(one),
+                "Projection": projections[one.name],
             }
-            for one in indexes
+            for one in design.table.indexes
+            if is_shown(one)
         ],
         "TableData": [],
         "DataAccess": {"MySql": {}},
@@ -101,12 +102,6 @@ def _key_attributes(partition: tuple[KeyAttribute, ...], sort: tuple[KeyAttribut
         for name, attributes in names.items()
         for one in attributes
     }
-
-
-def _projection(index: Index) -> dict[str, Any]:
-    if isinstance(index.projection, tuple):
-        return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
-    return {"ProjectionType": index.projection}
 
 
 # Facets

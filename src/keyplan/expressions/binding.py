@@ -6,7 +6,7 @@ Errors of binding carry the prefix that names the expression, ``Invalid FilterEx
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
@@ -213,6 +213,10 @@ class BoundUpdate:
         Raises ``UpdateFault`` when the update doesn't fit the item.
         """
         return write_all([write for evaluate in self.evaluations if (write := evaluate(item)) is not None], item)
+
+    def first_of(self, names: Collection[str]) -> str | None:
+        """The attribute that the text updates first, of those with these names."""
+        return next((str(steps[0]) for steps in self.paths if steps[0] in names), None)
 
     def touched(self, item: Item | None) -> Item:
         """The parts of an item that the update writes: of the old UPDATED_OLD, of the new UPDATED_NEW."""

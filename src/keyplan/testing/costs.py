@@ -5,7 +5,7 @@ The model is ``keyplan.cost``; that both agree is tested there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -74,7 +74,7 @@ def _units(consumed: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 
 
 @contextmanager
-def metering(design: Design) -> Iterator[list[Metered]]:
+def metering(design: Design) -> Generator[list[Metered]]:
     """Meter what synchronous code asks of a design's store meanwhile: a list that grows with each request."""
     plain = design.store.transport
     meter = _Meter(plain)

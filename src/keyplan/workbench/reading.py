@@ -165,6 +165,8 @@ def _item_faults(items: list[dict[str, Any]], place: str, table: TableModel, typ
             fault = _value_fault(value)
             if fault is not None:
                 yield Fault(path, fault)
+            elif name in types and value == {types[name]: ""}:
+                yield Fault(path, "it is empty, and a key can't hold an empty value")
             elif name in types and next(iter(value)) != types[name]:
                 yield Fault(path, f"it is of type {next(iter(value))}, and the key attribute of type {types[name]}")
 

@@ -302,7 +302,7 @@ ACCEPTED = (
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
     ("^UpdateItem$|^TransactWriteItems$", "attempted to update the secondary index key"),
-    ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits"),
+    ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )
 """Pairs of expressions: operations, and what Local lets pass there."""
 

@@ -128,6 +128,7 @@ class Sequence:
     """Operations on one table."""
 
     def __init__(self, seed: int) -> None:
+        self._seed = seed
         self.chance = Chance(seed)
         self.name = f"t{seed % 1000:03}"
         self.form = FORMS[seed % len(FORMS)]
@@ -363,7 +364,7 @@ class Sequence:
         token = {}
         if self.chance.one_in(4):
             self._tokens += not self.chance.one_in(3)
-            token = {"ClientRequestToken": f"{self.name}-{self._tokens}"}
+            token = {"ClientRequestToken": f"{self._seed}-{self._tokens}"}
         return "TransactWriteItems", {"TransactItems": actions, **token, **self.capacity(), **self.metrics()}
 
     def transact_get(self) -> Request:

@@ -37,7 +37,18 @@ async def main(endpoint: str) -> None:
         items = (await table.scan())["Items"]
         assert len(items) == 60
         assert all(item["seen"] == 4 for item in items)
-        await table.delete()
+    async with session.client("dynamodb", endpoint_url=endpoint) as client:
+        pages = client.get_paginator("scan").paginate(TableName="aioboto3", PaginationConfig={"PageSize": 7})
+        assert [len(page["Items"]) async for page in pages] == [7] * 8 + [4]
+        put = {"TableName": "aioboto3", "Item": {"pk": {"S": "0"}}, "ConditionExpression": "attribute_not_exists(pk)"}
+        reasons = []
+        try:
+            await client.transact_write_items(TransactItems=[{"Put": put}])
+        except client.exceptions.TransactionCanceledException as error:
+            reasons = error.response["CancellationReasons"]
+        assert [reason["Code"] for reason in reasons] == ["ConditionalCheckFailed"]
+        await client.delete_table(TableName="aioboto3")
+        await client.get_waiter("table_not_exists").wait(TableName="aioboto3")
 
 
 asyncio.run(main(sys.argv[1]))

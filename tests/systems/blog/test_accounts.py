@@ -215,6 +215,13 @@ def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
         monkeypatch.setattr(module, "now", lambda: now() + timedelta(seconds=seconds))
 
 
+def test_a_user_has_so_many_sessions_and_no_more(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people, "SESSIONS_MAX", 3)
+    tokens = [accounts.open_session(blog, uma.user_id) for _ in range(5)]
+    assert [accounts.session_of(blog, token) is not None for token in tokens] == [False, False, True, True, True]
+    assert len(items_of(blog, Session)) == 3
+
+
 def test_a_secret_is_rotated_and_the_old_one_holds_a_little(
     blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

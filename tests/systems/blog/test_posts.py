@@ -195,8 +195,10 @@ def test_bounds_are_told_all_at_once(blog: Blog, ada: User) -> None:
     with pytest.raises(ArgumentError) as told:
         edited(blog, post, 1, slug="", tags=tuple("abcdef"))
     assert [fault.place for fault in told.value.faults] == ["slug", "tags"]
-    with pytest.raises(ArgumentError):
-        edited(blog, post, 1, title="x" * 301)
+    for fields in ({"title": "x" * 301}, {"title": "  "}, {"slug": "a/b"}, {"slug": "a b"}, {"slug": "-a"}):
+        with pytest.raises(ArgumentError):
+            edited(blog, post, 1, **fields)
+    assert edited(blog, post, 1, title=" Title  ", slug="日本語-2").post.title == "Title"
     with pytest.raises(ItemNotFound):
         blog.edit_post("nowhere", 1, "t", "c", "s", (), "u")
 

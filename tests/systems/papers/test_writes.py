@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -260,3 +261,49 @@ def test_whatever_is_called_it_stays_consistent(papers: Papers, seed: int) -> No
             continue
     assert done > 10
     assert_consistent(papers)
+
+
+@pytest.mark.parametrize("call", ["new_version", "publish", "retopic", "supersede"])
+def test_what_happens_between_reading_and_writing_is_seen(papers: Papers, paper: Paper, call: str) -> None:
+    """Another writer supersedes the paper when a write has read it, and not written yet."""
+    for paper_id in ("next", "later"):
+        papers.add_paper(draft(paper_id), {})
+    recorder = recorded(papers)
+    told: list[str] = []
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems" and not told:
+            told.append(operation)
+            papers.supersede("wp-002", "next")
+
+    recorder.before = meanwhile
+    given: dict[str, list[Any]] = {
+        "new_version": ["9.9"],
+        "publish": [],
+        "retopic": [{"other"}],
+        "supersede": ["later"],
+    }
+    with pytest.raises(Refused, match="'wp-002' was superseded by 'next'"):
+        getattr(papers, call)("wp-002", *given[call])
+    assert told
+    assert_consistent(papers)
+
+
+def test_the_successor_may_go_meanwhile(papers: Papers, paper: Paper) -> None:
+    """A paper isn't superseded by one that was superseded at the same moment."""
+    for paper_id in ("next", "later"):
+        papers.add_paper(draft(paper_id), {})
+    recorder = recorded(papers)
+    told: list[str] = []
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems" and not told:
+            told.append(operation)
+            papers.supersede("next", "later")
+
+    recorder.before = meanwhile
+    with pytest.raises(Refused, match="'next' was superseded by 'later'"):
+        papers.supersede("wp-002", "next")
+    found = papers.paper("wp-002")
+    assert found is not None
+    assert found.status == "draft"

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,7 +77,7 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shop]:
         yield opened
 
 
-def run(shop: Shop, program: str, given: object = None) -> list[object]:
+def run(shop: Shop, program: str, given: object = None) -> list[Any]:
     url = shop.store.url
     arguments = [[url, str(number), json.dumps(given)] for number in range(PROCESSES)]
     return [json.loads(text) for text in in_processes(PREAMBLE + program, arguments)]
@@ -90,14 +91,14 @@ def test_stock_is_sold_once(shop: Shop) -> None:
     assert products["cup"] == 0 or products["tea"] == 0, "the test is to sell out"
     assert min(products.values()) >= 0
     orders = [item for item in all_items(shop) if item["SK"].startswith("ORDER#")]
-    assert len(orders) == sum(one[0] for one in said)  # type: ignore[index]
+    assert len(orders) == sum(one[0] for one in said)
     assert_consistent(shop)
 
 
 def test_one_token_is_one_order(shop: Shop) -> None:
     """The same token in all processes: with the same items one order, with others one order and refusals."""
     said = run(shop, TOKENS)
-    same, other = zip(*said, strict=True)  # type: ignore[call-overload]
+    same, other = zip(*said, strict=True)
     assert len({tuple(one) for one in same}) == 1
     assert sum(one is not None for one in other) == 1
     assert len(shop.orders_of_user("u0")) == 4 + 1
@@ -112,7 +113,7 @@ def test_orders_move_one_way(shop: Shop) -> None:
     said = run(shop, MOVE, [[one.order_id, one.total_cents] for one in orders])
     assert placed_stock(shop) == before
     assert_consistent(shop)
-    moves = Counter(tuple(one) for done in said for one in done)  # type: ignore[attr-defined]
+    moves = Counter(tuple(one) for done in said for one in done)
     for (_, move), times in moves.items():
         assert times == 1 or move == "pay"  # paying twice by one payment is told as done
     paid = [item["external_id"] for item in all_items(shop) if item.get("external_id")]

@@ -23,6 +23,7 @@ from keyplan.errors import (
 from keyplan.systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
 from keyplan.systems.shop.design import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
 from tests.systems.shop.support import TODAY, all_events, assert_consistent, placed_stock
+from tests.systems.support import recorded
 
 
 def stock(shop: Shop, product_id: str) -> int:
@@ -194,7 +195,9 @@ def test_what_becomes_of_the_payment(shop: Shop) -> None:
         details = shop.order_details(order.order_id)
         assert details is not None
         assert [one.status for one in details.payments] == [status]
-    assert shop.order_by_payment("pi_1") == details.order  # it can still be found
+    found = shop.order_by_payment("pi_1")  # it can still be found
+    assert found is not None
+    assert (found.order_id, found.status) == (paid.order_id, "cancelled")
 
 
 def test_payments_that_are_refused(shop: Shop) -> None:
@@ -238,12 +241,11 @@ def test_products_change(shop: Shop) -> None:
     cup = shop.product("cup")
     assert cup is not None
     assert (cup.stock, cup.price_cents) == (8, 1000)
-    for call in (lambda: shop.restock("nothing", 1), lambda: shop.reprice("nothing", 1)):
+    for change in (shop.restock, shop.reprice):
         with pytest.raises(ConditionFailed, match="isn't there"):
-            call()
-    for call in (lambda: shop.restock("cup", -1), lambda: shop.reprice("cup", -1)):
+            change("nothing", 1)
         with pytest.raises(ArgumentError):
-            call()
+            change("cup", -1)
     with pytest.raises(ItemExists):
         shop.add_product(cup)
 
@@ -352,3 +354,49 @@ def test_whatever_is_called_it_stays_consistent(shop: Shop, seed: int) -> None:
     assert orders
     assert placed_stock(shop) == start
     assert_consistent(shop)
+
+
+@pytest.mark.parametrize("call", ["pay", "ship", "cancel"])
+def test_what_happens_between_reading_and_writing_is_seen(shop: Shop, call: str) -> None:
+    """Another buyer's cancel comes when a write has read the order, and not written yet."""
+    order = order_in(shop, "paid" if call == "ship" else "pending")
+    recorder = recorded(shop)
+    told: list[str] = []
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems" and not told:
+            told.append(operation)
+            shop.cancel(order.order_id)
+
+    recorder.before = meanwhile
+    with pytest.raises(Refused, match="is cancelled and can't become"):
+        moves(shop, order)[{"pay": "paid", "ship": "shipped", "cancel": "cancelled"}[call]]()  # type: ignore[index]
+    assert told
+    assert stock(shop, "tea") == 10
+    assert_consistent(shop)
+
+
+def test_a_price_that_changes_meanwhile_is_the_order_s(shop: Shop) -> None:
+    recorder = recorded(shop)
+    told: list[str] = []
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems" and not told:
+            told.append(operation)
+            shop.reprice("tea", 999)
+
+    recorder.before = meanwhile
+    order = shop.place_order("ada", "t1", {"tea": 2})
+    assert (order.total_cents, recorder.operations.count("TransactWriteItems")) == (1998, 1)  # the first one failed
+    assert_consistent(shop)
+
+
+def test_an_order_is_one_transaction(shop: Shop) -> None:
+    recorder = recorded(shop)
+    shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
+    assert recorder.operations == ["GetItem", "GetItem", "BatchGetItem", "TransactWriteItems"]
+    written = [next(iter(one)) for one in recorder.made[-1][1]["TransactItems"]]
+    assert sorted(written) == ["Put"] * 6 + ["Update"] * 2  # token, header, two lines, payment, event; the stock of two
+    recorder.clear()
+    shop.place_order("ada", "t1", {"tea": 2, "cup": 1})
+    assert recorder.operations == ["GetItem", "GetItem"]  # the token, and its order

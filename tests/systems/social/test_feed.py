@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keyplan import Cursor, Put, now
+from keyplan import Cursor, now
 from keyplan.errors import CursorError, KeyplanError
 from keyplan.systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan.systems.social.bulk import add_follows, add_posts, add_users
@@ -173,27 +173,26 @@ def test_a_page_over_200_is_ten_rounds_of_parallel_queries() -> None:
         assert units <= 140
 
 
-def test_who_follows_5000_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_follows_very_many_has_a_timeline(monkeypatch: pytest.MonkeyPatch) -> None:
     with Social.open(":memory:") as social:
-        crowd(social, 5000, posts=1)
-        follow_all(social, 5000)
-        assert len(everything(social)[TimelineEntry]) == 4800
+        crowd(social, 2000, posts=1)
+        follow_all(social, 2000)
+        assert len(everything(social)[TimelineEntry]) == 1800
         parallel, units, requests = rounds(social)
         assert parallel == [20] * 10
         assert requests == 203  # one more for the posts that the timeline points to
         assert units <= 160
-        on_write = [one.post_id for one in social.feed("me")]
+        assert len(social.feed("me")) == 20
 
     monkeypatch.setattr(limits, "READ_MAX", 10_000)
     with Social.open(":memory:") as social:
-        crowd(social, 5000, posts=1)
-        follow_all(social, 5000)
+        crowd(social, 1000, posts=1)
+        follow_all(social, 1000)
         assert everything(social)[TimelineEntry] == []
         parallel, units, requests = rounds(social)
-        assert parallel == [20] * 250
-        assert requests == 5002
-        assert 2500 <= units <= 2700
-        assert len(social.feed("me")) == len(on_write) == 20
+        assert parallel == [20] * 50
+        assert requests == 1002
+        assert 500 <= units <= 560
 
 
 def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,6 +309,7 @@ def test_a_pointer_to_a_post_that_is_gone_is_passed_over(small: None, social: So
     posts = [social.publish("ben", str(number)) for number in range(9)]
     for post in posts[2:8]:
         social.delete_post(post.post_id)
+        social.put(TimelineEntry.of(post, "ann"))  # as a delivery in the moment of the deletion would
     assert [one.text for one in all_pages(social.feed, "ann", limit=1)] == ["8", "1", "0"]
-    social.batch([Put(TimelineEntry.of(posts[0], "ben"))])  # a pointer alone makes nothing up
+    social.put(TimelineEntry.of(posts[0], "ben"))  # a pointer alone makes nothing up
     assert [one.text for one in social.feed("ben")] == ["0"]

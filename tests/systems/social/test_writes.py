@@ -6,7 +6,7 @@ import pytest
 
 from keyplan import now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
-from keyplan.systems.social import Like, Post, PostTally, Social, conversation_of, design, limits
+from keyplan.systems.social import Like, Post, PostTally, Social, TimelineEntry, conversation_of, design, limits
 from keyplan.systems.social.bulk import add_likes, add_posts, add_users
 from keyplan.systems.social.entities import PREVIEW_MAX, User
 from tests.systems.social.support import assert_whole, everything, people
@@ -80,6 +80,15 @@ def test_a_timeline_begins_with_what_was_written_before_and_ends_with_the_follow
     social.unfollow("ann", "ben")
     assert social.feed("ann").items == []
     assert_whole(social)
+
+
+def test_a_deleted_post_leaves_no_pointer(small: None, social: Social) -> None:
+    social.follow("ann", "cid")
+    social.follow("ann", "ben")
+    post = social.publish("ben", "hello")
+    assert len(everything(social)[TimelineEntry]) == 1
+    social.delete_post(post.post_id)
+    assert everything(social)[TimelineEntry] == []
 
 
 def test_an_author_with_a_long_past_is_read_on_read(small: None, social: Social) -> None:

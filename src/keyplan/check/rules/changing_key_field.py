@@ -16,7 +16,8 @@ from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 from keyplan.design.keys import CompiledKey
 from keyplan.wire.capacity import entry_units
 
@@ -27,12 +28,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         for action in written.actions:
             entity = action.entity
-            moving = {name for name, change in action.changes.items() if change == "Add"} | set(action.from_read)
-            if entity is None or action.kind != "Update" or not moving:
+            if entity is None or action.kind != "Update" or not action.moving:
                 continue
-            keys = [key for key in entity.index_keys if entity.inputs_of(key) & (moving - set(key.when))]
+            keys = [key for key in entity.index_keys if entity.inputs_of(key) & (action.moving - set(key.when))]
             if keys:
-                names = " and ".join(sorted(moving))
+                names = " and ".join(sorted(action.moving))
                 places = ", ".join(key.place for key in keys)
                 yield Remark(
                     written.pattern.place,

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.kinds import values_of
+from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, choices_of, entities_of
+from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -44,13 +46,13 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 
 def _can_be(entity: CompiledEntity, name: str, value: Any) -> bool:
-    choices = choices_of(entity.fields[name].annotation)
+    choices = values_of(entity.fields[name].annotation)
     plain = value.value if isinstance(value, enum.Enum) else value
     return choices is None or plain in choices or value is None
 
 
 def _hint(entity: CompiledEntity, name: str) -> str:
-    choices = choices_of(entity.fields[name].annotation) or ()
+    choices = values_of(entity.fields[name].annotation) or ()
     return f"its values are {', '.join(map(repr, choices))}"
 
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import plans_in
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, plans_in
+from keyplan.check.subject import Subject
 from keyplan.check.writing import Ask, WrittenCode
 from keyplan.design.plans import QueryPlan
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import entities_of, plans_in
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, entities_of, plans_in
+from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.plans import Plan
 
@@ -34,7 +35,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if readers:
             yield Remark(
                 f"{entity.name}.{entity.ttl.name}",
-                f"{', '.join(readers)} still gives a {entity.name} for days after it has expired",
+                f"{', '.join(readers)} still find{'s' if len(readers) == 1 else ''} an expired {entity.name} for days",
                 f"compare {entity.ttl.name} with the time where it is used, or filter by it: "
                 f'where="{entity.ttl.name} > :at"',
             )

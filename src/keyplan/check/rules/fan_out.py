@@ -7,7 +7,7 @@ for each item of the junction. It answers well for tens and badly for thousands:
 Bound the junction, or write to a feed of each follower when something is posted (fan-out on write), for those whom
 few follow; for whom millions follow, read.
 
-Source: "Using Global Secondary Index write sharding", and the guide's pages on adjacency lists and fan-out.
+Source: "Best practices for managing many-to-many relationships" in the developer guide.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import junction_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, junction_of, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 from keyplan.design.plans import QueryPlan, ThroughPlan
 
 __all__ = ["RULE"]

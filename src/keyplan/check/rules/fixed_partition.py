@@ -5,7 +5,7 @@ at its end. An entity whose partition key is a fixed text stands in one partitio
 partition key for the whole system". In an index it is the same, and an index that can't keep up throttles the
 table.
 
-Put a field into the partition key that spreads (a tenant, a user, a month), or give the key ``shards=``. An entity
+Put a field into the partition key that spreads (a tenant, a user, a team), or give the key ``shards=``. An entity
 with one item only is left alone. A partition that is known to stay small may be silenced with that as the reason.
 
 Source: "Best practices for designing and using partition keys effectively" in the developer guide.

@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from keyplan.check.demand import Demand, demands
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 from keyplan.wire.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 
 __all__ = ["RULE"]
@@ -59,7 +60,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 def _hint(worst: Demand, kind: str, parts: str) -> str:
     if kind == "read":
         return "cache the answer, or copy it over several keys"
-    if worst.key.index is None and worst.updates:
+    if worst.one_item:
         return f"it is one item: count in {parts} items of their own that are added up, and change this one less often"
     return f"spread the key over shards={parts}, or write it less often"
 

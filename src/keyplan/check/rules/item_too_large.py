@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.kinds import length_max
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, length_max
+from keyplan.check.subject import Subject
 from keyplan.wire.limits import ITEM_BYTES_MAX, KIB_BYTES
 
 __all__ = ["RULE"]

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.kinds import length_max, values_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, choices_of, length_max
+from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.fields import kind_of
 from keyplan.design.formats import IntegerFormat, PartsFormat, TextFormat
@@ -66,7 +67,7 @@ def _longest(entity: CompiledEntity, variable: Variable) -> tuple[int, str] | No
     if isinstance(variable.format, IntegerFormat):
         size = variable.format.width or INTEGER_BYTES_MAX
         return size, f"{size} ({variable.field})"
-    choices = choices_of(annotation)
+    choices = values_of(annotation)
     if choices is not None:
         size = max(len(str(one).encode()) for one in choices)
         return size, f"{size} ({variable.field})"

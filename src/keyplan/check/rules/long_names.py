@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 
 __all__ = ["RULE"]
 

@@ -2,8 +2,8 @@
 
 Items of different entities can share an index: its key attributes hold what each entity puts there ("overloading").
 An entity that stands in three indexes needs three; one that stands in none of them can use any. A table has 20 at
-most, and "a new index for every new query" reaches that soon. Shared indexes also share their partitions' fate less
-than their names suggest: partition keys still differ.
+most, and "a new index for every new query" reaches that soon. Items that share an index still stand in partitions
+of their own there.
 
 Give the indexes general names (``GSI1``), and let entities share them. Names that say what each index is for, and
 room to spare, are reasons to leave it so. Reported from five global indexes on.

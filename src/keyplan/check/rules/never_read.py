@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, entities_of
+from keyplan.check.subject import Subject
 
 __all__ = ["RULE"]
 

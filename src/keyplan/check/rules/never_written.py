@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, entities_of
+from keyplan.check.subject import Subject
 
 __all__ = ["RULE"]
 
@@ -31,7 +32,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if readers and entity.name not in written:
             yield Remark(
                 entity.name,
-                f"{', '.join(readers)} reads it, and no write of the design makes one",
+                f"{', '.join(readers)} read{'s' if len(readers) == 1 else ''} it, and no write of the design makes one",
                 f"yield Create({entity.name}(...)) in the write that it belongs to",
             )
 

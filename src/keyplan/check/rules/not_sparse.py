@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.kinds import values_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, choices_of
+from keyplan.check.subject import Subject
 
 __all__ = ["RULE"]
 
@@ -28,7 +29,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if key.index is None or not subject.readers(key):
             continue
         for name in dict.fromkeys(name for _, template in key.partition for name in template.fields):
-            choices = choices_of(entity.fields[name].annotation)
+            choices = values_of(entity.fields[name].annotation)
             if choices is None or name in key.when or not all(name in one.pattern.constants for one in readers):
                 continue
             asked = dict.fromkeys(one.pattern.constants[name] for one in readers)

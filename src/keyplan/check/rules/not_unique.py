@@ -2,7 +2,8 @@
 
 An index doesn't keep its keys unique: two items may have the same slug, email or username, and a question for the
 one item by it answers with either. The index is also only eventually consistent, so asking first whether the value
-is free proves nothing. An id that is made for each item (``ulid``, a UUID) is unique by itself.
+is free proves nothing. An id that is made for each item (``ulid``, a UUID), and an entity's own id in its primary
+key, are taken to be unique.
 
 Declare ``Unique("SLUG#{slug}")``: a claim item in the same transaction keeps the value unique, and answers the
 question by two reads by key, strongly consistent where it is asked for; the index is then not needed for it.
@@ -15,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import Query
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Query, Subject
+from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.shapes import ShapeKind
 

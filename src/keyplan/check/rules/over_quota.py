@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from keyplan.check.demand import demands
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 
 __all__ = ["RULE"]
 

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import Query
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Query, Subject
+from keyplan.check.subject import Subject
 from keyplan.design.collisions import can_collide
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey, literal_start

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.kinds import values_of
+from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, choices_of, entities_of
+from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -35,7 +37,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
 
 def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
     """The texts that the design names for a field."""
-    found: list[Any] = list(choices_of(entity.fields[name].annotation) or ())
+    found: list[Any] = list(values_of(entity.fields[name].annotation) or ())
     info = entity.cls.model_fields.get(name)
     named = [key.when[name] for key in entity.keys if name in key.when]
     named += [

@@ -1,7 +1,8 @@
 """A table that is strongly consistent across regions can't do all that the design asks.
 
-Such a table stands in exactly three regions, and knows no expiry, no local indexes and no transactions. It is
-judged where the traffic file says ``strong_across_regions = true``.
+Such a table stands in exactly three regions (one may be a witness, and is named among the replicas), and knows no
+expiry, no local indexes and no transactions. It is judged where the traffic file says ``strong_across_regions =
+true``.
 
 Leave out what it can't do, or take the eventually consistent kind.
 

@@ -15,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
+from keyplan.check.reads import Query, bounded, ranged
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Query, Subject, bounded, number, ranged
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 from keyplan.wire.limits import PAGE_BYTES_MAX
 
 __all__ = ["RULE"]
@@ -31,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         if not pattern.shape.many and not any(member.many for member in pattern.shape.members):
             continue
         seen.add(pattern.name)
-        items, size = subject.load(pattern).items, subject.bytes_of(query)[0]
+        items, size = subject.load(pattern).items, subject.bytes_of(query)
         lines: tuple[str, ...] = ()
         told = "it reads all items of its partition, however many there are"
         if items is not None and size is not None:

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
-from keyplan.check.subject import Subject, number
+from keyplan.check.subject import Subject
+from keyplan.cost.words import number
 from keyplan.wire.capacity import entry_units, write_units
 
 __all__ = ["RULE"]

@@ -100,7 +100,7 @@ class _Reading:
         if self._meter is None:
             return True
         try:
-            self._meter.read(table, None, key[0], units)
+            self._meter.read(table, None, key[:1], units)
         except THROTTLED as error:
             self.throttled = error
             return False

@@ -20,14 +20,14 @@ def get_item(database: Database, request: Request) -> Answer:
     answer: Answer = {}
     if row is not None:
         answer["Item"] = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
-    if plain and database.meter is None:
+    level = None if plain else wants_capacity(request)
+    if level is None and database.meter is None:
         return answer
     consumed = Consumed(table.name, "Read")
     size = 0 if row is None else row[0]
     consumed.table_units = read_units(size, consistent=bool(request.get("ConsistentRead")))
     if database.meter is not None:
-        database.meter.read(table, None, key[0], consumed.table_units)
-    level = wants_capacity(request)
+        database.meter.read(table, None, key[:1], consumed.table_units)
     if level is not None:
         answer["ConsumedCapacity"] = consumed.as_json(level)
     return answer

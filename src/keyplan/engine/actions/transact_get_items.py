@@ -57,7 +57,7 @@ def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row |
     reasons: list[dict[str, Any]] = []
     for table, key, row in zip(tables, keys, rows, strict=True):
         try:
-            meter.read(table, None, key[0], read_units(0 if row is None else row[0], transactional=True))
+            meter.read(table, None, key[:1], read_units(0 if row is None else row[0], transactional=True))
             reasons.append({"Code": "None"})
         except THROTTLED as error:
             reasons.append(cancellation_of(error))

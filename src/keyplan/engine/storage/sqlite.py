@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import apsw
 
@@ -31,6 +30,9 @@ from keyplan.engine.storage.port import (
 )
 from keyplan.errors import StoreError
 
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
 T = TypeVar("T")
 Key = tuple[KeyText, KeyText]
 
@@ -45,7 +47,7 @@ class SqliteStorage:
         self,
         pool: FilePool | MemoryPool,
         busy_timeout_s: float,
-        folder: tempfile.TemporaryDirectory[str] | None = None,
+        folder: TemporaryDirectory[str] | None = None,
     ) -> None:
         self.place = pool.place
         self.statements = 0
@@ -76,6 +78,8 @@ class SqliteStorage:
     @classmethod
     def temporary(cls) -> SqliteStorage:
         """A store in a file that lasts as long as this object, and has snapshots, which memory hasn't."""
+        import tempfile  # noqa: PLC0415 - few need it, and all would wait for it
+
         folder = tempfile.TemporaryDirectory(prefix="keyplan-")
         path = str(Path(folder.name) / "store.db")
         storage = cls(FilePool(path, create=True, busy_timeout_s=10.0, synchronous="OFF"), 10.0, folder)
@@ -293,8 +297,13 @@ class SqliteSnapshot:
     def close(self) -> None:
         """Let go of it; a second time does nothing."""
         connection, self._connection = self._connection, None
-        if connection is not None:
+        if connection is None:
+            return
+        try:
             connection.execute("ROLLBACK")
+        except apsw.Error:
+            self._storage.pool.discard(connection)
+        else:
             self._storage.pool.give(connection)
 
 

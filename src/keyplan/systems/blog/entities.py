@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, computed_field
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, computed_field
 
 from keyplan import Entity, Field, Index, Key, Number, Ttl, Unique, Version, now, ulid
 from keyplan.systems.blog.scoring import rating_key
@@ -32,6 +32,7 @@ __all__ = [
     "Excerpt",
     "FrontPage",
     "Month",
+    "Name",
     "Post",
     "PostContent",
     "PostImpression",
@@ -108,12 +109,14 @@ def _sorted(tags: tuple[str, ...]) -> tuple[str, ...]:
 
 Username = Annotated[str, Field(min_length=3, max_length=40), AfterValidator(_lower)]
 Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_lower)]
-Slug = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_lower)]
+Slug = Annotated[str, Field(max_length=200, pattern=r"^[^\W_]+(?:-[^\W_]+)*$"), AfterValidator(_lower)]
+"""The last part of an address: letters and numbers of any script, with hyphens between them."""
 Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_lower)]
 Tags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(min_length=1, max_length=COMBO_TAGS_MAX)]
 """The tags of a combination: in order, no repeats."""
 PostTags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(max_length=COMBO_TAGS_MAX)]
-Title = Annotated[str, Field(min_length=1, max_length=300)]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
 Excerpt = Annotated[str, Field(max_length=300)]
 Stars = Annotated[int, Field(ge=1, le=5)]
 Id = Annotated[str, Field(min_length=1, max_length=100)]
@@ -133,7 +136,7 @@ class User(Entity):
 
     user_id: Id = Field(default_factory=ulid)
     username: Username
-    name: str = Field(min_length=1, max_length=80)
+    name: Name
     bio: str = Field(default="", max_length=1000)
     role: Role = "reader"
     status: UserStatus = "active"

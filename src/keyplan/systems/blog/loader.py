@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -44,7 +45,8 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
     for number, path in enumerate(paths, 1):
         _load_one(design, folder, path, users, report)
         progress(number, len(paths))
-    design.refresh_front_page(force=True)
+    with suppress(WriteFailed):  # somebody else makes it at the same moment
+        design.refresh_front_page(force=True)
     return report
 
 

@@ -15,6 +15,7 @@ from keyplan.systems.blog.entities import (
     ContactMessage,
     Credential,
     Month,
+    Name,
     ProviderUser,
     RateLimit,
     Role,
@@ -24,11 +25,12 @@ from keyplan.systems.blog.entities import (
 )
 from keyplan.systems.blog.reads import Reads
 
-__all__ = ["PeopleWrites", "identity"]
+__all__ = ["SESSIONS_MAX", "PeopleWrites", "identity"]
 
 
-Name = Annotated[str, Field(min_length=1, max_length=80)]
 Bio = Annotated[str, Field(max_length=1000)]
+SESSIONS_MAX = 30
+"""Sessions of one user: each request of theirs reads them all, in one query."""
 Seconds = Annotated[int, Field(ge=1, le=7 * 24 * 3600)]
 Most = Annotated[int, Field(ge=1)]
 
@@ -47,7 +49,8 @@ class PeopleWrites(Reads):
 
         Counts aren't taken from ``user``. Raises ValueTaken, ItemExists.
         """
-        if credential.user_id != user.user_id or (provider_user or user).user_id != user.user_id:
+        linked = user.user_id if provider_user is None else provider_user.user_id
+        if {credential.user_id, linked} != {user.user_id}:
             raise Refused("the credential is another user's", place="Blog.register")
         begun = {"drafts": 0, "published": 0, "archived": 0, "views": 0, "rating": 0, "ranked_at": None}
         created: User = yield Create(user.model_copy(update=begun))
@@ -89,17 +92,18 @@ class PeopleWrites(Reads):
 
     @write("W21", attempts=10)
     def open_session(self, session: Session) -> Writes[Session]:
-        """Begin a session of an active user; sessions of theirs that are over are removed. Raises Refused."""
+        """Begin a session of an active user. Those of theirs that are over are removed, and beyond SESSIONS_MAX those
+        that were used least lately. Raises Refused.
+        """
         user, sessions = yield from self._account(session.user_id)
         if user.status != "active":
             raise Refused(f"the user is {user.status}", place="Blog.open_session")
         begun: Session = yield Create(session.model_copy(update={"epoch": user.session_epoch}))
         yield Check(User, user_id=user.user_id).only_if(status="active", session_epoch=user.session_epoch)
-        over = [one for one in sessions if one.epoch != user.session_epoch or one.expires_at <= now()]
+        good = [one for one in sessions if one.epoch == user.session_epoch and one.expires_at > now()]
+        kept = sorted(good, key=lambda one: one.rotated_at)[-(SESSIONS_MAX - 1) :]
         yield Batch(
-            Delete(Session, user_id=user.user_id, session_id=one.session_id)
-            for one in over
-            if one.session_id != session.session_id
+            Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions if one not in kept
         )
         return begun
 

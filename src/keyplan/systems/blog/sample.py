@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections import Counter as Tally
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -83,7 +84,8 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
         numbers = range(start, min(start + BLOCK, count))
         written += _write_block(design, [whole_post(number) for number in numbers])
         progress(people + numbers.stop, total)
-    design.refresh_front_page(force=True)
+    with suppress(WriteFailed):  # somebody else makes it at the same moment
+        design.refresh_front_page(force=True)
     return written
 
 

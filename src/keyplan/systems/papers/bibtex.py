@@ -243,10 +243,17 @@ def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> 
         if role == "editor" and "author" in own:
             continue
         for one in split_multiple_persons_names(value):
-            parts = parse_single_name_into_parts(one, strict=False)
-            printed = _text(parts.merge_first_name_first)
+            printed = _text(_first_name_first(one))
             if printed and printed.lower() != "others":
                 yield Person(printed[:500], role)
+
+
+def _first_name_first(name: str) -> str:
+    """A name as it is printed: ``van Beethoven, Ludwig`` is ``Ludwig van Beethoven``."""
+    try:
+        return parse_single_name_into_parts(name, strict=False).merge_first_name_first
+    except ValueError:
+        return name
 
 
 def _published(fields: Mapping[str, str]) -> datetime:

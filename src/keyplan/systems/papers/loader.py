@@ -29,7 +29,7 @@ from keyplan.systems.papers.design import (
     PaperTopic,
     PaperWithAuthors,
 )
-from keyplan.systems.papers.records import Record, Trouble, handle_of
+from keyplan.systems.papers.records import Person, Record, Trouble, handle_of
 
 __all__ = ["load"]
 
@@ -175,8 +175,14 @@ class _Loading:
 
     def _members(self, record: Record) -> Iterator[Membership]:
         """Who took part, in order; somebody who is named twice, once."""
-        people = {handle: one for one in reversed(record.people) if (handle := handle_of(one.name))}
-        for position, handle in enumerate(self._bounded(record, "authors", list(reversed(people)), AUTHORS_MAX), 1):
+        people: dict[str, Person] = {}
+        for one in record.people:
+            handle = handle_of(one.name)
+            if handle:
+                people.setdefault(handle, one)
+            else:
+                self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {one.name!r}")
+        for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
             yield Membership(
                 paper_id=record.paper_id,
                 handle=handle,

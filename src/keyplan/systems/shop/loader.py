@@ -67,9 +67,11 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
     report = LoadReport()
     files = _files(path)
     try:
-        steps = _Steps(progress, sum(count_lines(one) for one in files))
-        for file in files:
+        counts = [count_lines(one) for one in files]
+        steps = _Steps(progress, sum(counts))
+        for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
+            steps.done(lines)
     except OSError as error:
         if isinstance(error, StoreError):
             raise
@@ -133,7 +135,6 @@ class _Loading:
                 place=f"{self.path.name}:1",
                 hint="its first line names the columns: product_id, merchant_id, name, price, stock; or order_id, ...",
             )
-        self.steps.done(count_lines(self.path))
 
     def tell(self, line: int, message: str, hint: str | None = None) -> None:
         """Note a fault."""

@@ -7,6 +7,7 @@ write goes through the single writes, one by one. Samples and imports are writte
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,8 +18,18 @@ from typing import Any, TypeVar
 from keyplan import Add, Check, Create, Delete, Put, Update, ulid
 from keyplan.errors import ItemExists, ItemNotFound, Refused, ValueTaken, WriteFailed
 from keyplan.systems.social.design import Social
-from keyplan.systems.social.entities import Comment, Delivery, Follower, Following, Like, Post, Subscription, User
-from keyplan.systems.social.limits import POST_SPREAD_AT, USER_SPREAD_AT, delivery_of
+from keyplan.systems.social.entities import (
+    Comment,
+    Delivery,
+    Follower,
+    Following,
+    Like,
+    Post,
+    PostTally,
+    Subscription,
+    User,
+)
+from keyplan.systems.social.limits import USER_SPREAD_AT, delivery_of, shard_of
 
 __all__ = ["add_comments", "add_follows", "add_likes", "add_posts", "add_users", "parts_of", "users_by_id"]
 
@@ -27,7 +38,8 @@ ACTIONS_MAX = 100
 USERS_STEP = 50
 POSTS_STEP = 30
 """Posts in one transaction, with their authors and deliveries; with texts of up to 5,000 characters within its 4 MB."""
-LIKES_STEP = 99
+SAID_STEP = 80
+"""Likes or comments in one transaction; with a tally of each shard within its 100 actions."""
 
 T = TypeVar("T")
 Actions = list[Create | Update | Put | Delete | Check]
@@ -152,10 +164,10 @@ class _Follows:
     def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
         actions: Actions = []
         for one in links:
-            actions.append(Create(one))
-            actions.append(Create(Follower(user_id=one.followed_id, follower_id=one.user_id, since=one.since)))
+            actions.append(Create(one))  # its mirrors are there exactly when it is, so they need no condition
+            actions.append(Put(Follower(user_id=one.followed_id, follower_id=one.user_id, since=one.since)))
             if one.delivery == "write":
-                actions.append(Create(Subscription(user_id=one.followed_id, reader_id=one.user_id)))
+                actions.append(Put(Subscription(user_id=one.followed_id, reader_id=one.user_id)))
         actions.extend(change.action(self.users[name]) for name, change in changes.items())
         return actions
 
@@ -231,32 +243,33 @@ def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
 
 def add_likes(design: Social, post: Post, likes: Iterable[Like]) -> None:
     """Let users like a post."""
-    for part in parts_of({one.user_id: one for one in likes}.values(), LIKES_STEP):
+    for part in parts_of({one.user_id: one for one in likes}.values(), SAID_STEP):
         keys = [{"post_id": post.post_id, "user_id": one.user_id} for one in part]
-        there = design.get_many(Like, keys, consistent=True)
-        new = [one for one, found in zip(part, there, strict=True) if found is None]
-        try:
-            _count(design, post, new, "likes")
-        except (WriteFailed, Refused):
-            for one in new:
-                design.like(one.post_id, one.user_id)
+        _until_done(partial(_count, design, post, part, keys, "likes"))
 
 
 def add_comments(design: Social, post: Post, comments: Iterable[Comment]) -> None:
     """Add comments to a post, with the ids and moments that they have."""
-    for part in parts_of(comments, LIKES_STEP):
-        names = [{"post_id": one.post_id, "created_at": one.created_at, "comment_id": one.comment_id} for one in part]
-        there = design.get_many(Comment, names, consistent=True)
-        _count(design, post, [one for one, found in zip(part, there, strict=True) if found is None], "comments")
+    for part in parts_of(comments, SAID_STEP):
+        keys = [{"post_id": post.post_id, "created_at": one.created_at, "comment_id": one.comment_id} for one in part]
+        _until_done(partial(_count, design, post, part, keys, "comments"))
 
 
-def _count(design: Social, post: Post, new: Sequence[Like | Comment], what: str) -> None:
-    """Write likes or comments, and count them on the post. Raises Refused where its counters are spread, or must be."""
-    if not new:
-        return
+def _count(
+    design: Social, post: Post, said: Sequence[Like | Comment], keys: Sequence[dict[str, Any]], what: str
+) -> None:
+    """Write those likes or comments that aren't there, and count them: on the post, or in its tallies."""
+    there = design.get_many(type(said[0]), keys, consistent=True)
+    new = [one for one, found in zip(said, there, strict=True) if found is None]
     now = design.post_by_id(post.post_id)
     if now is None:
-        raise ItemNotFound(f"there is no post {post.post_id!r}", place="add_likes")
-    if now.shards or now.likes + now.comments + len(new) > POST_SPREAD_AT:
-        raise Refused(f"the counters of post {post.post_id!r} are spread", place="add_likes")
-    design.transact([*(Create(one) for one in new), Update(now).set(**{what: Add(len(new))}).only_if(shards=0)])
+        raise ItemNotFound(f"there is no post {post.post_id!r}", place=f"add_{what}")
+    if not new:
+        return
+    actions: Actions = [Create(one) for one in new]
+    if now.shards:
+        for shard, number in Counter(shard_of(one.user_id) for one in new).items():
+            actions.append(Update(PostTally, post_id=post.post_id, shard=shard).set(**{what: Add(number)}))
+    else:
+        actions.append(Update(now).set(**{what: Add(len(new))}).only_if(shards=0))
+    design.transact(actions)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -120,7 +121,7 @@ def _binary(path: Path) -> Generator[BinaryIO]:
                     yield cast("BinaryIO", unpacked)
             else:
                 yield file
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise RequestError(f"{path.name} can't be unpacked: {error}", hint="fetch it again") from None
     except OSError as error:
         raise RequestError(f"{path.name} can't be read: {error.strerror or error}") from None

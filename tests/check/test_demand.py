@@ -1,0 +1,137 @@
+# mypy: disable-error-code="empty-body"
+"""Units a second by partition and in all: the cost model's calls, at their peak."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from keyplan import Add, Create, Design, Entity, Field, Index, Key, Page, Table, Update, Writes, read, ulid, write
+from keyplan.check.demand import Demand, demands
+from keyplan.check.kinds import length_max, numbers_in, values_of
+from keyplan.check.subject import Subject
+from keyplan.cost.estimate import estimate
+from keyplan.cost.units import TABLE
+from keyplan.design.traffic import traffic_from
+from keyplan.systems.cms.design import Cms
+from keyplan.systems.shop.design import Shop
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Event(Entity):
+    event_id: str = Field(default_factory=ulid)
+    kind: str
+
+    primary = Key("EVENT#{event_id}", "HEAD")
+    all_of_them = Key("EVENTS", "{event_id}", index=GSI1, shards=4)
+
+
+class Tally(Entity):
+    page: str
+    part: int = Field(ge=0, lt=20)
+    views: int = 0
+
+    primary = Key("TALLY#{page}#{part}", "HEAD")
+
+
+class Log(Design):
+    table = Table("log", indexes=[GSI1])
+
+    @read("L1", newest_first=True)
+    def events(self, limit: int = 10) -> Page[Event]: ...
+
+    @read("L2")
+    def tally(self, page: str, part: int) -> Tally | None: ...
+
+    @write("L3")
+    def record(self, event: Event) -> Writes:
+        yield Create(event)
+
+    @write("L6")
+    def rename(self, event: Event, kind: str) -> Writes:
+        yield Update(event, kind=kind)
+
+    @write("L4")
+    def view(self, page: str) -> Writes:
+        yield Update(Tally, page=page, part=random.randrange(20)).set(views=Add(1))
+
+    @write("L5")
+    def view_part(self, page: str, part: int) -> Writes:
+        yield Update(Tally, page=page, part=part).set(views=Add(1))
+
+
+def demanded(**patterns: Any) -> list[Demand]:
+    return demands(Subject(Log.compiled, traffic_from({"patterns": patterns}, Log.compiled), Log)).partitions
+
+
+def test_writes_are_spread_over_shards_and_reads_ask_each() -> None:
+    (one,) = demanded(record={"per_second": 100, "peak_per_second": 8000})
+    assert (one.key.name, one.kind, one.per_second) == ("all_of_them", "write", 2000)
+    assert one.line.endswith("÷ 4 shards = 2,000 units/s")
+    (one,) = demanded(events={"per_second": 100})
+    assert (one.key.name, one.kind, one.per_second) == ("all_of_them", "read", 50)
+
+
+def test_writes_are_spread_over_a_number_that_the_call_chooses() -> None:
+    (one,) = demanded(view={"per_second": 1000, "hottest": 1})
+    assert (one.key.name, one.one_item, one.per_second) == ("primary", True, 50)
+    (one,) = demanded(view_part={"per_second": 1000, "hottest": 0.5})
+    assert one.per_second == 500
+
+
+def test_one_item_is_spread_by_no_shards() -> None:
+    """Half of the calls change one event, and the other half all the others."""
+    (one,) = [each for each in demanded(rename={"per_second": 800, "hottest": 0.5}) if each.key.name == "all_of_them"]
+    assert (one.one_item, one.per_second) == (True, 400 + 400 / 4)
+    assert one.line.endswith("× 50% on the busiest item + 400 ÷ 4 shards = 500 units/s")
+    (one,) = [each for each in demanded(rename={"per_second": 800}) if each.key.name == "all_of_them"]
+    assert (one.one_item, one.per_second) == (False, 200)
+
+
+def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
+    (one,) = demanded(record={"per_second": 800, "hottest": 0.1})[1:]
+    assert (one.key.name, one.per_second) == ("all_of_them", 200)
+
+
+def test_a_partition_is_judged_only_where_its_share_is_known() -> None:
+    assert demanded(view={"per_second": 1000}) == []
+    assert demanded(tally={"per_second": 1000}) == []
+    assert demanded() == []
+
+
+def test_writes_need_the_class() -> None:
+    traffic = traffic_from({"patterns": {"record": {"per_second": 9}}}, Log.compiled)
+    found = demands(Subject(Log.compiled, traffic))
+    assert (found.totals, found.partitions) == ({}, [])
+
+
+@pytest.mark.parametrize("design", [Cms, Shop])
+def test_totals_are_those_of_the_cost_model(design: type[Design]) -> None:
+    rates = {name: {"per_second": 2 + number} for number, name in enumerate(design.compiled.patterns)}
+    traffic = traffic_from({"patterns": rates}, design.compiled)
+    totals = demands(Subject(design.compiled, traffic, design)).totals
+    for target, rate in estimate(design, traffic).throughput(peak=True).items():
+        place = "the table" if target == TABLE else target
+        for kind, wanted in (("read", rate.reads), ("write", rate.writes)):
+            assert sum(units for _, units in totals.get((place, kind), ())) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "values", "numbers", "length"),
+    [
+        (bool, (False, True), None, None),
+        (str, None, None, None),
+        (Event.model_fields["kind"].annotation, None, None, None),
+    ],
+)
+def test_what_types_say(annotation: Any, values: Any, numbers: int | None, length: int | None) -> None:
+    assert (values_of(annotation), numbers_in(annotation), length_max(annotation)) == (values, numbers, length)
+
+
+def test_how_many_numbers_a_type_has() -> None:
+    annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
+    assert numbers_in(annotation) == 20
+    assert numbers_in(int) is None

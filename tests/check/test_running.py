@@ -1,0 +1,112 @@
+# mypy: disable-error-code="empty-body"
+"""Running the rules: silences, order, and where findings stand in the source."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Key, Page, Table, read
+from keyplan.check import Report, Severity, check
+from keyplan.errors import DesignError
+
+
+class Message(Entity):
+    message_id: str
+    at: datetime
+
+    primary = Key("MESSAGES", "{at}#{message_id}")
+
+
+class Base(Design):
+    table = Table("inbox")
+
+    @read("M1", newest_first=True)
+    def messages(self, limit: int = 20) -> Page[Message]: ...
+
+    @read("M2")
+    def all_messages(self) -> list[Message]: ...
+
+
+def inbox(silence: Any) -> type[Design]:
+    class Inbox(Design, silence=silence):
+        table = Table("inbox")
+
+        @read("M1", newest_first=True)
+        def messages(self, limit: int = 20) -> Page[Message]: ...
+
+    return Inbox
+
+
+def codes(report: Report) -> list[str]:
+    return [one.code for one in report.counted()]
+
+
+@pytest.mark.parametrize(
+    ("silence", "found"),
+    [
+        ({}, ["KP201"]),
+        ({"KP201": "a few a day"}, []),
+        ({"KP201 Message.primary": "a few a day"}, []),
+        ({"KP201 primary": "a few a day"}, []),
+        ({"KP201 Message": "a few a day"}, ["KP201", "KP901"]),
+        ({"KP202": "a few a day"}, ["KP201", "KP901"]),
+        ({"KP201 Message.primary": " "}, ["KP201", "KP902"]),
+        ({"KP901": "I don't want to know"}, ["KP201", "KP901"]),
+    ],
+)
+def test_silences(silence: dict[str, str], found: list[str]) -> None:
+    assert codes(check(inbox(silence))) == found
+
+
+@pytest.mark.parametrize("wrong", [["KP201"], {"KP201": None}, {1: "x"}, "KP201"])
+def test_a_silence_is_a_mapping_of_texts(wrong: Any) -> None:
+    with pytest.raises(DesignError) as caught:
+        inbox(wrong)
+    assert "silence= isn't a mapping of texts" in str(caught.value)
+
+
+def test_a_design_made_from_another_has_its_silences() -> None:
+    class Quiet(Base, silence={"KP201 Message.primary": "a few a day"}):
+        pass
+
+    class Quieter(Quiet, silence={"KP303 all_messages": "an export"}):
+        pass
+
+    assert codes(check(Base)) == ["KP201", "KP303"]
+    assert codes(check(Quiet)) == ["KP303"]
+    assert codes(check(Quieter)) == []
+
+
+def test_findings_know_their_lines() -> None:
+    found = {one.code: one.source for one in check(Base).findings}
+    lines = [line.strip() for line in Path(__file__).read_text(encoding="utf-8").splitlines()]
+    key, method = found["KP201"], found["KP303"]
+    assert key is not None
+    assert lines[key.line - 1] == 'primary = Key("MESSAGES", "{at}#{message_id}")'
+    assert method is not None
+    assert lines[method.line - 1] == "def all_messages(self) -> list[Message]: ..."
+    assert key.file == method.file == __file__
+
+
+def test_a_class_within_a_function_has_lines_too() -> None:
+    (one,) = check(inbox({"KP201": " "})).findings[1:]
+    assert one.source is not None
+    assert one.source.file == __file__
+
+
+def test_a_compiled_design_has_no_class_to_look_into() -> None:
+    places = [(one.code, one.source is None) for one in check(Base.compiled).findings]
+    assert places == [("KP201", False), ("KP303", True)]  # the entity's class is known, the design's isn't
+
+
+def test_the_worst_stand_first_and_fail() -> None:
+    report = check(Base)
+    assert [one.severity for one in report.findings] == sorted((one.severity for one in report.findings), reverse=True)
+    assert report.fails(Severity.WARNING)
+    assert not report.fails(Severity.ERROR)
+    assert not report.fails(None)
+    assert str(report.findings[0]).startswith("KP201 warning: Message.primary: ")

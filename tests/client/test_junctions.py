@@ -1,0 +1,187 @@
+# mypy: disable-error-code="empty-body"
+"""Several junctions that lead to one answer; and how far merged partitions are read."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Through, read
+from keyplan.client.explain import explain
+from keyplan.errors import DesignError
+from keyplan.testing import verify
+from tests.client.support import record
+from tests.design.refused import told
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Note(Entity):
+    """An end: in its box, by its number."""
+
+    box: str
+    number: int
+    name: str
+
+    primary = Key("BOX#{box}", "{number:06d}#{name}")
+    by_name = Key("NAME#{name}", "{number:06d}", index=GSI1)
+
+
+class Opened(Entity):
+    """Names a partition of notes."""
+
+    reader: str
+    box: str
+
+    primary = Key("READER#{reader}", "BOX#{box}")
+
+
+class Pointer(Entity):
+    """Names one note, and stands in the notes' order."""
+
+    reader: str
+    from_box: str
+    number: int
+    name: str
+
+    primary = Key("POINTERS#{reader}", "{number:06d}#{name}")
+
+
+POINTERS = Through(Pointer, box="from_box")
+
+
+class Desk(Design):
+    """One question by two junctions, in both directions."""
+
+    table = Table("desk", indexes=[GSI1])
+
+    @read("Q1", through=[Opened, POINTERS])
+    def notes(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Note]: ...
+
+    @read("Q2", through=[POINTERS, Opened], newest_first=True)
+    def newest(self, reader: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Note]: ...
+
+    @read("Q3", through=[Opened, POINTERS])
+    def all_notes(self, reader: str) -> list[Note]: ...
+
+
+def test_verified() -> None:
+    boxes, names = st.sampled_from(["a", "b", "c#"]), st.sampled_from(["x", "y$"])
+    values: dict[Any, st.SearchStrategy[Any]] = {"box": boxes, "from_box": boxes, "name": names, "reader": names}
+    report = verify(Desk, stores=100, seed=3, strategies={**values, "number": st.integers(0, 3)})
+    assert all(one.answered for one in report.patterns if one.kind == "read")
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 40])
+@pytest.mark.parametrize("pattern", ["notes", "newest"])
+def test_each_note_once_in_order_over_pages(limit: int, pattern: str) -> None:
+    chance = random.Random(limit)
+    with Desk.open(":memory:") as desk:
+        wanted: set[tuple[int, str, str]] = set()
+        for box in "abcdef":
+            if box in "abc":
+                desk.put(Opened(reader="me", box=box))
+            for _ in range(12):
+                note = desk.put(Note(box=box, number=chance.randrange(9), name=chance.choice("xyz")))
+                if chance.random() < 0.7:
+                    desk.put(Pointer(reader="me", from_box=box, number=note.number, name=note.name))
+        pointed = {(one.number, one.name, one.from_box) for one in _all(desk, Pointer)}
+        for note in _all(desk, Note):
+            place = (note.number, note.name, note.box)
+            if note.box in "abc" or place in pointed:
+                wanted.add(place)
+        found: list[Any] = []
+        cursor = None
+        while True:
+            page = desk.run_read(pattern, ("me", limit, cursor), {})
+            assert page == asyncio.run(desk.run_read_async(pattern, ("me", limit, cursor), {}))
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                break
+        places = [(one.number, one.name, one.box) for one in found]
+        assert places == sorted(wanted, reverse=pattern == "newest")
+
+
+def _all(desk: Desk, entity: type[Entity]) -> list[Any]:
+    compiled = Desk.compiled.entities[entity]
+    items = desk.store.transport.call("Scan", {"TableName": "desk"})["Items"]
+    return [compiled.from_item(item) for item in items if compiled.matches(item)]
+
+
+def test_it_is_explained_by_both_ways() -> None:
+    found = explain(Desk, "notes")
+    assert found.operation == "Query, Query, Query, BatchGetItem"
+    assert found.key == "Opened.primary → Note.primary → Pointer.primary → Note.primary"
+    assert "and besides" in found.proof
+    assert [one.operation for one in found.requests] == ["Query", "Query", "Query", "BatchGetItem"]
+
+
+def test_junctions_that_make_no_one_answer_are_refused() -> None:
+    class Loose(Entity):
+        reader: str
+        box: str
+        number: int
+        name: str
+
+        primary = Key("LOOSE#{reader}", "{name}#{number:06d}")
+
+    class Named(Entity):
+        reader: str
+        name: str
+
+        primary = Key("NAMED#{reader}", "NAME#{name}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("d", indexes=[GSI1])
+
+            @read("R1", through=[Opened, Loose])
+            def unordered(self, reader: str) -> list[Note]: ...
+
+            @read("R2", through=[POINTERS, Loose])
+            def pointers_only(self, reader: str) -> list[Note]: ...
+
+            @read("R3", through=[Opened, Named])
+            def two_keys(self, reader: str) -> list[Note]: ...
+
+            @read("R4", through=[])
+            def by_nothing(self, reader: str) -> list[Note]: ...
+
+    told(error, r"D\.unordered: primary doesn't stand in the order of primary.*\{number:06d\}#\{name\}")
+    told(error, r"D\.pointers_only: several junctions make one answer where one of them names partitions")
+    told(error, r"D\.two_keys: the junctions lead to two keys, primary and by_name")
+    told(error, r"D\.by_nothing: through= names no junction")
+
+
+# How far partitions are read
+
+
+def test_partitions_are_read_no_further_than_the_page() -> None:
+    """Of 45 boxes the first 20 give the page; the others are asked only for what lies before its last note."""
+    with Desk.open(":memory:") as desk:
+        for box in range(45):
+            desk.put(Opened(reader="me", box=f"{box:02d}"))
+            for number in range(10):
+                desk.put(Note(box=f"{box:02d}", number=number * 100 + box, name="n"))
+        recorder = record(desk)
+        read_items: list[int] = []
+
+        def counted(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+            response: dict[str, Any] = call(operation, parameters)
+            read_items.append(response.get("Count", 0))
+            return response
+
+        recorder.around = counted
+        page = desk.newest("me")
+        assert [one.number for one in page] == [944, 943, 942, 941, 940]
+        first, rest = read_items[2:22], read_items[22:]
+        assert first == [6] * 20
+        assert sum(rest) <= 25 + 6
+        bounds = [one["KeyConditionExpression"] for operation, one in recorder.requests if operation == "Query"]
+        assert sum("BETWEEN" in one or ">=" in one for one in bounds) == 25

@@ -1,0 +1,80 @@
+"""Values for generated stores of the blog: few ids, so that posts, users and what leads to them meet; and only the
+fields drawn that decide where an item stands, so that more items fit into a store.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from keyplan.systems.blog.entities import Byline, FrontPage, Post, Session, TagCount, User
+
+__all__ = ["STRATEGIES"]
+
+_IDS = st.sampled_from(["1", "a#ü$"])
+_SLUGS = st.sampled_from(["one", "a-b", "zwei"])
+_USERNAMES = st.sampled_from(["ada", "eve", "u#1"])
+_TAGS = st.sampled_from([("a",), ("a", "b#"), ("b#", "c"), ("a", "b#", "c")])
+_DAY = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(timedelta(hours=-5)))
+_MOMENTS = st.sampled_from([_DAY, _DAY + timedelta(hours=3), datetime(1970, 1, 1, tzinfo=UTC)])
+_RATINGS = st.sampled_from([0, 9, 10, 10**14])
+_POSTS = st.builds(
+    Post,
+    post_id=_IDS,
+    user_id=_IDS,
+    slug=_SLUGS,
+    title=st.just("Title"),
+    status=st.sampled_from(["published", "published", "unpublished", "archived"]),
+    tags=_TAGS,
+    rating=_RATINGS,
+    created_at=_MOMENTS,
+    updated_at=st.just(_DAY),
+    published_at=st.none() | _MOMENTS,
+)
+_USERS = st.builds(
+    User,
+    user_id=_IDS,
+    username=_USERNAMES,
+    name=st.just("Name"),
+    status=st.sampled_from(["active", "active", "suspended"]),
+    rating=_RATINGS,
+    created_at=_MOMENTS,
+)
+_SESSIONS = st.builds(
+    Session,
+    user_id=_IDS,
+    session_id=_IDS,
+    secret_hash=st.just("s"),
+    created_at=st.just(_DAY),
+    rotated_at=st.just(_DAY),
+    expires_at=st.just(datetime(2027, 1, 1, tzinfo=UTC)),
+)
+_FRONT_PAGES = st.builds(
+    FrontPage,
+    replica=st.integers(0, 3),
+    latest=st.tuples() | st.tuples(_POSTS),
+    tags=st.just((TagCount(tag="a", posts=2),)),
+    bylines=st.just({"1": Byline(name="Ada", username="ada")}),
+    refreshed_at=_MOMENTS,
+)
+
+STRATEGIES: dict[Any, SearchStrategy[Any]] = {
+    Post: _POSTS,
+    User: _USERS,
+    Session: _SESSIONS,
+    FrontPage: _FRONT_PAGES,
+    "user_id": _IDS,
+    "viewed_id": _IDS,
+    "edited_by": _IDS,
+    "post_id": _IDS,
+    "slug": _SLUGS,
+    "username": _USERNAMES,
+    "email": st.sampled_from(["a@example.com", "b@example.com"]),
+    "external_id": st.sampled_from(["7", "a#b"]),
+    "provider": st.just("git#hub"),
+    "published_at": _MOMENTS,
+    "tags": _TAGS,
+}

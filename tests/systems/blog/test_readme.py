@@ -1,0 +1,85 @@
+"""The blog's README tells the truth: its tables list the design's patterns, items and indexes, and its numbers hold."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import keyplan.systems.blog
+from keyplan.systems.blog.design import Blog
+from keyplan.systems.blog.entities import (
+    COMBO_TAGS_MAX,
+    COUNTER_SHARDS,
+    COUNTER_SLOTS,
+    FRONT_PAGE_REPLICAS,
+    INDEXES,
+    READER_SHARDS,
+    STATUS_SHARDS,
+)
+from keyplan.systems.blog.posts import tag_combos
+from keyplan.systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
+
+README = (Path(keyplan.systems.blog.__file__).parent / "README.md").read_text(encoding="utf-8")
+
+
+def section(heading: str) -> str:
+    return README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The tables' rows of a section, as cells."""
+    return [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in section(heading).splitlines()
+        if line.startswith("| ") and not line.startswith(("| id |", "| entity |", "| index |", "| place |"))
+    ]
+
+
+def test_patterns_are_listed_with_their_parameters() -> None:
+    listed = {}
+    for row in [*rows("The questions"), *rows("The writes")]:
+        match = re.match(r"`(\w+)\(([\w, ]*)\)`", row[1])
+        assert match is not None, row
+        listed[row[0]] = (match[1], [one for one in match[2].split(", ") if one])
+    assert listed == {
+        one.id: (name, [each.name for each in one.signature.parameters]) for name, one in Blog.compiled.patterns.items()
+    }
+
+
+def test_items_stand_where_the_table_says() -> None:
+    listed = {row[0]: (row[1], row[2]) for row in rows("The items")}
+    for entity in Blog.compiled.entities.values():
+        templates = [re.sub(r"\{(\w+)[^}]*\}", r"<\1>", str(one)) for _, one in entity.primary.attributes]
+        if entity.primary.shards > 1:
+            templates[0] += "#<shard>"
+        if entity.name == "PostTagCombo":
+            templates[0] = "POST_TAG_COMBO#<tag>#<tag>…"
+        assert listed.pop(entity.name) == (f"`{templates[0]}`", f"`{templates[1]}`")
+    assert set(listed) == {"claim of a User", "claim of a Credential"}
+    assert f"{len(Blog.compiled.entities)} entities" in README
+
+
+def test_indexes_are_listed_with_what_they_serve() -> None:
+    listed = {row[0]: row[2].split(", ") for row in rows("The indexes")}
+    assert set(listed) == {one.name for one in INDEXES}
+    served = {number for numbers in listed.values() for number in numbers}
+    on_indexes = {one.id for one in Blog.compiled.reads.values() if getattr(one.plan, "index", None) is not None}
+    assert served == on_indexes
+
+
+def test_the_numbers_of_the_design_are_those_of_the_arithmetic() -> None:
+    text = section("A viral post")
+    assert f"{COUNTER_SHARDS['post']} counter partitions, {COUNTER_SLOTS} items each" in text
+    assert f"{READER_SHARDS} partitions by reader" in text
+    assert f"{COUNTER_SHARDS['post'] * COUNTER_SLOTS} items of the counter" in text
+    assert f"POSTS_BY_STATUS_RATING, {STATUS_SHARDS} shards" in text
+    assert f"{FRONT_PAGE_REPLICAS} copies" in text
+    assert f"the counter of a tag that all of them carry, {COUNTER_SHARDS['tag']} partitions" in text
+    assert f"| {math.ceil(10_000 / COUNTER_SHARDS['post'])} | 31 % |" in text
+    assert f"A post may have {COMBO_TAGS_MAX} tags: {len(tag_combos(tuple('abcde')))} combinations" in README
+
+
+def test_who_can_sign_in_is_told() -> None:
+    assert DEMO_PASSWORD in README
+    assert all(f"`{username}@example.com`" in README for username, _, _ in DEMO_USERS)
