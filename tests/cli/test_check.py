@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from keyplan.cli.check import command
 from tests.cli.support import json_of, run
+from tests.repository.examples import blocks_of
+from tests.repository.files import ROOT
 
 INBOX = """
 from datetime import datetime
@@ -169,3 +175,20 @@ def test_no_store_and_no_network_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     unwanted = {"apsw", "keyplan.engine", "keyplan.web.application", "starlette", "hypothesis", "botocore", "ssl"}
     assert unwanted.isdisjoint(done.stdout.split())
+
+
+def test_the_hook_and_the_workflow_call_what_is_there() -> None:
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert (hook["id"], hook["language"]) == ("keyplan-check", "python")
+    assert re.search(hook["files"], "src/shop/design.py")
+    assert not re.search(hook["files"], "src/shop/redesign.py")
+    page = ROOT / "docs" / "ci.md"
+    workflows = [yaml.safe_load(one.text) for one in blocks_of(page) if one.language == "yaml"]
+    steps = [step["run"] for step in workflows[0]["jobs"]["check"]["steps"] if "run" in step]
+    steps += [step["run"].partition(" > ")[0] for step in workflows[1] if "run" in step]
+    asked = [shlex.split(step)[1:] for step in [*steps, hook["entry"]] if step.startswith("keyplan ")]
+    assert len(asked) == 3
+    options = {name for one in command.params for name in one.opts}
+    for words in asked:
+        assert words[0] == "check"
+        assert {word for word in words if word.startswith("--")} <= options

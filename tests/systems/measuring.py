@@ -1,4 +1,5 @@
-"""What a call costs, as the READMEs of the systems tell it: its requests, and the units that the store metered.
+"""What a call costs, as the READMEs of the systems tell it: its requests, and the units that the store metered; and
+whether two stores answer alike.
 
 A README's table has a row for each pattern; ``check_rows`` calls each pattern and compares. Sizes of items are those of
 the sample, so that the numbers are the same each time.
@@ -13,9 +14,10 @@ from types import ModuleType
 from typing import Any
 
 from keyplan import Design
+from keyplan.web.answers import answer_json
 from tests.systems.support import Recorder, recorded
 
-__all__ = ["check_rows", "cost", "measured", "rows_of", "text_of"]
+__all__ = ["assert_same_answers", "check_rows", "cost", "measured", "name_of", "rows_of", "text_of"]
 
 READS = {"GetItem", "BatchGetItem", "Query", "Scan", "TransactGetItems"}
 
@@ -78,3 +80,18 @@ def check_rows(
     )
     assert not wrong, f"the README is to say:\n{lines}"
     assert shown.keys() == wanted.keys()
+
+
+def name_of(design: type[Design], identity: str) -> str:
+    """The name of the read with that id."""
+    return next(one.name for one in design.compiled.reads.values() if one.id == identity)
+
+
+def assert_same_answers(one: Design, other: Design, calls: Mapping[str, Mapping[str, Any]]) -> None:
+    """A design on two stores gives the same answers; of cursors, which each signs by itself, only whether there are."""
+    for identity, given in calls.items():
+        name = name_of(type(one), identity)
+        answer, wanted = (answer_json(getattr(design, name)(**given)) for design in (one, other))
+        if isinstance(wanted, dict):
+            assert bool(answer.pop("cursor", None)) == bool(wanted.pop("cursor", None)), identity
+        assert answer == wanted, identity

@@ -65,7 +65,7 @@ def served(site: Site) -> Starlette:
 @pytest.fixture
 def beside(site: Site, served: Starlette) -> Beside:
     """The site with its API."""
-    policy = BlogPolicy(site.blog, site.visitors, site.changed)
+    policy = BlogPolicy(site)
     return Beside(app(site.blog, hosts=("testserver",), policy=policy), served)
 
 

@@ -236,6 +236,24 @@ def test_an_identity_is_linked_to_an_account(
     assert reader.get(come_back(reader, "/sign-in/with/offline", code="7")).status_code == 409
 
 
+def test_an_identity_is_unlinked_but_not_the_only_way_in(
+    visit: Callable[[], Visit], blog: Blog, author: Visit, anybody: Visit
+) -> None:
+    author.get(come_back(author, "/sign-in/with/offline", code="7"))
+    assert "Unlink" in author.get("/account").text
+    assert author.send("/account/unlink", "/account", provider="offline").headers["location"].endswith("unlinked")
+    assert blog.user_by_provider("offline", "7") is None
+    assert "Unlink" not in author.get("/account").text
+    page = anybody.get(come_back(anybody, "/sign-in/with/offline", code="8")).text
+    identity = page.split('name="identity" value="')[1].split('"')[0]
+    token = page.split('name="csrf" value="')[-1].split('"')[0]
+    anybody.client.post("/sign-up", data={**NEW, "csrf": token, "identity": identity})
+    refused = anybody.send("/account/unlink", "/account", provider="offline")
+    assert refused.status_code == 409
+    assert "no other way to sign in" in text_of(refused)
+    assert blog.user_by_provider("offline", "8") is not None
+
+
 def test_an_answer_counts_only_in_the_browser_that_asked_and_not_for_long(
     visit: Callable[[], Visit], clock: Clock, anybody: Visit
 ) -> None:

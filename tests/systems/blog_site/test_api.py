@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from keyplan import now
 from keyplan.systems.blog import accounts
 from keyplan.systems.blog.access import WHO
 from keyplan.systems.blog.design import Blog
@@ -140,6 +142,28 @@ def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User,
     assert (status, told["error"]["faults"][0]["message"]) == (400, "is filled in by the server")
     status, told = as_rita.read("post_seen", post_id=post_id, user_id=ada.user_id)
     assert status == 400
+
+
+def test_reading_the_api_leaves_the_sessions_secret_to_the_pages(
+    beside: Beside, blog: Blog, rita: User, post: Post
+) -> None:
+    visit = Visit(beside).sign_in("rita")
+    (session,) = blog.account(rita.user_id).sessions  # type: ignore[union-attr]
+    old = blog.update(session, rotated_at=now() - timedelta(hours=2))
+    assert visit.get("/api/post_seen", params={"post_id": post.post_id}).status_code in {200, 404}
+    (session,) = blog.account(rita.user_id).sessions  # type: ignore[union-attr]
+    assert session.secret_hash == old.secret_hash  # an answer of the API brings no cookie
+
+
+def test_slugs_are_addresses(as_ada: Api, ada: User) -> None:
+    for slug in ("a/b", "..", "A", "a b", "é%2f"):
+        given = {"slug": slug, "title": "T", "user_id": ada.user_id}
+        assert as_ada.write("create_post", post=given, content="x")[0] == 409
+
+
+def test_moderators_do_not_suspend_each_other(as_mona: Api, mona: User, rita: User) -> None:
+    assert as_mona.write("set_status", user_id=mona.user_id, status="suspended")[0] == 403
+    assert as_mona.write("set_status", user_id=rita.user_id, status="suspended")[0] == 200
 
 
 def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan.errors import Fault, Refused
 from keyplan.systems.blog.site.incoming import Form, local_path
-from keyplan.systems.blog.site.limits import Limit, RateLimiter
+from keyplan.systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan.systems.blog.site.markdown import render_markdown, without_title
 from keyplan.systems.blog.site.signing import Signer, random_token
 
@@ -113,6 +116,31 @@ def test_a_limiters_memory_is_bounded() -> None:
         limiter.wait_seconds(str(number))
     assert len(limiter._buckets) == 10
     assert limiter.wait_seconds("99") > 0
+
+
+def test_a_gate_lets_some_in_some_wait_and_sends_the_rest_away() -> None:
+    gate = Gate(1, 1)
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with gate:
+            inside.set()
+            leave.wait(20)
+
+    first = threading.Thread(target=stay)
+    first.start()
+    inside.wait(20)
+    second = threading.Thread(target=stay)
+    second.start()
+    while gate._places._value:
+        time.sleep(0.001)
+    with pytest.raises(TooBusy), gate:
+        pass
+    leave.set()
+    first.join()
+    second.join()
+    with gate:
+        pass
 
 
 def test_the_faults_of_a_write_go_to_their_fields() -> None:

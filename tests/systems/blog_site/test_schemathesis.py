@@ -27,7 +27,7 @@ EXAMPLES_MAX = 6
 @pytest.fixture
 def api(site: Site, post: Post, draft: Post) -> ASGIApp:
     """The API under the site's policy."""
-    policy = BlogPolicy(site.blog, site.visitors, site.changed)
+    policy = BlogPolicy(site)
     return app(site.blog, hosts=("testserver",), policy=policy)
 
 

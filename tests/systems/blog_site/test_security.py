@@ -119,6 +119,7 @@ FORMS = [
     "/account/email",
     "/account/author",
     "/account/sessions",
+    "/account/unlink",
     "/account/tokens",
     "/write",
     "/write/preview",

@@ -191,7 +191,9 @@ def test_many_authors_and_topics_are_told(empty: Papers, tmp_path: Path) -> None
 
 
 def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
-    report = loaded(empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}")
+    report = loaded(
+        empty, tmp_path / "a.bib", "@article{a, title={A}, author={C. X and A. Y and C. X and ... and B. Z}}"
+    )
     assert [one[0] for one in people(empty, "a")] == ["C. X", "A. Y", "B. Z"]
     assert told(report) == ["a.bib:1: entry a: no handle can be made of the name '...'"]
 

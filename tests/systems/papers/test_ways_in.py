@@ -14,9 +14,9 @@ from keyplan.systems import system
 from keyplan.systems.papers import Paper, Papers
 from keyplan.systems.papers.sample import authors, sample, whole_paper
 from keyplan.web import app
-from keyplan.web.answers import answer_json
 from tests.cli.support import json_of
 from tests.systems.papers.support import assert_consistent
+from tests.systems.measuring import assert_same_answers, name_of
 from tests.systems.support import STORES, alike_in_every_way, all_pages, open_on, silent, stored
 from tests.web.support import TestClient
 
@@ -46,25 +46,16 @@ def opened(path: Path) -> Iterator[Papers]:
         yield papers
 
 
-def name_of(identity: str) -> str:
-    return next(one.name for one in Papers.compiled.reads.values() if one.id == identity)
-
-
 @pytest.mark.parametrize("identity", CALLS)
 def test_a_read_answers_alike_in_every_way(opened: Papers, path: Path, identity: str) -> None:
-    assert alike_in_every_way(opened, path, name_of(identity), CALLS[identity])
+    assert alike_in_every_way(opened, path, name_of(Papers, identity), CALLS[identity])
 
 
 @pytest.mark.parametrize("store", STORES)
 def test_every_store_answers_alike(opened: Papers, store: str, tmp_path: Path) -> None:
     with open_on(Papers, store, tmp_path) as papers:
         sample(papers, SAMPLED, silent)
-        for identity, given in CALLS.items():
-            answer = answer_json(getattr(papers, name_of(identity))(**given))
-            wanted = answer_json(getattr(opened, name_of(identity))(**given))
-            if isinstance(wanted, dict):
-                assert bool(answer.pop("cursor", None)) == bool(wanted.pop("cursor", None))  # each store signs its own
-            assert answer == wanted, identity
+        assert_same_answers(papers, opened, CALLS)
         papers.add_paper(Paper(paper_id="a", title="A", collection="c", topics={"x"}), {"ada-almeida": "author"})
         papers.add_paper(Paper(paper_id="b", title="B", collection="c"), {})
         papers.new_version("a", "1.1")

@@ -16,8 +16,8 @@ from keyplan.systems import system
 from keyplan.systems.shop import Shop
 from keyplan.systems.shop.sample import products, sample, users, whole_order
 from keyplan.web import app
-from keyplan.web.answers import answer_json
 from tests.cli.support import json_of
+from tests.systems.measuring import assert_same_answers, name_of
 from tests.systems.shop.support import assert_consistent, placed_stock
 from tests.systems.support import STORES, alike_in_every_way, all_pages, open_on, silent, stored
 from tests.web.support import TestClient
@@ -56,25 +56,16 @@ def opened(path: Path) -> Iterator[Shop]:
         yield shop
 
 
-def name_of(identity: str) -> str:
-    return next(one.name for one in Shop.compiled.reads.values() if one.id == identity)
-
-
 @pytest.mark.parametrize("identity", CALLS)
 def test_a_read_answers_alike_in_every_way(opened: Shop, path: Path, identity: str) -> None:
-    assert alike_in_every_way(opened, path, name_of(identity), CALLS[identity])
+    assert alike_in_every_way(opened, path, name_of(Shop, identity), CALLS[identity])
 
 
 @pytest.mark.parametrize("store", STORES)
 def test_every_store_answers_alike(opened: Shop, store: str, tmp_path: Path) -> None:
     with open_on(Shop, store, tmp_path) as shop:
         sample(shop, SAMPLED, silent)
-        for identity, given in CALLS.items():
-            answer = answer_json(getattr(shop, name_of(identity))(**given))
-            wanted = answer_json(getattr(opened, name_of(identity))(**given))
-            if isinstance(wanted, dict):
-                assert bool(answer.pop("cursor", None)) == bool(wanted.pop("cursor", None))  # each store signs its own
-            assert answer == wanted, identity
+        assert_same_answers(shop, opened, CALLS)
         half = Range(ge=HEADER.created_at, lt=HEADER.created_at + timedelta(hours=12))
         assert shop.events_of_day(HEADER.created_at.date(), half) == opened.events_of_day(
             HEADER.created_at.date(), half

@@ -1,4 +1,4 @@
-"""Rate limits: so many attempts for a key in a time, kept in this process, in bounded memory.
+"""Limits: so many attempts for a key in a time, so many at once; kept in this process, in bounded memory.
 
 They slow down who guesses passwords or floods a form. A site on several processes allows each its own count.
 """
@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-__all__ = ["Limit", "RateLimiter"]
+__all__ = ["Gate", "Limit", "RateLimiter", "TooBusy"]
 
 KEYS_MAX = 20_000
 
@@ -21,6 +21,27 @@ class Limit:
 
     attempts: int
     seconds: float
+
+
+class TooBusy(Exception):
+    """So many wait already that nobody else may."""
+
+
+class Gate:
+    """Lets so many through at once, and so many more wait."""
+
+    def __init__(self, at_once: int, waiting_max: int) -> None:
+        self._inside = threading.BoundedSemaphore(at_once)
+        self._places = threading.BoundedSemaphore(at_once + waiting_max)
+
+    def __enter__(self) -> None:
+        if not self._places.acquire(blocking=False):
+            raise TooBusy
+        self._inside.acquire()
+
+    def __exit__(self, *exc: object) -> None:
+        self._inside.release()
+        self._places.release()
 
 
 class RateLimiter:

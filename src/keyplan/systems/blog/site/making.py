@@ -39,7 +39,7 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         providers=() if options.origin is not None else (OfflineProvider(),),
     )
     site = Site(blog, settings)
-    return BlogSite(site_application(site), BlogPolicy(blog, site.visitors, site.changed), _logins(blog))
+    return BlogSite(site_application(site), BlogPolicy(site), _logins(blog))
 
 
 def _logins(blog: Blog) -> list[str]:

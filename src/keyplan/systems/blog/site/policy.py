@@ -7,19 +7,21 @@ send it. Whose post, profile or impression it is, is filled in or looked up here
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
-from keyplan.errors import AccessRefused, ItemNotFound
+from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused
 from keyplan.systems.blog.access import WHO, Audience
 from keyplan.systems.blog.accounts import session_of
-from keyplan.systems.blog.design import Blog
 from keyplan.systems.blog.entities import Post, PostWithContent, User
-from keyplan.systems.blog.site.visitors import SESSION, Visitor, Visitors
+from keyplan.systems.blog.site.site import Site
+from keyplan.systems.blog.site.visitors import SESSION, Visitor
+from keyplan.systems.blog.words import slug_from
 
 __all__ = ["BlogPolicy"]
 
@@ -42,6 +44,7 @@ _FILLED: Mapping[str, Collection[str]] = {
 }
 """Parameters that are the caller's id; ``imported`` is for an import's own use, and stays empty."""
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
+_LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """What a caller says of a new post; the rest of it is the server's."""
@@ -53,10 +56,10 @@ class BlogPolicy:
     patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "nobody")
     closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
 
-    def __init__(self, blog: Blog, visitors: Visitors, changed: Callable[[Post], None]) -> None:
-        self.blog = blog
-        self.visitors = visitors
-        self.changed = changed
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.blog = site.blog
+        self.visitors = site.visitors
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
@@ -88,7 +91,7 @@ class BlogPolicy:
             if found is None:
                 raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
             return found.user
-        visitor = self.visitors.of(request)
+        visitor = self.visitors.of(request, rotating=False)
         if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
             raise AccessRefused(
                 "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
@@ -115,8 +118,12 @@ class BlogPolicy:
             self._post(pattern, str(arguments["post_id"]), caller)
         if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
             raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
-        if pattern == "set_status" and caller is not None and arguments["user_id"] == caller.user_id:
-            raise AccessRefused("nobody suspends themselves", place="Blog.set_status")
+        if pattern == "set_status":
+            found = self.blog.user(str(arguments["user_id"]))
+            if found is not None and found.role == "moderator":
+                raise AccessRefused("moderators suspend neither themselves nor each other", place="Blog.set_status")
+        if pattern == "edit_post":
+            _check_slug(arguments["slug"])
         if pattern == "create_post" and caller is not None:
             return {**arguments, "post": _new_post(arguments["post"], caller)}
         return arguments
@@ -140,7 +147,8 @@ class BlogPolicy:
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
             if pattern in self.closed:  # a write: pages show what it made
-                await run_in_threadpool(self.changed, post)
+                listed = pattern in _LISTING or post.status == "published"
+                await run_in_threadpool(partial(self.site.changed, post, listed=listed))
             elif not _visible(post, caller):
                 return None
         return answer
@@ -156,9 +164,17 @@ def _visible(post: Post, caller: User | None) -> bool:
     return caller is not None and (post.user_id == caller.user_id or caller.role == "moderator")
 
 
+def _check_slug(slug: Any) -> None:
+    """Raises Refused for a slug that no address of the site could have."""
+    if slug_from(str(slug)) != slug:
+        fault = Fault("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
+        raise Refused("the slug isn't one", place="Blog", faults=[fault])
+
+
 def _new_post(given: Any, caller: User) -> Any:
     """The caller's new post: what they say of it, and nothing that is the server's to say."""
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
+    _check_slug(fields["slug"])
     if fields["user_id"] != caller.user_id:
         raise AccessRefused("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
     return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-__all__ = ["asset", "environment", "http_date", "iso", "static_file", "tags_path"]
+__all__ = ["asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
 
 STATIC = {"site.css": "text/css", "site.js": "text/javascript", "icon.svg": "image/svg+xml"}
 HUES = 8
@@ -102,6 +102,11 @@ def _device(label: str) -> str:
 def tags_path(tags: Iterable[str]) -> str:
     """The address of the posts that carry all of these tags."""
     return "/tags/" + ",".join(quote(tag, safe="") for tag in sorted(tags))
+
+
+def post_path(slug: str) -> str:
+    """The address of a post."""
+    return f"/posts/{quote(slug, safe='')}"
 
 
 def _tag_path(tag: str) -> str:

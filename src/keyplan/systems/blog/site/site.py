@@ -8,23 +8,23 @@ and their token checked, before it is called.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
+from pydantic import ValidationError
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from keyplan import Cursor
-from keyplan.errors import CursorError, KeyplanError, Refused, RequestError, WriteFailed
+from keyplan.errors import CursorError, ItemNotFound, KeyplanError, Refused, RequestError, WriteFailed
 from keyplan.systems.blog.design import Blog
 from keyplan.systems.blog.entities import Post, User
 from keyplan.systems.blog.site.incoming import BadRequest, Form, local_path, query_of, read_form
-from keyplan.systems.blog.site.limits import Limit, RateLimiter
+from keyplan.systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan.systems.blog.site.rendering import environment
 from keyplan.systems.blog.site.settings import Settings
 from keyplan.systems.blog.site.signing import Signer
@@ -66,6 +66,8 @@ LIMITS = {
 }
 HASHES_AT_ONCE = 2
 """Argon2 takes memory and a core: more of them at once would only make everybody wait."""
+HASHES_WAITING = 8
+"""More than that are sent away, so that a flood of them doesn't take the threads that pages are made in."""
 
 
 class Problem(Exception):
@@ -165,7 +167,7 @@ class Site:
         self.views = Views(blog)
         self.templates = environment()
         self.limiters = {name: RateLimiter(limit, settings.clock) for name, limit in LIMITS.items()}
-        self.hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
+        self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
         for name in self.templates.list_templates():
             self.templates.get_template(name)  # compiled now, and not in somebody's request
 
@@ -228,6 +230,15 @@ class Site:
         except CursorError:
             stale = Problem(400, "This page has moved on", "Its address is cut short or out of date.", _first(request))
             response = self.problem(request, stale, visitor, form)
+        except ItemNotFound:
+            response = self.problem(request, not_found(), visitor, form)
+        except TooBusy:
+            busy = Problem(
+                503, "Not just now", "Many people sign in at this moment. Please try again in a few seconds."
+            )
+            response = self.problem(request, busy, visitor, form)
+        except ValidationError:
+            response = self.problem(request, Problem(400, "That can't be done", "It can't be stored."), visitor, form)
         except RequestError as error:
             response = self.problem(request, Problem(400, "That can't be done", error.message), visitor, form)
         except (Refused, WriteFailed) as error:
@@ -259,10 +270,11 @@ class Site:
         if role == "moderator" and not visitor.moderator:
             raise not_found()
 
-    def changed(self, post: Post) -> None:
-        """A post has been written: what is shown of it is read again, and the front page made anew."""
+    def changed(self, post: Post, *, listed: bool) -> None:
+        """A post has been written: it is read again, and where it is or was ``listed``, the front page is made anew."""
         self.views.forget(post.post_id)
-        self.blog.refresh_front_page(force=True)
+        if listed:
+            self.blog.refresh_front_page(force=True)
 
     def refused(self, request: Request, problem: Problem) -> Response:
         """The page of a problem that was found before a handler was."""
@@ -336,5 +348,9 @@ def _sentence(error: KeyplanError) -> str:
 
 
 def _each(actions: Sequence[Callable[[], None]]) -> None:
+    """Do what a response didn't wait for; what fails of it is noted, since nobody waits for an answer."""
     for action in actions:
-        action()
+        try:
+            action()
+        except KeyplanError as error:
+            _LOG.warning("after a response: %s", error)

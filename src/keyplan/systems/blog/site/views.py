@@ -23,7 +23,9 @@ __all__ = ["Views"]
 KEPT_SECONDS = 2.0
 KEPT_MAX = 200
 FLUSH_SECONDS = 1.0
-GATHER_SECONDS = 10.0
+GATHER_SECONDS = 2.0
+GATHER_MOST = 10
+"""Rankings made anew at a time: little and often, so that no request waits for many."""
 POSTS_MAX = 10_000
 """Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
 
@@ -39,7 +41,7 @@ class Views:
         self._lock = threading.Lock()
         self._waiting: Counter[str] = Counter()
         self._kept: OrderedDict[str, tuple[float, PostWithContent]] = OrderedDict()
-        self._gatherer = Gatherer(blog)
+        self._gatherer = Gatherer(blog, most=GATHER_MOST)
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -65,6 +67,11 @@ class Views:
         """A post has changed: read it again."""
         with self._lock:
             self._kept.pop(post_id, None)
+
+    def answered(self, post: Post) -> None:
+        """A reader has liked or rated a post: it is read again, and its ranking is made anew soon."""
+        self.forget(post.post_id)
+        self._gatherer.saw(post)
 
     def saw(self, post: Post, user_id: str | None, *, seen: bool) -> None:
         """A published post has been shown. A user counts once; ``seen`` says that they have."""

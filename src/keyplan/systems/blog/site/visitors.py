@@ -90,8 +90,11 @@ class Visitors:
         """A cookie's name; with https one that no other host of the domain can set."""
         return self._prefix + name
 
-    def of(self, request: HTTPConnection) -> Visitor:
-        """The visitor. A session that is unknown, forged, over or of a suspended user is none."""
+    def of(self, request: HTTPConnection, *, rotating: bool = True) -> Visitor:
+        """The visitor. A session that is unknown, forged, over or of a suspended user is none.
+
+        Only where ``finish`` writes cookies may a session's secret be changed (``rotating``).
+        """
         cookies = request.cookies
         theme = cookies.get("theme")
         visitor = Visitor(self.signer, theme=theme if theme in {"light", "dark"} else None)  # type: ignore[arg-type]
@@ -104,7 +107,7 @@ class Visitors:
             visitor.signed_in = None if token is None else session_of(self.blog, token)
             if visitor.signed_in is None:
                 visitor.changes[SESSION] = None
-            elif token is not None and visitor.signed_in.rotate:
+            elif token is not None and visitor.signed_in.rotate and rotating:
                 fresh = rotate(self.blog, token, seconds=self.settings.session_seconds)
                 if fresh is not None:  # else another request of this browser has it
                     self.keep(visitor, fresh)

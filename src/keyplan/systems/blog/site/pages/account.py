@@ -11,7 +11,7 @@ from keyplan.systems.blog.site.incoming import Form
 from keyplan.systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from keyplan.systems.blog.site.site import Turn, not_found
 
-__all__ = ["become_author", "change_email", "change_password", "end_session", "make_token", "profile", "show"]
+__all__ = ["become_author", "change_email", "change_password", "end_session", "make_token", "profile", "show", "unlink"]
 
 BIO_CHARACTERS_MAX = 500
 
@@ -34,7 +34,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
         form=Form({"name": user.name, "bio": user.bio}) if form is None else form,
         email=credential.email,
         has_password=credential.password_hash is not None,
-        linked=sorted(credential.providers),
+        linked={named.partition(":")[0] for named in credential.providers},
         providers=turn.site.settings.providers,
         sessions=sessions,
         token=token,
@@ -92,6 +92,22 @@ def _with_profile(turn: Turn) -> Form:
     """The form that was sent, with the page's other fields as they are."""
     turn.form.typed = {"name": turn.user.name, "bio": turn.user.bio, **turn.form.typed}
     return turn.form
+
+
+def unlink(turn: Turn) -> Response:
+    """Take an identity from elsewhere away, unless it is the only way in."""
+    name = turn.form["provider"]
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
+    form = _with_profile(turn)
+    for named in sorted(credential.providers) if credential is not None else ():
+        provider, _, external_id = named.partition(":")
+        if provider == name:
+            try:
+                accounts.unlink(turn.blog, turn.user.user_id, provider, external_id)
+            except Refused as error:
+                form.take(error)
+                return _page(turn, form, 409)
+    return turn.go("/account", "unlinked")
 
 
 def become_author(turn: Turn) -> Response:

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from keyplan import Range
 from keyplan.systems.blog.ranking import front_page
 from keyplan.systems.blog.site.cards import Card, cards
-from keyplan.systems.blog.site.rendering import http_date, iso
+from keyplan.systems.blog.site.rendering import http_date, iso, post_path
 from keyplan.systems.blog.site.site import Turn, not_found
 
 __all__ = ["atom", "robots", "rss", "sitemap", "sitemap_of_day", "sitemap_of_year"]
@@ -47,7 +47,7 @@ def _address(turn: Turn, path: str) -> str:
 
 
 def _post(turn: Turn, one: Card) -> str:
-    return _address(turn, turn.request.url_for("post", slug=one.slug).path)
+    return _address(turn, post_path(one.slug))
 
 
 def rss(turn: Turn) -> Response:

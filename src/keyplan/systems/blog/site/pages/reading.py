@@ -13,7 +13,7 @@ from keyplan.systems.blog.entities import Post
 from keyplan.systems.blog.ranking import front_page
 from keyplan.systems.blog.site.cards import authors_of, card, cards
 from keyplan.systems.blog.site.markdown import render_markdown, without_title
-from keyplan.systems.blog.site.rendering import tags_path
+from keyplan.systems.blog.site.rendering import post_path, tags_path
 from keyplan.systems.blog.site.site import Turn, not_found
 from keyplan.systems.blog.words import TAG_MAX
 
@@ -89,7 +89,7 @@ def post(turn: Turn) -> Response:
         raise not_found()
     about = whole.post
     if about.slug != turn.path("slug"):
-        return RedirectResponse(turn.request.url_for("post", slug=about.slug).path, status_code=301)
+        return RedirectResponse(post_path(about.slug), status_code=301)
     users = turn.blog.users([about.user_id])
     writer = users[0] if users else None
     name, username = (writer.name, writer.username) if writer is not None else ("somebody", "")
@@ -160,8 +160,8 @@ def rate(turn: Turn) -> Response:
 
 
 def _answered(turn: Turn, about: Post) -> Response:
-    turn.site.views.forget(about.post_id)
-    return turn.go(turn.request.url_for("post", slug=about.slug).path + "#response")
+    turn.site.views.answered(about)
+    return turn.go(post_path(about.slug) + "#response")
 
 
 def author(turn: Turn) -> Response:

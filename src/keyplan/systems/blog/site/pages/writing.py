@@ -17,6 +17,7 @@ from keyplan.systems.blog.entities import Post, PostWithContent
 from keyplan.systems.blog.site.cards import cards
 from keyplan.systems.blog.site.incoming import Form
 from keyplan.systems.blog.site.markdown import render_markdown
+from keyplan.systems.blog.site.rendering import post_path
 from keyplan.systems.blog.site.site import Turn, not_found
 from keyplan.systems.blog.words import excerpt_from, slug_from, tag_from
 
@@ -92,13 +93,13 @@ def create(turn: Turn) -> Response:
     turn.limit("write", turn.user.user_id)
     try:
         post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
-        made = turn.blog.create_post(post, content).post
+        made = turn.blog.create_post(post, content)
     except (ValueError, Refused, ItemExists, ValueTaken) as error:
         _told(form, error)
         return _editor(turn, form, None, 422)
     if form["action"] == "publish":
         return _publish(turn, made, form)
-    return turn.go(f"/write/{made.post_id}", "saved")
+    return turn.go(f"/write/{made.post.post_id}", "saved")
 
 
 def _told(form: Form, error: Exception) -> None:
@@ -113,14 +114,15 @@ def _told(form: Form, error: Exception) -> None:
         form.fault("", str(error))
 
 
-def _publish(turn: Turn, post: Post, form: Form) -> Response:
+def _publish(turn: Turn, saved: PostWithContent, form: Form) -> Response:
     try:
-        published = turn.blog.publish(post.post_id)
+        published = turn.blog.publish(saved.post.post_id)
     except Refused as error:
         form.take(error, ("title", "content", "tags"))
-        return _editor(turn, form, post, 422)
-    turn.site.changed(published)
-    return turn.go(turn.request.url_for("post", slug=published.slug).path, "published")
+        form.typed["version"] = str(saved.content.version)
+        return _editor(turn, form, saved.post, 422)
+    turn.site.changed(published, listed=True)
+    return turn.go(post_path(published.slug), "published")
 
 
 def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
@@ -180,9 +182,9 @@ def save(turn: Turn) -> Response:
             return _conflict(turn, form)
         _told(form, error)
         return _editor(turn, form, found.post, 422)
-    turn.site.changed(saved.post)
+    turn.site.changed(saved.post, listed=saved.post.status == "published")
     if form["action"] == "publish":
-        return _publish(turn, saved.post, form)
+        return _publish(turn, saved, form)
     return turn.go(f"/write/{saved.post.post_id}", "saved")
 
 
@@ -208,7 +210,7 @@ def act(turn: Turn) -> Response:
     do, done = actions[action]
     turn.limit("write", turn.user.user_id)
     changed = do(found.post.post_id)
-    turn.site.changed(changed)
+    turn.site.changed(changed, listed="published" in {found.post.status, changed.status})
     if found.post.user_id != turn.user.user_id:
         return turn.go("/moderation/posts", done)
     return turn.go(f"/desk?status={changed.status}", done)
