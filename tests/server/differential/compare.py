@@ -301,6 +301,7 @@ ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
+    ("^Transact", "multiple operations on one item"),  # of some numbers
     ("^UpdateItem$|^TransactWriteItems$", "attempted to update the secondary index key"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )

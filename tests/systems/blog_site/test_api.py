@@ -158,7 +158,7 @@ def test_reading_the_api_leaves_the_sessions_secret_to_the_pages(
 def test_slugs_are_addresses(as_ada: Api, ada: User) -> None:
     for slug in ("a/b", "..", "A", "a b", "é%2f"):
         given = {"slug": slug, "title": "T", "user_id": ada.user_id}
-        assert as_ada.write("create_post", post=given, content="x")[0] == 409
+        assert as_ada.write("create_post", post=given, content="x")[0] in {400, 409}, slug
 
 
 def test_moderators_do_not_suspend_each_other(as_mona: Api, mona: User, rita: User) -> None:

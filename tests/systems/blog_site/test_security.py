@@ -137,16 +137,13 @@ def test_every_form_of_the_site_is_in_the_list(served: Starlette) -> None:
     assert len(forms) == len(FORMS)
 
 
-@pytest.mark.parametrize("csrf", [None, "", "x", "A" * 43, "é\ud800"])
 @pytest.mark.parametrize("path", FORMS)
-def test_a_form_without_its_token_does_nothing(
-    blog: Blog, moderator: Visit, post: Post, ada: User, path: str, csrf: str | None
-) -> None:
+def test_a_form_without_its_token_does_nothing(blog: Blog, moderator: Visit, post: Post, ada: User, path: str) -> None:
     where = path.format(post=post.post_id, user=ada.user_id)
-    body = "" if csrf is None else f"csrf={csrf.encode('utf-8', 'surrogatepass').hex() if len(csrf) == 2 else csrf}"
-    answer = moderator.client.post(where, content=body, headers=FORM)
-    assert answer.status_code == 403
-    assert "This form is out of date" in answer.text
+    for body in (b"", b"csrf=", b"csrf=x", b"csrf=" + b"A" * 43, b"csrf=%C3%A9"):
+        answer = moderator.client.post(where, content=body, headers=FORM)
+        assert answer.status_code == 403
+        assert "This form is out of date" in answer.text
     assert blog.post(post.post_id) == post
 
 

@@ -164,6 +164,16 @@ def test_cross_references_between_files(empty: Papers, tmp_path: Path) -> None:
     assert (child.collection, child.published_at) == ("Proc", datetime(1999, 1, 1, tzinfo=UTC))
 
 
+def test_one_id_in_two_files_is_told(empty: Papers, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@article{a, title={First}}", encoding="utf-8")
+    (tmp_path / "b.json").write_text('[{"id": "a", "title": "Second"}]', encoding="utf-8")
+    report = load(empty, tmp_path, silent)
+    assert (report.loaded, [fault.place for fault in report.faults]) == (1, ["b.json:1"])
+    paper = empty.paper("a")
+    assert paper is not None
+    assert paper.title == "First"
+
+
 def test_latin_1_is_read_and_told(empty: Papers, tmp_path: Path) -> None:
     path = tmp_path / "a.bib"
     path.write_bytes("@article{a,\n title={Größe}, author={Jörg}}\n".encode("latin-1"))

@@ -15,8 +15,8 @@ from keyplan.systems.papers import Paper, Papers
 from keyplan.systems.papers.sample import authors, sample, whole_paper
 from keyplan.web import app
 from tests.cli.support import json_of
-from tests.systems.papers.support import assert_consistent
 from tests.systems.measuring import assert_same_answers, name_of
+from tests.systems.papers.support import assert_consistent
 from tests.systems.support import STORES, alike_in_every_way, all_pages, open_on, silent, stored
 from tests.web.support import TestClient
 

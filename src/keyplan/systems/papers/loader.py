@@ -53,8 +53,9 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
         counts = [count_lines(one) for one in files]
         done, total = 0, sum(counts)
         progress(0, total)
+        met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
-            loading = _Loading(design, file, report)
+            loading = _Loading(design, file, report, met)
             for number, found in enumerate(_read(file, files), 1):
                 loading.take(found)
                 if number % STEP == 0:
@@ -110,8 +111,8 @@ class _Loading:
     design: Papers
     path: Path
     report: LoadReport
-    met: set[str] = field(default_factory=set[str])
-    """The ids of this file's entries."""
+    met: set[str]
+    """The ids of all files' entries."""
     authors: dict[str, None] = field(default_factory=dict[str, None])
     """Handles with a profile."""
 
