@@ -6,6 +6,7 @@ Every query asks for another partition, so that the large table's pages don't al
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import tempfile
@@ -41,6 +42,12 @@ def fill(engine: Engine, table: str, rows: int) -> None:
             assert isinstance(outcome, dict), outcome
 
 
+def cpu_s(process: int) -> float:
+    """The seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def query(table: str, rows: int, index: str | None, chance: random.Random) -> bytes:
     """A query of ten items of any partition."""
     partition = f"{chance.randrange(rows // PER_PARTITION):09d}"
@@ -61,6 +68,7 @@ def measure(rows: int, rounds: int, seconds_max: float, tell: Callable[[str], No
     """The table of results, in Markdown."""
     chance = random.Random(0)
     rates: dict[tuple[str, int], list[float]] = {}
+    costs: dict[tuple[str, int], list[float]] = {}
     tables = {"small": SMALL, "large": rows}
     with tempfile.TemporaryDirectory(prefix="keyplan-bench-") as folder:
         own = Path(folder) / "own"
@@ -71,21 +79,26 @@ def measure(rows: int, rounds: int, seconds_max: float, tell: Callable[[str], No
                 fill(engine, table, count)
         size_mb = (own / "store.db").stat().st_size / 1e6
         server = over_http.ours(None)
-        with over_http.running(server, str(own)) as (port, _, seconds):
+        with over_http.running(server, str(own)) as (port, process, seconds):
             for _ in range(rounds + 1):
                 for index in (None, "GSI2"):
                     for table, count in tables.items():
                         made = [query(table, count, index, chance) for _ in range(REQUESTS)]
+                        before_s = cpu_s(process.pid)
                         answered, took_s = run(port, iter(made), 1, seconds_max)
                         rates.setdefault((index or "the table", count), []).append(answered / took_s)
+                        used_s = cpu_s(process.pid) - before_s
+                        costs.setdefault((index or "the table", count), []).append(used_s / answered * 1e6)
     lines = [
-        f"| Query of 10 of any partition | {SMALL:,} items | {rows:,} items | time, ×{RATIO_MAX} at most |",
-        "| --- | --- | --- | --- |",
+        f"| Query of 10 of any partition | {SMALL:,} items | {rows:,} items | time, ×{RATIO_MAX} at most | µs of CPU |",
+        "| --- | --- | --- | --- | --- |",
     ]
     for where in ("the table", "GSI2"):
         small, large = rates[where, SMALL][1:], rates[where, rows][1:]
         ratio = statistics.median(one / other for one, other in zip(small, large, strict=True))
+        cpu = [statistics.median(costs[where, count][1:]) for count in (SMALL, rows)]
         shown = f"{statistics.median(small):,.0f} | {statistics.median(large):,.0f} | ×{ratio:.2f}"
+        shown += f" | {cpu[0]:.0f}, {cpu[1]:.0f}"
         lines.append(f"| {where if where == 'the table' else 'an index'} | {shown} |")
     lines += ["", f"The file has {size_mb:,.0f} MB; the server answered {seconds:.2f} s after its start."]
     return "\n".join(lines)
