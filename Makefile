@@ -112,10 +112,14 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) --editable '.[all,dev]'
 	@touch $@ $(VENV)/.run
 
-# Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local.
+# Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local; and the checker of
+# accessibility, where npm can get it (else its tests are skipped, and say so).
 system:
 	@missing=; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	command -v java >/dev/null || missing="$$missing openjdk-17-jre-headless"; \
 	command -v npm >/dev/null || missing="$$missing npm"; \
 	test -z "$$missing" || .ci/packages $$missing
+	@test -e .cache/node_modules/axe-core || ! command -v npm >/dev/null || \
+	  npm install --silent --no-audit --no-fund --no-save --prefix .cache axe-core@4 >/dev/null 2>&1 || \
+	  echo 'axe-core could not be had: pages are not checked for accessibility' >&2

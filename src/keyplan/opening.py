@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
@@ -201,10 +201,8 @@ class Design:
             with tally.counting():
                 return converse(one, store.transport)
 
-        try:
+        with store.telling(tally):
             yield from stream(part, run, store.backend.ahead)
-        finally:
-            store.tell(tally)
 
     def stream_async(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> AsyncIterator[Any]:
         """The items of a read, part by part, from asynchronous code."""
@@ -214,21 +212,16 @@ class Design:
 
     async def _stream_async(self, name: str, part: Part) -> AsyncIterator[Any]:
         store = self._store
-        tally = Tally(self._place(name))
+        tally = Tally(self._place(name)) if store.watched else None
 
         async def run(one: Conversation[Any]) -> Any:
-            if not store.watched:
-                return await converse_async(one, store.async_transport)
-            with tally.counting():
+            with nullcontext() if tally is None else tally.counting():
                 return await converse_async(one, store.async_transport)
 
-        items = stream_async(part, run, ahead=store.backend.ahead is not None)
-        try:
-            async with aclosing(items):
+        with nullcontext() if tally is None else store.telling(tally):
+            async with aclosing(stream_async(part, run, ahead=store.backend.ahead is not None)) as items:
                 async for item in items:
                     yield item
-        finally:
-            store.tell(tally)
 
     def run_write(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a write."""

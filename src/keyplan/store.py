@@ -6,13 +6,16 @@ Opening one compares its table with the design's, and makes it where it may. Wha
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import logging
+import threading
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from keyplan.client.conversations import AsyncTransport, Transport
-from keyplan.client.tables import create_table, describe_table, differences
-from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally
+from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
+from keyplan.client.transports.urls import is_url
+from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
 from keyplan.design.model import CompiledDesign
 from keyplan.errors import DynamoDBError, StoreError
 
@@ -21,7 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Backend", "Store", "open_store"]
 
+R = TypeVar("R")
 W = TypeVar("W", bound=OnPattern)
+
+_LOG = logging.getLogger("keyplan.hooks")
 
 
 class Backend(Protocol):
@@ -73,6 +79,7 @@ class Store:
         """Whether anyone is told of calls."""
         self._on_call: OnCall | None = None
         self._watchers: tuple[OnPattern, ...] = ()
+        self._listening = threading.Lock()
 
     @property
     def async_transport(self) -> AsyncTransport:
@@ -83,54 +90,67 @@ class Store:
     def on_call(self) -> OnCall | None:
         """A function that is told of every request: whose it is, its operation, latency, bytes, retries and capacity.
 
-        It runs in the thread or event loop of the request, and must neither block nor raise.
+        It runs in the thread or event loop of the request, and must not block. What it raises is logged (by the logger
+        ``keyplan.hooks``), and the request goes on.
         """
         return self._on_call
 
     @on_call.setter
     def on_call(self, hook: OnCall | None) -> None:
-        self._on_call = hook
-        self._listen()
+        with self._listening:
+            self._on_call = hook
+            self._listen()
 
     def watch(self, watcher: W) -> W:
         """Tell a function of every call of a pattern or a verb from now on, and give the function back.
 
-        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must neither block nor
-        raise: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their consumed capacity.
+        It gets a PatternRecord when the call has ended, in the call's thread or event loop, and must not block; what it
+        raises is logged, as on_call's: ``usage = blog.store.watch(Usage(Blog.table))``. Watched requests ask for their
+        consumed capacity.
         """
-        self._watchers = (*self._watchers, watcher)
-        self._listen()
+        with self._listening:
+            self._watchers = (*self._watchers, watcher)
+            self._listen()
         return watcher
 
     def unwatch(self, watcher: OnPattern) -> None:
         """Tell it no more."""
-        self._watchers = tuple(one for one in self._watchers if one != watcher)
-        self._listen()
+        with self._listening:
+            self._watchers = tuple(one for one in self._watchers if one != watcher)
+            self._listen()
 
     def _listen(self) -> None:
         self.watched = self._on_call is not None or bool(self._watchers)
         self.backend.on_call = self._told if self.watched else None
 
     def _told(self, record: CallRecord) -> None:
-        if self._on_call is not None:
-            self._on_call(record)
+        hook = self._on_call
+        if hook is not None:
+            _tell(hook, record)
 
     @contextmanager
     def counting(self, place: str) -> Generator[None]:
         """Requests within are those of one call of a pattern or a verb; it is told when it ends."""
         tally = Tally(place)
-        try:
-            with tally.counting():
-                yield
-        finally:
-            self.tell(tally)
+        with self.telling(tally), tally.counting():
+            yield
 
-    def tell(self, tally: Tally) -> None:
-        """Tell the watchers of a call that has ended."""
-        if self._watchers:
-            record = tally.record()
-            for watcher in self._watchers:
-                watcher(record)
+    @contextmanager
+    def telling(self, tally: Tally) -> Generator[None]:
+        """Tell the watchers of a call when it ends. One that nobody wants any more ends without an error."""
+        try:
+            yield
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            tally.error = error_name(error)
+            raise
+        finally:
+            watchers = self._watchers
+            if watchers:
+                record = tally.record()
+                for watcher in watchers:
+                    _tell(watcher, record)
 
     def close(self) -> None:
         """Release files, connections and threads."""
@@ -141,12 +161,19 @@ class Store:
         await self.backend.aclose()
 
 
+def _tell(hook: Callable[[R], None], record: R) -> None:
+    """Tell a hook. Its own faults are no reason for a call to fail, least of all for a write that is done."""
+    try:
+        hook(record)
+    except Exception:  # noqa: BLE001 - whatever it is, it is the hook's
+        _LOG.exception("a hook failed: %r", hook)
+
+
 def open_store(url: str, design: CompiledDesign, *, create: bool | None) -> Store:
     """The store that ``url`` names, with the design's table; ``Design.open`` says which URLs there are. Raises
     StoreError.
     """
-    remote = url.startswith(("dynamodb:", "dynamodb+"))
-    store = _remote(url, design.table.name) if remote else _embedded(url, design.table.name, create)
+    store = _remote(url, design.table.name) if is_url(url) else _embedded(url, design.table.name, create)
     try:
         _prepare(store, design, create=store.local if create is None else create)
     except BaseException:
@@ -181,6 +208,8 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> None:
         found = describe_table(store.transport, store.table_name)
         if found is None and create:
             found = create_table(store.transport, wanted, design.ttl_attribute)
+        elif found is not None and found["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
+            found = until_ready(store.transport, store.table_name, found)
     except DynamoDBError as error:
         raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
     except StoreError as error:
@@ -194,9 +223,4 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> None:
         )
     wrong = [one for one in differences(wanted, found) if one.serious]
     if wrong:
-        raise StoreError(
-            f"the table {store.table_name} in {store.url} isn't the design's",
-            place=place,
-            faults=[one.fault for one in wrong],
-            hint="keyplan drift shows every difference",
-        )
+        raise mismatch(wrong, store.url, store.table_name, place)

@@ -52,7 +52,7 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
     ("name", "told"),
     [
         ("cmss", "did you mean cms?"),
-        ("zzz", "NAME is a built-in system (cms"),
+        ("zzz", "NAME is a built-in system (blog, cms, "),
         ("nowhere.py:Class", "there is no file nowhere.py"),
         ("no_such_module:Class", "there is no module no_such_module"),
         ("tests.web.library:Libary", "did you mean Library?"),
@@ -98,4 +98,4 @@ def test_only_systems_have_samples_and_loaders(notes: Path) -> None:
     for arguments in (("sample", str(notes)), ("import", str(notes), ".")):
         found = run(*arguments)
         assert found.exit_code == 2
-        assert "systems have one: cms" in found.stderr
+        assert "systems have one: blog, cms, " in found.stderr

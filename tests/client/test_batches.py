@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from keyplan import Delete, Put
+from keyplan import Batch, Create, Delete, Design, Entity, Key, Put, Table, Writes, write
 from keyplan.errors import StoreError
 from tests.client.support import Recorder, record
 from tests.contract.design import Everything, Order
@@ -85,3 +85,51 @@ def test_a_store_that_never_takes_the_rest_is_told(operation: str, pauses: list[
         with pytest.raises(StoreError, match=r"5 of 5 (writes|keys) .* weren't taken by the store, none for 3\d s"):
             calls[operation]()
     assert 30 <= sum(pauses) < 33
+
+
+class Job(Entity):
+    """Work that is noted until it is done."""
+
+    name: str
+    primary = Key("JOB#{name}", "JOB")
+
+
+class Result(Entity):
+    """A part of the work."""
+
+    name: str
+    number: int
+    primary = Key("JOB#{name}", "RESULT#{number:04d}")
+
+
+class Jobs(Design):
+    """A write of several batches."""
+
+    table = Table("jobs", entities=[Job, Result])
+
+    @write("W1")
+    def work(self, name: str, count: int) -> Writes:
+        """Note the work in a transaction, do it in a batch, and remove the note in another."""
+        yield Create(Job(name=name))
+        yield Batch(Put(Result(name=name, number=number)) for number in range(count))
+        yield Batch([Delete(Job, name=name)])
+
+
+@pytest.mark.parametrize("count", [1, 24, 60])
+def test_of_several_batches_of_a_write_each_is_done_before_the_next(count: int, pauses: list[float]) -> None:
+    """So the last one can remove a note of what is still to do, although the store leaves much of the first."""
+    with Jobs.open(":memory:") as design:
+        recorder = record(design)
+        recorder.around = half
+        there: list[int] = []
+
+        def before(operation: str, parameters: dict[str, Any]) -> None:
+            there.append(recorder.inner.call("Scan", {"TableName": "jobs", "Select": "COUNT"})["Count"])
+
+        recorder.before = before
+        design.work("a", count)
+        assert recorder.requests[-1][1]["RequestItems"]["jobs"] == [
+            {"DeleteRequest": {"Key": {"pk": {"S": "JOB#a"}, "sk": {"S": "JOB"}}}}
+        ]
+        assert there[-1] == count + 1
+        assert design.get(Job, name="a") is None

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,7 +32,7 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.errors import ItemNotFound
+from keyplan.errors import ItemNotFound, StoreError
 
 # mypy: disable-error-code="empty-body"
 
@@ -140,6 +144,127 @@ def test_an_iterator_is_one_call(notes: Notes, *, awaited: bool) -> None:
 
     assert (asyncio.run(count()) if awaited else len(list(notes.all_of("ada")))) == 250
     assert [(one.pattern, one.requests) for one in told] == [("Notes.all_of", 3)]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_a_hook_that_raises_is_logged_and_the_call_goes_on(
+    notes: Notes, caplog: pytest.LogCaptureFixture, *, awaited: bool
+) -> None:
+    """A write that is done mustn't look as if it had failed; and its own fault isn't covered by the hook's."""
+    told: list[PatternRecord] = []
+
+    def fails(record: object) -> None:
+        raise LookupError(record)
+
+    notes.store.on_call = fails
+    notes.store.watch(fails)
+    notes.store.watch(told.append)
+    asyncio.run(notes.aio.put(NOTE)) if awaited else notes.put(NOTE)
+    with pytest.raises(ItemNotFound):
+        asyncio.run(notes.note.aio("nowhere")) if awaited else notes.note("nowhere")
+    assert [one.pattern for one in told] == ["Notes.put", "Notes.note"]
+    assert [one.name for one in caplog.records] == ["keyplan.hooks"] * 4
+
+
+def test_an_iterator_that_is_left_ends_without_an_error(notes: Notes) -> None:
+    """Only what it has read is counted."""
+    notes.batch([_put(n) for n in range(250)])
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+
+    async def some() -> None:
+        async for one in notes.all_of.aio("ada"):
+            if one.name == "2":
+                break
+        gc.collect()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(some())
+    for one in notes.all_of("ada"):
+        if one.name == "2":
+            break
+    gc.collect()
+    assert [(one.requests, one.error) for one in told] == [(2, None), (2, None)]
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_iterator_that_runs_already_is_not_told_by_half(notes: Notes, *, awaited: bool) -> None:
+    """What is told are calls from now on."""
+    notes.batch([_put(n) for n in range(250)])
+    told: list[PatternRecord] = []
+
+    async def count() -> int:
+        number = 0
+        async for _ in notes.all_of.aio("ada"):
+            number += 1
+            if number == 50:
+                notes.store.watch(told.append)
+        return number
+
+    if awaited:
+        assert asyncio.run(count()) == 250
+    else:
+        for number, _ in enumerate(notes.all_of("ada")):
+            if number == 50:
+                notes.store.watch(told.append)
+    assert told == []
+
+
+def test_a_coroutine_that_is_closed_in_another_context(notes: Notes) -> None:
+    """As the garbage collection does with those of an event loop that was left: it is told, and nothing is raised."""
+    told: list[PatternRecord] = []
+    notes.store.watch(told.append)
+
+    async def never() -> None:
+        with notes.store.counting("Notes.note"):
+            await asyncio.get_running_loop().create_future()
+
+    loop = asyncio.new_event_loop()
+    begun = never()
+    loop.create_task(begun)  # runs in a context of its own
+    loop.run_until_complete(asyncio.sleep(0))
+    begun.close()
+    assert [(one.pattern, one.error) for one in told] == [("Notes.note", None)]
+    loop.close()
+
+
+def test_watchers_may_come_and_go_in_threads(notes: Notes) -> None:
+    """None is lost."""
+    begin = threading.Barrier(8)
+
+    def comes_and_stays(_: int) -> list[PatternRecord]:
+        begin.wait()
+        told: list[PatternRecord] = []
+        for _ in range(200):
+            other = notes.store.watch(lambda _: None)
+            notes.store.unwatch(other)
+        notes.store.watch(told.append)
+        return told
+
+    with ThreadPoolExecutor(8) as pool:
+        all_told = list(pool.map(comes_and_stays, range(8)))
+    notes.put(NOTE)
+    assert [len(told) for told in all_told] == [1] * 8
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_awaited_in_a_forked_process_and_after_closing(notes: Notes) -> None:
+    """Threads don't come along into a forked process, and end with the design."""
+    notes.put(NOTE)
+    asyncio.run(_get(notes))
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends the child where it hangs
+        asyncio.run(_get(notes))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    notes.close()
+    with pytest.raises(StoreError, match="closed"):
+        asyncio.run(_get(notes))
+
+
+async def _get(notes: Notes) -> None:
+    await notes.note.aio("a")
 
 
 def test_usage_sums_by_pattern(notes: Notes) -> None:

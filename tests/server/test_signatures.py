@@ -88,13 +88,17 @@ def test_who_signs() -> None:
 
 @pytest.mark.parametrize("minutes", [-14, 14])
 def test_clocks_may_differ_by_a_quarter_of_an_hour(minutes: int) -> None:
-    verify(signed(), now=NOW + timedelta(minutes=minutes))
+    headers = signed()
+    verify(headers, now=sent_at(headers) + timedelta(minutes=minutes))
+
+
+def sent_at(headers: dict[str, str]) -> datetime:
+    return datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
 
 
 def test_old_and_future_signatures() -> None:
     headers = signed()
-    stamp = headers["x-amz-date"]
-    sent = datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    stamp, sent = headers["x-amz-date"], sent_at(headers)
     late, early = sent + timedelta(minutes=16), sent - timedelta(minutes=16)
     type_, message = refusal(headers, now=late)
     assert type_ == "InvalidSignatureException"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +60,10 @@ class Notes(Design):
     @read("N2")
     def notes(self, book: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Note]: ...
 
-    @write("N3", attempts=10)
+    @read("N3")
+    def all_of(self, book: str) -> Iterator[Note]: ...
+
+    @write("N4", attempts=10)
     def append(self, book: str) -> Writes[Note]:
         """The next note of a book, counted in its first one."""
         first = yield from self.note.ask(book, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
+import signal
 import threading
 import time
 import zlib
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import orjson
 import pytest
 
+from keyplan import Put
 from keyplan.client.watching import CallRecord
 from keyplan.errors import KeyplanError, StoreError
 from tests.transports.calls import Note, Notes
@@ -217,6 +219,52 @@ def test_a_forked_process_makes_its_own_connections(notes: Notes, store: FaultyS
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert store.connections == before + 1
     assert notes.note("b", 1) is not None
+
+
+@pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
+def test_a_forked_process_makes_its_own_threads(notes: Notes) -> None:
+    """The parent's aren't there: who waited for them would wait for ever."""
+    notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
+    assert len(notes.get_many(Note, MANY)) == 450
+    assert len(list(notes.all_of("b"))) == 250
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends the child where it hangs
+        os._exit(0 if len(notes.get_many(Note, MANY)) == 450 and len(list(notes.all_of("b"))) == 250 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_closing_while_items_are_read(notes: Notes, store: FaultyStore) -> None:
+    """Whoever goes on is told what happened, whichever threads were at work."""
+    notes.batch([Put(Note(book="b", number=number)) for number in range(250)])
+    seen = 0
+    with pytest.raises(StoreError, match="was closed"):
+        for seen, _ in enumerate(notes.all_of("b"), 1):
+            if seen == 60:
+                notes.close()
+    assert seen < 250
+    calls: list[Callable[[], object]] = [
+        lambda: notes.get_many(Note, MANY),
+        lambda: list(notes.all_of("b")),
+        lambda: asyncio.run(_get_many(notes)),
+    ]
+    for call in calls:
+        with pytest.raises(StoreError, match="was closed"):
+            call()
+
+
+def test_a_connection_that_was_in_use_when_the_design_was_closed(notes: Notes, store: FaultyStore) -> None:
+    """It is closed when its answer is there."""
+    store.delay_seconds = 0.3
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(notes.note, "b", 1)
+        time.sleep(0.1)
+        notes.close()
+        assert found.result() is not None
+    deadline = time.monotonic() + 10
+    while store.open_connections and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert store.open_connections == 0
 
 
 def test_compressed_answers(store: FaultyStore) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.client.transports.urls import Settings, is_dynamodb_url, parse_url
+from keyplan.client.transports.urls import Settings, is_url, parse_url
 from keyplan.errors import StoreError
 
 
@@ -35,7 +35,7 @@ from keyplan.errors import StoreError
 )
 def test_what_a_url_says(url: str, endpoint: str, region: str, table: str) -> None:
     """Endpoint, region, and table: the design's own where the URL names none."""
-    assert is_dynamodb_url(url)
+    assert is_url(url)
     found = parse_url(url, "own", {})
     assert (found.endpoint, found.region, found.table) == (endpoint, region, table)
 
@@ -82,6 +82,8 @@ def test_options() -> None:
         ("dynamodb://eu-west-1/c", "can't be a table's name"),
         ("dynamodb://eu-west-1/cms/other", "can't be a table's name"),
         ("dynamodb+http:///cms", "names no host"),
+        ("dynamodb+htp://localhost:8000/cms", "is no store's"),
+        ("http://localhost:8000/cms", "is no store's"),
         ("dynamodb+http://localhost:port/cms", "Port could not be cast"),
         ("dynamodb+http://key:secret@localhost/cms", "it has a user"),
     ],
@@ -94,5 +96,5 @@ def test_what_is_wrong_with_a_url(url: str, says: str) -> None:
 
 
 def test_files_are_no_urls() -> None:
-    """Only the three schemes are; a file may be named dynamodb."""
-    assert not any(is_dynamodb_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))
+    """A file may be named dynamodb."""
+    assert not any(is_url(text) for text in ("cms.db", ":memory:", "dynamodb", "dynamodb.db", "/tmp/x:y"))

@@ -1,15 +1,17 @@
 """Reports for machines: JSON, SARIF 2.1.0, and annotations of GitHub's workflows.
 
-Paths are relative to the folder in which the check runs, where they lie below it. For people they are shown by the
-command line.
+Paths are relative to the folder in which the check runs, where they lie below it; for SARIF and annotations, to the
+checkout that a GitHub workflow works in. For people they are shown by the command line.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from keyplan._version import __version__
 from keyplan.check.findings import Finding, Report, Severity
@@ -24,11 +26,17 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def place_in_source(file: str) -> str:
     """A file's path as it is shown: relative to the working folder where it lies below it, with slashes."""
-    path = Path(file)
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+    return _relative(Path(file), Path.cwd())
+
+
+def _in_checkout(file: str) -> str:
+    """The path as GitHub wants it: relative to the checkout, though the check may run in a folder below it."""
+    checkout = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+    return _relative(Path(file), checkout if Path(file).is_relative_to(checkout) else Path.cwd())
+
+
+def _relative(path: Path, folder: Path) -> str:
+    return (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix()
 
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
@@ -96,10 +104,10 @@ def _result(report: Report, one: Finding, position: int) -> dict[str, Any]:
         "logicalLocations": [{"fullyQualifiedName": one.place, "kind": "member" if "." in one.place else "type"}]
     }
     if one.source is not None:
-        path = place_in_source(one.source.file)
+        path = _in_checkout(one.source.file)
         absolute = Path(path).is_absolute()
         location["physicalLocation"] = {
-            "artifactLocation": {"uri": Path(path).as_uri()} if absolute else {"uri": path, "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": {"uri": Path(path).as_uri()} if absolute else {"uri": quote(path), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": one.source.line},
         }
     identity = hashlib.sha256(f"{report.design}\0{one.code}\0{one.place}".encode()).hexdigest()
@@ -128,7 +136,7 @@ def as_github(reports: Iterable[Report]) -> str:
 def _annotation(one: Finding) -> str:
     properties = {"title": f"{one.code} {one.rule}"}
     if one.source is not None:
-        properties = {"file": place_in_source(one.source.file), "line": str(one.source.line), **properties}
+        properties = {"file": _in_checkout(one.source.file), "line": str(one.source.line), **properties}
     shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = "\n".join([f"{one.place}: {one.message}", *one.arithmetic, f"→ {one.hint}"])
     return f"::{_COMMANDS[one.severity]} {shown}::{_data(text)}"

@@ -47,11 +47,11 @@ def open_store(found: Found, where: str, *, create: bool = True) -> Generator[tu
     """The store's transport, and the table's name there. The store isn't compared with the design yet."""
     from keyplan.client.transports.dynamodb import DynamoDB
     from keyplan.client.transports.embedded import Embedded
-    from keyplan.client.transports.urls import is_dynamodb_url, parse_url
+    from keyplan.client.transports.urls import is_url, parse_url
     from keyplan.engine import Engine
 
     name = found.design.table.name
-    if is_dynamodb_url(where):
+    if is_url(where):
         location = parse_url(where, name)
         with closing(DynamoDB(location)) as backend:
             yield backend.transport, location.table
@@ -62,7 +62,15 @@ def open_store(found: Found, where: str, *, create: bool = True) -> Generator[tu
 
 def _create(found: Found, where: str) -> Iterator[str]:
     """Do what is missing, and say it."""
-    from keyplan.client.tables import add_indexes, create_table, describe_table, expire_items
+    from keyplan.client.tables import (
+        add_indexes,
+        create_table,
+        describe_table,
+        expire_items,
+        mismatch,
+        unmended,
+        until_ready,
+    )
 
     attribute = found.design.compiled.ttl_attribute
     with open_store(found, where) as (store, name):
@@ -73,6 +81,10 @@ def _create(found: Found, where: str) -> Iterator[str]:
             indexes = ", ".join(index.name for index in found.design.table.indexes)
             yield f"Created the table {name} in {where}" + (f", with {indexes}." if indexes else ".")
         else:
+            there = until_ready(store, name, there)
+            wrong = unmended(wanted, there)
+            if wrong:  # it may be anybody's table: nothing is added to it
+                raise mismatch(wrong, where, name)
             added = list(add_indexes(store, wanted, there))
             yield from (f"Added the index {one} to the table {name} in {where}." for one in added)
             if not added:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 HOST = "127.0.0.1"
+SWITCH_SECONDS = 0.0005
+"""A thread that works lets others go on after so long: Python's own 5 ms, a few times, are a late answer."""
 
 
 @click.command(
@@ -81,6 +84,7 @@ def command(
         application, told = _application(maker, design, secret, public)
         _tell(found, design, port, told, site=maker is not None)
         config = uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+        sys.setswitchinterval(SWITCH_SECONDS)
         with suppress(KeyboardInterrupt):  # the server has stopped by then
             uvicorn.Server(config).run(sockets=[listener])
     click.echo("Stopped.", err=True)
@@ -120,7 +124,8 @@ def _application(
 
 
 def _listen(port: int) -> socket.socket:
-    listener = socket.socket()
+    # With its protocol named, asyncio knows it for TCP and switches Nagle's algorithm off: else answers wait for 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))

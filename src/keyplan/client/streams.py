@@ -7,6 +7,7 @@ is done only where a request waits for the network. How a part is read is in ``a
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from keyplan.client.conversations import Conversation
@@ -37,7 +38,10 @@ def stream(part: Part, run: Callable[[Conversation[Found]], Found], ahead: Execu
                 yield item
             if position is None:
                 return
-            items, position = run(part(position, given)) if following is None else following.result()
+            try:
+                items, position = run(part(position, given)) if following is None else following.result()
+            except CancelledError:  # the store was closed before it began: let the store say so
+                items, position = run(part(position, given))
             following = None
             given += len(items)
     finally:
@@ -72,3 +76,5 @@ async def stream_async(
         if following is not None:
             following.cancel()
             await asyncio.wait([following])
+            if not following.cancelled():
+                following.exception()  # nobody wants to know any more, asyncio's log neither

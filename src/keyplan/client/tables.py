@@ -8,12 +8,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from keyplan.client.conversations import Transport
 from keyplan.errors import DynamoDBError, Fault, StoreError
 
-__all__ = ["Difference", "add_indexes", "create_table", "describe_table", "differences", "drift", "expire_items"]
+__all__ = [
+    "Difference",
+    "add_indexes",
+    "create_table",
+    "describe_table",
+    "differences",
+    "drift",
+    "expire_items",
+    "mismatch",
+    "unmended",
+    "until_ready",
+]
 
 READY_SECONDS_MAX = 600
 POLL_SECONDS = 0.5
@@ -39,14 +50,15 @@ class Difference:
 def describe_table(transport: Transport, name: str) -> dict[str, Any] | None:
     """The table as the store describes it; None when it isn't there. Raises StoreError, DynamoDBError."""
     try:
-        found: dict[str, Any] = transport.call("DescribeTable", {"TableName": name})["Table"]
+        answer = transport.call("DescribeTable", {"TableName": name})
     except DynamoDBError as error:
         if error.type != "ResourceNotFoundException":
             raise
         return None
-    except KeyError:
-        raise StoreError("the store doesn't describe its table as DynamoDB does") from None
-    return found
+    found: Any = answer.get("Table")
+    if not isinstance(found, dict) or not found.keys() >= {"AttributeDefinitions", "KeySchema", "TableStatus"}:
+        raise StoreError("the store doesn't describe its table as DynamoDB does")
+    return cast("dict[str, Any]", found)
 
 
 def create_table(transport: Transport, request: Mapping[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
@@ -60,10 +72,31 @@ def create_table(transport: Transport, request: Mapping[str, Any], ttl_attribute
     except DynamoDBError as error:
         if error.type != "ResourceInUseException":
             raise
-    description = _until_ready(transport, request["TableName"], made)
+    description = until_ready(transport, request["TableName"], made)
     if ttl_attribute is not None:
         expire_items(transport, request["TableName"], ttl_attribute)
     return description
+
+
+def until_ready(transport: Transport, name: str, found: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
+    it already. Raises StoreError.
+    """
+    patience = time.monotonic() + READY_SECONDS_MAX
+    while time.monotonic() < patience:
+        found = found or describe_table(transport, name)
+        if found is not None:
+            states = {found["TableStatus"], *(one["IndexStatus"] for one in found.get("GlobalSecondaryIndexes", ()))}
+            if states == {"ACTIVE"}:
+                return found
+            if "DELETING" in states:
+                raise StoreError(f"the table {name} or an index of it is being deleted", hint="try again when it is gone")
+        time.sleep(POLL_SECONDS)
+        found = None
+    raise StoreError(
+        f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
+        hint="it goes on by itself; ask again later: keyplan create",
+    )
 
 
 def add_indexes(transport: Transport, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
@@ -84,7 +117,7 @@ def add_indexes(transport: Transport, wanted: Mapping[str, Any], found: Mapping[
             }
         request = {"AttributeDefinitions": types, "GlobalSecondaryIndexUpdates": [{"Create": created}]}
         transport.call("UpdateTable", {"TableName": wanted["TableName"], **request})
-        _until_ready(transport, wanted["TableName"])
+        until_ready(transport, wanted["TableName"])
         yield index["IndexName"]
 
 
@@ -112,6 +145,23 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator
         theirs = {index["IndexName"]: index for index in found.get(member, ())}
         for name in {**ours, **theirs}:
             yield from _of_index(name, kind, ours.get(name), theirs.get(name))
+
+
+def unmended(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Difference]:
+    """The serious differences of a described table that stay when the global indexes it lacks are added."""
+    known = {one["IndexName"] for one in found.get("GlobalSecondaryIndexes", ())}
+    there = [one for one in wanted.get("GlobalSecondaryIndexes", ()) if one["IndexName"] in known]
+    return [one for one in differences({**wanted, "GlobalSecondaryIndexes": there}, found) if one.serious]
+
+
+def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | None = None) -> StoreError:
+    """The error that a table isn't a design's."""
+    return StoreError(
+        f"the table {name} in {where} isn't the design's",
+        place=place,
+        faults=[one.fault for one in wrong],
+        hint="keyplan drift shows every difference",
+    )
 
 
 def drift(
@@ -177,22 +227,3 @@ def _expires_by(transport: Transport, name: str) -> str | None:
     state = transport.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
     on = state.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
     return str(state.get("AttributeName")) if on else None
-
-
-def _until_ready(transport: Transport, name: str, found: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
-    it already. Raises StoreError.
-    """
-    patience = time.monotonic() + READY_SECONDS_MAX
-    while time.monotonic() < patience:
-        found = found or describe_table(transport, name)
-        if found is not None:
-            states = {found["TableStatus"], *(one["IndexStatus"] for one in found.get("GlobalSecondaryIndexes", ()))}
-            if states == {"ACTIVE"}:
-                return found
-        time.sleep(POLL_SECONDS)
-        found = None
-    raise StoreError(
-        f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
-        hint="it goes on by itself; ask again later: keyplan create",
-    )

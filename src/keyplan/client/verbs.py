@@ -101,7 +101,7 @@ class Verbs:
 
     def _attempt(self, actions: Generator[Action | Ask, Any, T], place: str) -> Conversation[T]:
         operations: list[Operation] = []
-        batches: list[dict[str, Any]] = []
+        batches: list[list[dict[str, Any]]] = []
         answer: Any = None
         try:
             while True:
@@ -110,7 +110,7 @@ class Verbs:
                 if isinstance(step, Ask):
                     answer = yield from self._ask(step)
                 elif isinstance(step, Batch):
-                    batches.extend(self.compiler.batch(step))
+                    batches.append(self.compiler.batch(step))
                 else:
                     compiled: Compiled = self.compiler.compile(step)
                     operations.extend(compiled.operations)
@@ -122,8 +122,8 @@ class Verbs:
         finally:
             actions.close()
         yield from send(operations, place)
-        if batches:
-            yield from batch_write(self.target.name, batches)
+        for batch in batches:  # one is done before the next begins, so that the last can tell that all is done
+            yield from batch_write(self.target.name, batch)
         return cast("T", result)
 
     def _ask(self, ask: Ask) -> Conversation[Any]:

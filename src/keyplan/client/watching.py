@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -128,14 +128,14 @@ OnPattern = Callable[[PatternRecord], None]
 class Tally:
     """One call of a pattern while it goes on: its requests so far, from whichever threads and tasks they come."""
 
-    __slots__ = ("_error", "_seconds", "_started_ns", "calls", "pattern")
+    __slots__ = ("_seconds", "_started_ns", "calls", "error", "pattern")
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.calls: list[CallRecord] = []
         self._seconds = 0.0
         self._started_ns = time.time_ns()
-        self._error: str | None = None
+        self.error: str | None = None
 
     @contextmanager
     def counting(self) -> Generator[None]:
@@ -144,16 +144,14 @@ class Tally:
         began = time.monotonic()
         try:
             yield
-        except BaseException as error:
-            self._error = error_name(error)
-            raise
         finally:
             self._seconds += time.monotonic() - began
-            _current.reset(token)
+            with suppress(ValueError):  # a coroutine that is closed elsewhere, where nothing was set
+                _current.reset(token)
 
     def record(self) -> PatternRecord:
         """What the call was, when it has ended."""
-        return PatternRecord(self.pattern, self._seconds * 1000, self._started_ns, tuple(self.calls), self._error)
+        return PatternRecord(self.pattern, self._seconds * 1000, self._started_ns, tuple(self.calls), self.error)
 
     @staticmethod
     def told(

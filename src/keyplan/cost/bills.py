@@ -136,13 +136,15 @@ class Payer:
     # One pattern, one target
 
     def call_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
-        """What one call of a pattern costs on demand."""
+        """What one call of a pattern costs on demand; None where it couldn't be estimated, or a price isn't known."""
+        if pattern.failure is not None:
+            return None
         a_month = _total(self._of_pattern(pattern, 1.0, table_class))
         return None if a_month is None else a_month / SECONDS
 
     def pattern_usd(self, pattern: PatternEstimate, table_class: TableClass = "standard") -> float | None:
-        """What a pattern's calls cost a month on demand; None where its rate or a price isn't known."""
-        if pattern.load.per_second is None:
+        """The same of a month's calls; None too where their rate isn't known."""
+        if pattern.failure is not None or pattern.load.per_second is None:
             return None
         return _total(self._of_pattern(pattern, pattern.load.per_second, table_class))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from keyplan.cost.bills import Payer
@@ -34,7 +34,10 @@ class Difference:
 
 
 def difference(old: Payer, new: Payer) -> list[Difference]:
-    """What has changed from one design to another under the same traffic and prices, and what hasn't."""
+    """What has changed from one design to another under the same traffic and prices, and what hasn't. A pattern that
+    couldn't be estimated in one of them is left out of both, from the bills too.
+    """
+    old, new = _comparable(old, new)
     found: list[Difference] = []
     for what, values in (("read units", _read_units), ("write units", _write_units)):
         found += _differences(what, values(old), values(new))
@@ -42,6 +45,23 @@ def difference(old: Payer, new: Payer) -> list[Difference]:
     found += _differences("USD a month of", _target_usd(old), _target_usd(new))
     found += _differences("USD a month, paid", _bill_usd(old), _bill_usd(new))
     return found
+
+
+def _failing(old: Payer, new: Payer) -> list[str]:
+    """The patterns that couldn't be estimated in one of the designs."""
+    patterns = (*old.estimate.patterns, *new.estimate.patterns)
+    return list(dict.fromkeys(one.name for one in patterns if one.failure is not None))
+
+
+def _comparable(old: Payer, new: Payer) -> tuple[Payer, Payer]:
+    """Both without what couldn't be estimated in one of them: else a fault of the design would look like a saving."""
+    failing = set(_failing(old, new))
+
+    def kept(payer: Payer) -> Payer:
+        patterns = tuple(one for one in payer.estimate.patterns if one.name not in failing)
+        return Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
+
+    return (kept(old), kept(new)) if failing else (old, new)
 
 
 def _differences(what: str, old: Mapping[str, float | None], new: Mapping[str, float | None]) -> Iterator[Difference]:
@@ -82,6 +102,7 @@ def difference_json(old: Payer, new: Payer) -> dict[str, Any]:
         "before": report_json(old),
         "after": report_json(new),
         "differences": [asdict(one) for one in difference(old, new) if not one.same],
+        "not_compared": _failing(old, new),
     }
 
 
@@ -92,16 +113,19 @@ def difference_markdown(old: Payer, new: Payer) -> str:
 
 def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     changed = [one for one in difference(old, new) if not one.same]
+    failures = dict.fromkeys((*new.estimate.failures, *old.estimate.failures))
+    failing = "".join(f", without `{name}`" for name in _failing(old, new))
+    old, new = _comparable(old, new)
     yield f"## Cost: {old.estimate.design} → {new.estimate.design}"
     yield ""
     before, after = old.chosen(), new.chosen()
     prices = f"Prices of {new.prices.region} as of {new.prices.as_of}"
-    change = f"**{usd(before.usd)} → {usd(after.usd)} a month** {_by(before.usd, after.usd)}({after.name})"
+    change = f"**{usd(before.usd)} → {usd(after.usd)} a month** {_by(before.usd, after.usd)}({after.name}{failing})"
     yield f"{change}. {prices}."
     yield ""
     if not changed:
         yield "No pattern, index or bill costs anything else than before."
-        return
+        yield from ("",) if failures else ()
     for title, kinds in _SECTIONS:
         of_section = [one for one in changed if one.what in kinds]
         if not of_section:
@@ -114,7 +138,6 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
             ],
         )
         yield ""
-    failures = [one for one in new.estimate.failures if one not in old.estimate.failures]
     if failures:
         yield "Not estimated:"
         yield ""

@@ -6,6 +6,7 @@ requests are made for it is ``reading.py``'s affair.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,10 @@ ITEMS_ASSUMED = 10
 """Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
 SIMULATED_MAX = 20_000
 """Items that a read is gone through by one by one; of more, the units are taken in proportion."""
+ENDS_SIMULATED_MAX = 200_000
+"""The same, of the items that a page's junction leads to: what is beyond the page's end isn't read."""
+PARTS_SIMULATED_MAX = 5_000
+"""The same, of an iterator's: it reads the junction anew for each of its parts."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Facts:
             found, times = finder.found()
         requests = requests_of(pattern, found, finder.limit, strongly=strongly)
         if times != 1:
-            why = f"since {SIMULATED_MAX:,} items were gone through"
+            why = "since a part of the items was gone through"
             requests = [multiplied(one, times, why) for one in requests]
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
@@ -156,8 +161,8 @@ class _Finder:
                 return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
             case BatchGetPlan():
                 values_of_each = self._values(plan.each)
-                count = int(self.count(None)) if values_of_each is None else values_of_each
-                return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), 1
+                count, times = _capped(self.count(None) if values_of_each is None else values_of_each, None)
+                return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), times
             case ThroughPlan():
                 return self._through(plan)
             case ScanPlan():
@@ -169,16 +174,18 @@ class _Finder:
         kinds, kept = self._kinds(plan, self.load), self.load.kept or 1
         shape = self.pattern.shape.kind
         if shape is ShapeKind.COLLECTION and self.load.items is None:
-            kinds = self._collection(kinds)
-            return Found(stretches=self._spread(plan, kinds, len(kinds))), 1
+            kinds, times = self._collection(kinds)
+            return Found(stretches=self._spread(plan, kinds, len(kinds))), times
         one = shape is ShapeKind.ONE and self.load.items is None
         count, times = _capped(1 / kept if one else self.count(self.limit), self.limit)
         return Found(stretches=self._spread(plan, kinds, count, kept)), times
 
-    def _collection(self, kinds: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-        """One item of each member, and of a list's entity as many as a partition has."""
+    def _collection(self, kinds: Sequence[tuple[str, int]]) -> tuple[list[tuple[str, int]], float]:
+        """One item of each member, and of a list's entity as many as a partition has; and what the units are
+        multiplied by.
+        """
         sizes = dict(kinds)
-        found: list[tuple[str, int]] = []
+        counts: list[tuple[str, int]] = []
         for member in self.pattern.shape.members:
             name = member.entity.__name__
             usual = self.facts.per_partition(self.typical.design.by_name[name]) if member.many else 1
@@ -187,8 +194,9 @@ class _Finder:
                 self.notes.append(
                     f"{ITEMS_ASSUMED} {name} items in a collection: say per_partition in the traffic file"
                 )
-            found += [(name, sizes[name])] * usual
-        return found
+            counts.append((name, usual))
+        times = max(1.0, sum(count for _, count in counts) / SIMULATED_MAX)
+        return [one for name, count in counts for one in [(name, sizes[name])] * math.ceil(count / times)], times
 
     def _through(self, plan: ThroughPlan) -> tuple[Found, float]:
         junction, load = plan.junction, self.load
@@ -201,8 +209,21 @@ class _Finder:
         one = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
         limit = None if isinstance(plan.end, QueryPlan) else self.limit
         count, times = _capped(1 if one else self.count(limit), limit)
+        ends = [self._ends_of(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
+        if ends:
+            count, times = self._fewer(count, times, ends)
         ways = [self._way(way, count) for way in plan.ways]
         return Found(stretches=ways[0], also=tuple(ways[1:])), times
+
+    def _fewer(self, count: int, times: float, ends: Sequence[tuple[int, float]]) -> tuple[int, float]:
+        """How many of a junction's items to go through, where each leads to many, and what the units are multiplied
+        by: an iterator has more parts as well as more to read in each.
+        """
+        iterated = self.pattern.shape.kind is ShapeKind.ITERATOR
+        most = PARTS_SIMULATED_MAX if iterated else SIMULATED_MAX if self.limit is None else ENDS_SIMULATED_MAX
+        fewer = min(count, max(1, most // max(1, *(looked_at for looked_at, _ in ends))))
+        times *= count / max(1, fewer)
+        return fewer, (times**2 if iterated else times) * max(more for _, more in ends)
 
     def _way(self, plan: ThroughPlan, count: int) -> tuple[Stretch, ...]:
         """The items of one junction, each with what it leads to."""
@@ -214,14 +235,18 @@ class _Finder:
         """What one of ``count`` junction's items leads to. The ends' items are in turn in the order of the answer."""
         if isinstance(plan.end, GetPlan):
             return End(position, self._item_bytes(plan.end.entity))
-        entity = plan.end.matches[0].entity
+        looked_at, _ = self._ends_of(plan.end)
+        found = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
+        return End(position, None, tuple(_placed(one, position, count) for one in found))
+
+    def _ends_of(self, end: QueryPlan) -> tuple[int, float]:
+        """How many items of one end's partitions to go through, and what the units are multiplied by."""
+        entity = end.matches[0].entity
         usual = self.facts.per_partition(entity)
         if usual is None:
             usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
             self.notes.append(f"{usual} items in each {entity.name} partition: say per_partition in the traffic file")
-        looked_at = usual if self.limit is None else min(usual, self.limit + 2)
-        found = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
-        return End(position, None, tuple(_placed(one, position, count) for one in found))
+        return _capped(usual if self.limit is None else min(usual, self.limit + 2), None)
 
     def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:
         own = {entity.name for entity in plan.entities}

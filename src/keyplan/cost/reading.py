@@ -10,6 +10,7 @@ from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heapreplace
 from typing import Any, NamedTuple
 
 from keyplan.cost.units import Request, batch_get, get_item, page_read
@@ -241,15 +242,19 @@ class _Reading:
         reach = _Reach(wanted if len(plan.key.sort) == 1 else None)
         streams = [_Stream(one.met) for one in stretches]
         yield from self._fill(plan, streams, wanted, reach)
-        live = [stream for stream in streams if stream.waiting]
+        live = [(stream.waiting[0].place, at) for at, stream in enumerate(streams) if stream.waiting]
+        heapify(live)
         taken: list[Met] = []
         while live and (wanted is None or len(taken) < wanted):
-            best = min(live, key=lambda one: one.waiting[0].place)
+            at = live[0][1]
+            best = streams[at]
             taken.append(best.waiting.popleft())
             if best.dry and (wanted is None or len(taken) < wanted):
                 yield from self._fill(plan, [best], wanted, reach)
-            if not best.waiting:
-                live.remove(best)
+            if best.waiting:
+                heapreplace(live, (best.waiting[0].place, at))
+            else:
+                heappop(live)
         return taken
 
     def _fill(

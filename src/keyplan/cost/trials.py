@@ -14,12 +14,14 @@ from functools import partial
 from itertools import combinations, islice, product
 from typing import Any
 
+from pydantic import ValidationError
+
 from keyplan.cost.facts import ITEMS_ASSUMED, Facts
 from keyplan.cost.mutations import Mutation
 from keyplan.cost.units import Request
 from keyplan.cost.writing import Rehearsal, Stored, rehearse
 from keyplan.design.actions import Action, Create, Put
-from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.entity import CompiledEntity, Entity, faults_of
 from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
@@ -218,6 +220,8 @@ def _told(error: Exception) -> str:
     if isinstance(error, KeyplanError):
         faults = "".join(f"; {fault}" for fault in error.faults)
         return f"{type(error).__name__}: {error.message}{faults}"
+    if isinstance(error, ValidationError):
+        return f"{type(error).__name__}: {'; '.join(map(str, faults_of(error, error.title)))}"
     return f"{type(error).__name__}: {error}"
 
 

@@ -35,7 +35,9 @@ def number(value: float | None) -> str:
     """Units or a rate: whole where they are, else with what matters."""
     if value is None:
         return "–"
-    if value == int(value) and abs(value) < 1e15:
+    if abs(value) >= 1e15:
+        return f"{value:.3g}"
+    if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 10 else f"{value:.3g}"
 

@@ -144,7 +144,10 @@ class Check(_ByKey):
 
 
 class Batch:
-    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not all-or-nothing."""
+    """Puts and deletes without conditions, in batches of 25 after the write's transaction; not all-or-nothing.
+
+    Of several, each is done before the next one begins.
+    """
 
     def __init__(self, actions: Iterable[Put | Delete]) -> None:
         self.actions = tuple(actions)

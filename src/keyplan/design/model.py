@@ -125,7 +125,7 @@ class _Compiler:
         inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
         return CompiledDesign(
             name=self.cls.__name__,
-            doc=inspect.getdoc(self.cls) or "",
+            doc=self._doc(),
             table=table,
             entities=entities,
             reads=reads,
@@ -133,6 +133,11 @@ class _Compiler:
             by_name={entity.name: entity for entity in entities.values()},
             silence={**(inherited.silence if inherited is not None else {}), **self.silence},
         )
+
+    def _doc(self) -> str:
+        """The docstring of the class, or of a design that it is made from; not that of ``Design`` itself."""
+        designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
+        return next((inspect.cleandoc(one.__doc__) for one in designs if one.__doc__), "")
 
     def _raise(self) -> None:
         if self.faults:

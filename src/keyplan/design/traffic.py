@@ -189,8 +189,7 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
         found = _adapter(_File).validate_python(data)
     except ValidationError as error:
         faults += _faults(error)
-    else:
-        faults += _contradictions(found)
+    faults += _contradictions(data)
     if faults:
         count = len(faults)
         raise TrafficError(
@@ -304,17 +303,21 @@ def _unknown_regions(table: Any) -> Iterable[Fault]:
             yield Fault(place, f"AWS has no region {region!r}", _near(region, REGIONS))
 
 
-def _contradictions(found: _File) -> Iterable[Fault]:
-    for name, load in found.patterns.items():
-        if load.peak_per_second is not None and load.peak_per_second < (load.per_second or 0):
-            yield Fault(
-                f"patterns.{name}.peak_per_second",
-                f"the peak, {load.peak_per_second:g} a second, is below the average, {load.per_second:g}",
-            )
-    for name, stored in found.entities.items():
-        most, usual = stored.per_partition_max, stored.per_partition
-        if most is not None and usual is not None and most < usual:
-            yield Fault(f"entities.{name}.per_partition_max", f"the most, {most:g}, is below the usual, {usual:g}")
+def _contradictions(data: Any) -> Iterable[Fault]:
+    """Numbers that can't both be right. What is no number is a fault of its own."""
+    for place, usual, most, told in (
+        ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
+        ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
+    ):
+        members = data.get(place) if isinstance(data, Mapping) else None
+        for name, given in members.items() if isinstance(members, Mapping) else ():
+            low, high = (given.get(one) if isinstance(given, Mapping) else None for one in (usual, most))
+            if _is_number(low) and _is_number(high) and high < low:
+                yield Fault(f"{place}.{name}.{most}", told.format(high, low))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:

@@ -84,11 +84,6 @@ def check_select(target: Target, request: Request, operation: str) -> None:
     index = target.index
     if select == "ALL_PROJECTED_ATTRIBUTES" and index is None:
         raise ValidationException(f"ALL_PROJECTED_ATTRIBUTES can be used only when {operation} using an IndexName")
-    if select == "ALL_ATTRIBUTES" and index is not None and not index.is_local and index.projected:
-        raise one_or_more(
-            "Select type ALL_ATTRIBUTES is not supported for global secondary index "
-            f"{index.name} because its projection type is not ALL"
-        )
 
 
 def fetches_items(
@@ -109,6 +104,11 @@ def fetches_items(
     if unfiltered:
         raise one_or_more(
             f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unfiltered)}]"
+        )
+    if request.get("Select") == "ALL_ATTRIBUTES" and not index.is_local:
+        raise one_or_more(
+            "Select type ALL_ATTRIBUTES is not supported for global secondary index "
+            f"{index.name} because its projection type is not ALL"
         )
     missing = sorted(projection.attributes - index.projected) if projection is not None else []
     if missing and not index.is_local:

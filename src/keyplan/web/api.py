@@ -67,7 +67,7 @@ class Endpoint:
             caller = await self.offer.caller(self.pattern, request)
             arguments = await self._arguments(request, caller)
             if isinstance(self.pattern, ReadPattern) and self.pattern.shape.kind is ShapeKind.ITERATOR:
-                return await self._stream(arguments)
+                return await self._stream(arguments, caller)
             answer = await self.design.call_async(self.pattern.name, arguments)
             answer = await self._shown(answer, arguments, caller)
         except (KeyplanError, ValidationError) as error:
@@ -115,11 +115,19 @@ class Endpoint:
             raise ItemNotFound(f"there is no {names} with {asked}", place=self.pattern.place)
         return answer
 
-    async def _stream(self, arguments: dict[str, Any]) -> Response:
+    async def _stream(self, arguments: dict[str, Any], caller: Any) -> Response:
         bound = self.pattern.signature.bind((), arguments, strict=False)
-        items = self.design.stream_async(self.pattern.name, (), bound)
+        items = self._visible(self.design.stream_async(self.pattern.name, (), bound), arguments, caller)
         first = await anext(items, None)  # an error before the first item still has a status of its own
         return StreamingResponse(self._lines(first, items), media_type=NDJSON)
+
+    async def _visible(self, items: AsyncIterator[Any], arguments: dict[str, Any], caller: Any) -> AsyncIterator[Any]:
+        """The items that the caller is shown, each by itself."""
+        policy = self.offer.policy
+        async for item in items:
+            shown = item if policy is None else await policy.shown(self.pattern.name, arguments, item, caller)
+            if shown is not None:
+                yield shown
 
     async def _lines(self, first: Any, items: AsyncIterator[Any]) -> AsyncIterator[bytes]:
         if first is None:

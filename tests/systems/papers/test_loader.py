@@ -316,6 +316,24 @@ def test_loading_a_changed_file(empty: Papers, tmp_path: Path) -> None:
     assert_consistent(empty)
 
 
+def test_a_paper_that_somebody_changes_meanwhile_stays_whole(empty: Papers, tmp_path: Path) -> None:
+    """Between the loader's reading of a paper and its writing, its topics change."""
+    entry = "@article{{a, title={{A}}, author={{B C}}, year={{{}}}, keywords={{{}}}}}\n"
+    assert loaded(empty, tmp_path / "a.bib", entry.format(2001, "one, two")).faults == []
+    recorder = recorded(empty)
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems" and recorder.operations[-1:] == ["Query"]:
+            recorder.before = lambda *_: None
+            empty.retopic("a", {"one", "meanwhile"})
+
+    recorder.before = meanwhile
+    report = loaded(empty, tmp_path / "a.bib", entry.format(2002, "two, three"))
+    assert (report.loaded, report.faults) == (1, [])
+    assert sorted(empty.paper("a").topics) == ["three", "two"]  # type: ignore[union-attr]
+    assert_consistent(empty)
+
+
 def test_a_superseded_paper_stays_as_it_is(empty: Papers, tmp_path: Path) -> None:
     loaded(empty, tmp_path / "a.bib", BIBTEX)
     empty.supersede("good", "thesis")

@@ -25,6 +25,7 @@ from keyplan.systems.social import (
     User,
     UserTally,
 )
+from keyplan.systems.social.entities import preview_of
 from tests.systems.support import stored
 
 __all__ = ["STRATEGIES", "assert_whole", "everything", "people"]
@@ -126,4 +127,7 @@ def _conversations(there: dict[type[Entity], list[Any]]) -> None:
     for name, both in parts.items():
         assert len(both) == 2
         assert {one.user_id for one in both} == {one.with_user_id for one in both}
-        assert {one.last_message_at for one in both} == {max(one.sent_at for one in messages[name])}
+        last = max(messages[name], key=lambda one: (one.sent_at, one.message_id))
+        assert {one.last_message_at for one in both} == {last.sent_at}
+        if sum(one.sent_at == last.sent_at for one in messages[name]) == 1:
+            assert {one.last_text for one in both} == {preview_of(last.text)}

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyplan import Cursor, now
+from keyplan.client import merges
 from keyplan.errors import CursorError, KeyplanError
 from keyplan.systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan.systems.social.bulk import add_follows, add_posts, add_users
@@ -66,12 +67,17 @@ THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "
     before=st.lists(THINGS, min_size=5, max_size=60),
     meanwhile=st.lists(st.lists(THINGS, max_size=4), max_size=30),
     limit=st.integers(1, 9),
+    on_read=st.sampled_from([0, 1, 4, 100]),
+    parallel=st.sampled_from([1, 2, 20]),
     seed=st.integers(0, 1 << 30),
 )
 def test_each_post_once_newest_first_whatever_happens_meanwhile(
-    small: None, before: list[str], meanwhile: list[list[str]], limit: int, seed: int
+    small: None, before: list[str], meanwhile: list[list[str]], limit: int, on_read: int, parallel: int, seed: int
 ) -> None:
-    with Social.open(":memory:", secret="s") as social:
+    """With so few in parallel that eight users are several rounds, and as many on read as on write, all, or none."""
+    with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
+        patch.setattr(limits, "READ_MAX", on_read)
+        patch.setattr(merges, "PARALLEL_MAX", parallel)
         people(social, *NAMES)
         life = Life(social, random.Random(seed))
         for what in before:
@@ -212,7 +218,7 @@ def test_a_post_is_delivered_to_its_audience_and_no_further(monkeypatch: pytest.
             "GetItem",
             "Query",
             "TransactWriteItems",
-            *["BatchWriteItem"] * 3,
+            *["BatchWriteItem"] * 4,  # of 60 pointers, and then of the note that they are to be written
         ]
         assert all(len(social.feed(f"u{one}")) == 1 for one in range(100))
         assert_whole(social)

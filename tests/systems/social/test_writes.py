@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
-from keyplan import now
+from keyplan import Create, Delete, Update, now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
-from keyplan.systems.social import Like, Post, PostTally, Social, TimelineEntry, conversation_of, design, limits
+from keyplan.systems.social import (
+    Comment,
+    Like,
+    Post,
+    PostTally,
+    Social,
+    TimelineEntry,
+    conversation_of,
+    design,
+    limits,
+)
 from keyplan.systems.social.bulk import add_likes, add_posts, add_users
 from keyplan.systems.social.entities import PREVIEW_MAX, User
 from tests.systems.social.support import assert_whole, everything, people
@@ -149,6 +161,31 @@ def test_deleting_removes_what_was_said(social: Social, monkeypatch: pytest.Monk
     assert_whole(social)
 
 
+@pytest.mark.parametrize("what", ["like", "comment", "unlike"])
+def test_what_is_said_in_the_moment_of_a_deletion_goes_with_it(social: Social, what: str) -> None:
+    """Between its reading of what was said and its transaction, somebody says something."""
+    post = social.publish("ann", "hello")
+    social.like(post.post_id, "cid")
+    recorder = recorded(social)
+
+    def meanwhile(operation: str, parameters: object) -> None:
+        if operation == "TransactWriteItems":
+            recorder.before = lambda *_: None
+            match what:
+                case "like":
+                    social.like(post.post_id, "ben")
+                case "unlike":
+                    social.unlike(post.post_id, "cid")
+                case _:
+                    social.comment(post.post_id, "ben", "hm")
+
+    recorder.before = meanwhile
+    social.delete_post(post.post_id)
+    there = everything(social)
+    assert (there[Post], there[Like], there[Comment]) == ([], [], [])
+    assert_whole(social)
+
+
 # Likes and comments
 
 
@@ -272,6 +309,21 @@ def test_messages(social: Social) -> None:
     social.mark_read("ben", name)
     (bens,) = social.conversations("ben")
     assert bens.unread == 0
+    assert_whole(social)
+
+
+def test_a_message_of_a_clock_that_is_behind_isnt_the_last(social: Social) -> None:
+    social.send_message("ann", "ben", "from ann, whose clock is ahead")
+    name = conversation_of("ann", "ben")
+    later = now() + timedelta(seconds=9)
+    (first,) = social.messages(name)
+    social.transact([Delete(first), Create(first.model_copy(update={"sent_at": later}))])
+    parts = [one for who in ("ann", "ben") for one in social.conversations(who)]
+    social.transact(Update(one, last_message_at=later) for one in parts)
+    social.send_message("ben", "ann", "from ben")
+    for who, unread in (("ann", 1), ("ben", 1)):
+        (part,) = social.conversations(who)
+        assert (part.last_message_at, part.last_text[:8], part.unread) == (later, "from ann", unread)
     assert_whole(social)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ThreadPoolExecutor
+import threading
 
 from keyplan.client.transports.credentials import Source
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http_async import AsyncHttp
 from keyplan.client.transports.http_sync import Http
 from keyplan.client.transports.urls import Location
+from keyplan.client.transports.workers import Workers
 from keyplan.client.watching import OnCall
 
 __all__ = ["DynamoDB"]
@@ -20,22 +21,25 @@ class DynamoDB:
     def __init__(self, location: Location, source: Source | None = None) -> None:
         self.endpoint = Endpoint(location, source)
         self.transport = Http(self.endpoint)
+        self.ahead = Workers(self.endpoint.settings.parallel, "keyplan-ahead")
+        """Threads in which iterators fetch their next part; their requests in parallel run in others."""
         self._async: AsyncHttp | None = None
-        self._ahead: Executor | None = None
+        self._making = threading.Lock()
+        self._closed = False
 
     @property
     def async_transport(self) -> AsyncHttp:
         """The transport for asynchronous callers."""
         if self._async is None:
-            self._async = AsyncHttp(self.endpoint)
+            with self._making:
+                self._async = self._async or self._make_async()
         return self._async
 
-    @property
-    def ahead(self) -> Executor:
-        """Threads in which iterators fetch their next part; their requests in parallel run in others."""
-        if self._ahead is None:
-            self._ahead = ThreadPoolExecutor(self.endpoint.settings.parallel, thread_name_prefix="keyplan-ahead")
-        return self._ahead
+    def _make_async(self) -> AsyncHttp:
+        made = AsyncHttp(self.endpoint)
+        if self._closed:
+            made.close()  # it is there to say so
+        return made
 
     @property
     def on_call(self) -> OnCall | None:
@@ -48,16 +52,16 @@ class DynamoDB:
 
     def close(self) -> None:
         """Close every connection, and end the threads."""
-        if self._ahead is not None:
-            self._ahead.shutdown(cancel_futures=True)
+        self._closed = True
+        self.ahead.shutdown(cancel_futures=True)
         if self._async is not None:
             self._async.close()
         self.transport.close()
 
     async def aclose(self) -> None:
         """The same from asynchronous code, which need not wait for threads."""
-        if self._ahead is not None:
-            self._ahead.shutdown(wait=False, cancel_futures=True)
+        self._closed = True
+        self.ahead.shutdown(wait=False, cancel_futures=True)
         if self._async is not None:
             await self._async.aclose()
-        self.transport.close()
+        self.transport.close(wait=False)

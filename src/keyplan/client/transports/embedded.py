@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextvars import copy_context
 from typing import Any, TypeVar
 
 from keyplan.client.conversations import Request
+from keyplan.client.transports.workers import Workers
 from keyplan.client.watching import OnCall, Tally, metered
 from keyplan.errors import KeyplanError
 
@@ -70,16 +71,8 @@ class InProcess:
         self._on_call: OnCall | None = None
         self._call = call
         self._close = close
-        self._executor: ThreadPoolExecutor | None = None
-        self._async: AsyncEmbedded | None = None
-
-    @property
-    def async_transport(self) -> AsyncEmbedded:
-        """The transport for asynchronous callers, made when first used."""
-        if self._async is None:
-            self._executor = ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="keyplan")
-            self._async = AsyncEmbedded(self.transport, self._executor)
-        return self._async
+        self._workers = Workers(WORKERS_MAX, "keyplan")
+        self.async_transport = AsyncEmbedded(self.transport, self._workers)
 
     @property
     def ahead(self) -> None:
@@ -99,8 +92,7 @@ class InProcess:
 
     def close(self) -> None:
         """Release files and threads."""
-        if self._executor is not None:
-            self._executor.shutdown()
+        self._workers.shutdown()
         self._close()
 
     async def aclose(self) -> None:

@@ -5,6 +5,7 @@ It makes the bytes of a request, says what a reply means, and sees to the clock,
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -44,6 +45,8 @@ class Endpoint:
         self._credentials: Credentials | None = None
         self._clock_seconds = 0.0
         """How far the store's clock is ahead of ours."""
+        self._healing = threading.Lock()
+        self._healed: dict[Kind, float] = {}
 
     @property
     def place(self) -> str:
@@ -66,9 +69,10 @@ class Endpoint:
 
     def request(self, operation: str, body: bytes) -> bytes:
         """The bytes of a signed request. Raises StoreError for credentials that can't be got."""
-        if self._credentials is None or self.source.due:
-            self._credentials = self.source.current()
-        return self._signer.request(operation, body, self._credentials, time.time() + self._clock_seconds)
+        credentials = self._credentials
+        if credentials is None or self.source.due:
+            credentials = self._credentials = self.source.current()
+        return self._signer.request(operation, body, credentials, time.time() + self._clock_seconds)
 
     @staticmethod
     def answer(reply: Reply) -> dict[str, Any]:
@@ -79,24 +83,40 @@ class Endpoint:
         """The attempts of a call that has just failed once."""
         return Attempts(operation, parameters, self.quota, self.settings.attempts, deadline)
 
-    def heal(self, failure: Failure) -> None:
-        """Do what a failure asks for before it is tried again; credentials may take their time."""
-        if failure.kind is Kind.CLOCK:
-            ahead = None if failure.date is None else failure.date - time.time()
-            if ahead is None or abs(ahead - self._clock_seconds) < CLOCK_SECONDS_MAX:
-                failure.kind = Kind.FINAL
-            else:
-                self._clock_seconds = ahead
-        elif failure.kind is Kind.EXPIRED:
-            try:
-                renewed = self.source.renew()
-            except StoreError as error:
-                failure.error, failure.kind = error, Kind.FINAL
+    def heal(self, failure: Failure, signed: float) -> None:
+        """Do what a failure asks for before it is tried again; credentials may take their time.
+
+        ``signed`` is when the request was signed, of time.monotonic(): of many that fail together the first heals, and
+        the others are only to be made again.
+        """
+        kind = failure.kind
+        with self._healing:
+            if self._healed.get(kind, signed) > signed:
                 return
-            if renewed:
-                self._credentials = None
-            else:
-                failure.kind = Kind.FINAL
+            if kind is Kind.CLOCK:
+                self._heal_clock(failure)
+            elif kind is Kind.EXPIRED:
+                self._heal_credentials(failure)
+            if failure.kind is kind:
+                self._healed[kind] = time.monotonic()
+
+    def _heal_clock(self, failure: Failure) -> None:
+        ahead = None if failure.date is None else failure.date - time.time()
+        if ahead is None or abs(ahead - self._clock_seconds) < CLOCK_SECONDS_MAX:
+            failure.kind = Kind.FINAL
+        else:
+            self._clock_seconds = ahead
+
+    def _heal_credentials(self, failure: Failure) -> None:
+        try:
+            renewed = self.source.renew()
+        except StoreError as error:
+            failure.error, failure.kind = error, Kind.FINAL
+            return
+        if renewed:
+            self._credentials = None
+        else:
+            failure.kind = Kind.FINAL
 
     def record(
         self,
@@ -108,6 +128,7 @@ class Endpoint:
         parameters: Mapping[str, Any],
     ) -> None:
         """Tell the hook of a call. ``started`` is of time.monotonic(); ``sizes`` are the bytes of both bodies."""
-        if self.on_call is not None:
+        hook = self.on_call
+        if hook is not None:
             retries = 0 if attempts is None else attempts.count - 1
-            self.on_call(Tally.told(operation, started, sizes, retries, outcome, parameters))
+            hook(Tally.told(operation, started, sizes, retries, outcome, parameters))

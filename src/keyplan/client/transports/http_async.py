@@ -202,7 +202,7 @@ class AsyncHttp:
         endpoint = self.endpoint
         loop = asyncio.get_running_loop()
         pool = self._pool(loop)
-        started = time.monotonic()
+        started = signed = time.monotonic()
         total = endpoint.settings.total_seconds
         deadline = loop.time() + total
         body = endpoint.body(operation, parameters)
@@ -217,7 +217,7 @@ class AsyncHttp:
                 answer = endpoint.answer(reply)
             except Failure as failure:
                 if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
-                    await loop.run_in_executor(None, endpoint.heal, failure)
+                    await loop.run_in_executor(None, endpoint.heal, failure, signed)
                 if attempts is None:
                     attempts = endpoint.attempts(operation, parameters, started + total)
                 try:
@@ -234,6 +234,7 @@ class AsyncHttp:
                     endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
                 return answer
             await asyncio.sleep(pause)
+            signed = time.monotonic()
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""

@@ -11,7 +11,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from typing import Any
@@ -22,6 +21,7 @@ from keyplan.client.transports.faults import busy, closed, connect_failed, excha
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
 from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.urls import Location
+from keyplan.client.transports.workers import Workers
 from keyplan.errors import KeyplanError, StoreError
 
 __all__ = ["Http", "Pool"]
@@ -57,10 +57,12 @@ class Pool:
             except BaseException:
                 connection.close()  # whatever is still to come on it belongs to no other request
                 raise
-            if reply.keep and not self._closed:
-                self._idle.append((connection, time.monotonic()))
-            else:
+            if not reply.keep:
                 connection.close()
+                return reply
+            self._idle.append((connection, time.monotonic()))
+            if self._closed:
+                self.close()  # it was closed while this one was in use
             return reply
         finally:
             self._free.release()
@@ -115,8 +117,10 @@ class Pool:
             raise exchange_failed(location, error) from error
 
     def _forked(self) -> None:
-        """In a forked process: leave the parent's connections alone."""
-        self._idle = []
+        """In a forked process: leave the parent's connections alone. What is closed here stays open there."""
+        left, self._idle = self._idle, []
+        for connection, _ in left:
+            connection.close()
         self._free = threading.Semaphore(self._location.settings.connections)
         self._process = os.getpid()
 
@@ -147,13 +151,12 @@ class Http:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._pool = Pool(endpoint.location)
-        self._executor: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
+        self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The answer. Raises DynamoDBError, StoreError and RequestError."""
         endpoint = self.endpoint
-        started = time.monotonic()
+        started = signed = time.monotonic()
         deadline = started + endpoint.settings.total_seconds
         body = endpoint.body(operation, parameters)
         attempts = None
@@ -163,7 +166,7 @@ class Http:
                 answer = endpoint.answer(reply)
             except Failure as failure:
                 if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
-                    endpoint.heal(failure)
+                    endpoint.heal(failure, signed)
                 if attempts is None:
                     attempts = endpoint.attempts(operation, parameters, deadline)
                 try:
@@ -180,12 +183,13 @@ class Http:
                     endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
                 return answer
             time.sleep(pause)
+            signed = time.monotonic()
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
         if len(requests) < 2:
             return [self.call(*request) for request in requests]
-        futures = [self._workers().submit(self._call_of(request)) for request in requests[1:]]
+        futures = [self._workers.submit(self._call_of(request)) for request in requests[1:]]
         try:
             answers = [self.call(*requests[0])]
             answers.extend(future.result() for future in futures)
@@ -203,16 +207,7 @@ class Http:
         call = partial(self.call, *request)
         return call if self.endpoint.on_call is None else partial(copy_context().run, call)
 
-    def _workers(self) -> ThreadPoolExecutor:
-        if self._executor is None:
-            with self._lock:
-                if self._executor is None:
-                    number = self.endpoint.settings.parallel
-                    self._executor = ThreadPoolExecutor(number, thread_name_prefix="keyplan")
-        return self._executor
-
-    def close(self) -> None:
-        """Close the connections, and end the threads."""
-        if self._executor is not None:
-            self._executor.shutdown()
+    def close(self, *, wait: bool = True) -> None:
+        """Close the connections, and end the threads; ``wait`` until they have done what they do."""
+        self._workers.shutdown(wait)
         self._pool.close()

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from keyplan.errors import StoreError
 
-__all__ = ["Location", "Settings", "is_dynamodb_url", "parse_url"]
+__all__ = ["Location", "Settings", "is_url", "parse_url"]
 
 _SCHEMES = ("dynamodb", "dynamodb+http", "dynamodb+https")
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
@@ -86,9 +86,9 @@ class Location:
         return replace(self, region=region, host=_aws_host(region) if not self.host else self.host)
 
 
-def is_dynamodb_url(text: str) -> bool:
-    """Whether a store's URL is one of these, and not a file's path."""
-    return text.startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))
+def is_url(text: str) -> bool:
+    """Whether a store is named by a URL, and not by a file's path: also one that ``parse_url`` refuses."""
+    return "://" in text or text.startswith("dynamodb:")
 
 
 def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os.environ) -> Location:
@@ -98,6 +98,8 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
         port = parts.port
     except ValueError as error:
         raise _wrong(text, str(error)) from None
+    if parts.scheme not in _SCHEMES:
+        raise _wrong(text, f"{parts.scheme}:// is no store's")
     if parts.username or parts.password or parts.fragment:
         raise _wrong(text, "it has a user or a fragment")
     options = _options(text, parts.query)

@@ -248,15 +248,17 @@ class Cms(Design, silence=SILENCE):
             yield Delete(article).only_if(tags=article.tags, current_version=article.current_version)
             for tag in sorted(article.tags):
                 yield Delete(TagArticle, tag=tag, article_id=article_id)
+        numbers: list[int] = []
         cursor: Cursor | None = None
         while True:
             # What is there is asked, not counted: an earlier delete may have left versions. Page by page, since a
             # query reads the bodies too, and only their numbers are kept.
             page = yield from self.article_versions.ask(article_id, limit=DELETE_PAGE, cursor=cursor)
-            yield Batch(Delete(ArticleVersion, article_id=article_id, version=one.version) for one in page)
+            numbers += [one.version for one in page]
             cursor = page.cursor
             if cursor is None:
-                return
+                break
+        yield Batch(Delete(ArticleVersion, article_id=article_id, version=number) for number in numbers)
 
     @write("W6", attempts=30)
     def save_draft(self, article_id: str, body: str, created_by: str) -> Writes[ArticleVersion]:

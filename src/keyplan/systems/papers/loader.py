@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from keyplan import Create, Delete, Put, Update
-from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError
+from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan.systems.lines import count_lines
 from keyplan.systems.papers.csl import read_csl
@@ -37,6 +37,8 @@ BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
 STEP = 20
 """Entries after which progress is told."""
+ATTEMPTS = 5
+"""How often a paper is updated that others change at the same moment."""
 REMEMBERED_MAX = 200_000
 """Handles and ids of which it is remembered that they were met; of more, only the newest."""
 
@@ -169,10 +171,23 @@ class _Loading:
         try:
             self.design.transact([Create(paper), *map(Create, members), *map(Create, topics)])
         except ItemExists:
+            if not self._bring_up(paper, members):
+                raise  # memberships without a paper: something else wrote them
+
+    def _bring_up(self, paper: Paper, members: Sequence[Membership]) -> bool:
+        """Update a paper, if it is there; again, when somebody else changes it meanwhile."""
+        for attempt in range(1, ATTEMPTS + 1):
             stored = self.design.paper_with_authors(paper.paper_id)
             if stored is None:
-                raise  # memberships without a paper: something else wrote them
-            self._update(stored, paper, members)
+                break
+            try:
+                self._update(stored, paper, members)
+            except WriteFailed:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                return True
+        return False
 
     def _members(self, record: Record) -> Iterator[Membership]:
         """Who took part, in order; somebody who is named twice, once."""
@@ -238,5 +253,13 @@ class _Loading:
             return
         changes["updated_at"] = max(before.updated_at, wanted.updated_at)
         self.design.transact(
-            [Update(before, **changes).only_if(status=before.status, revision=before.revision), *actions]
+            [
+                Update(before, **changes).only_if(
+                    status=before.status,
+                    revision=before.revision,
+                    topics=before.topics,
+                    published_at=before.published_at,
+                ),
+                *actions,
+            ]
         )

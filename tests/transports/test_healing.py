@@ -1,0 +1,85 @@
+"""Expired credentials and a wrong clock, met by many requests at once: the first heals, and all are made again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
+from keyplan import Put
+from keyplan.client.transports.credentials import Credentials
+from keyplan.client.transports.dynamodb import DynamoDB
+from keyplan.client.transports.urls import parse_url
+from keyplan.errors import DynamoDBError
+from keyplan.store import Store
+from tests.transports.calls import Note, Notes
+from tests.transports.faulty import FAULTS, FaultyStore, misanswer
+
+pytestmark = pytest.mark.usefixtures("impatient")
+CHUNKS = 4
+
+
+class Successors:
+    """Credentials that have so many successors, as those that a program renews in its environment."""
+
+    due = False
+
+    def __init__(self, left: int = 1) -> None:
+        self.left = left
+
+    def current(self) -> Credentials:
+        return Credentials(f"KEY{self.left}", "secret")
+
+    def renew(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+@pytest.fixture
+def source() -> Successors:
+    return Successors()
+
+
+@pytest.fixture
+def notes(store: FaultyStore, source: Successors) -> Iterator[Notes]:
+    Notes.open(store.url(), create=True).close()
+    backend = DynamoDB(parse_url(store.url(), "notes"), source)
+    with Notes(Store(backend, store.url(), "notes")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+@pytest.mark.parametrize("fault", ["expired", "clock"])
+def test_a_batch_whose_requests_fail_together(notes: Notes, store: FaultyStore, fault: str, *, awaited: bool) -> None:
+    """Every chunk meets the fault before any is answered; all of them are written."""
+    numbers = count()
+    store.delay_seconds = 0.2
+    store.respond = lambda operation, body: (
+        misanswer(FAULTS[fault], 200, b"{}") if operation == "BatchWriteItem" and next(numbers) < CHUNKS else None
+    )
+    puts = [Put(Note(book="b", number=number)) for number in range(25 * CHUNKS)]
+    if awaited:
+        asyncio.run(_batch(notes, puts))
+    else:
+        notes.batch(puts)
+    assert store.received["BatchWriteItem"] == 2 * CHUNKS
+    assert sum(note is not None for note in notes.get_many(Note, _keys())) == 25 * CHUNKS
+
+
+def test_credentials_that_stay_expired_are_told(notes: Notes, store: FaultyStore, source: Successors) -> None:
+    """A call is made again once with new ones, and then the store's own words are the answer."""
+    source.left = 5
+    store.respond = lambda operation, body: misanswer(FAULTS["expired"], 200, b"{}")
+    with pytest.raises(DynamoDBError, match="expired"):
+        notes.note("b", 1)
+    assert store.received["GetItem"] == 2
+
+
+async def _batch(notes: Notes, puts: list[Put]) -> None:
+    await notes.aio.batch(puts)
+
+
+def _keys() -> list[dict[str, object]]:
+    return [{"book": "b", "number": number} for number in range(25 * CHUNKS)]

@@ -1,0 +1,141 @@
+"""The API under a policy: what it offers, as whom one calls, what is shown; and an API beside a site."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pytest
+from openapi_spec_validator import validate
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from keyplan.errors import AccessRefused, StoreError
+from keyplan.web import app
+from keyplan.web.beside import Beside
+from keyplan.web.openapi import openapi
+from tests.web.library import Library
+from tests.web.support import TestClient
+
+KEY = {"authorization": "key of r#1"}
+
+
+class Readers:
+    """Books are everybody's, loans are the reader's, and nobody is shown one of the books and one of the events."""
+
+    patterns = frozenset({"book", "loans", "register", "lend", "all_events"})
+    closed = frozenset({"loans", "lend"})
+    security: Mapping[str, Mapping[str, Any]] = {"key": {"type": "apiKey", "in": "header", "name": "authorization"}}
+
+    def filled(self, pattern: str) -> Collection[str]:
+        return ("reader_id",) if pattern in {"loans", "lend"} else ()
+
+    async def caller(self, request: Request) -> str | None:
+        claim = request.headers.get("authorization")
+        if claim is None:
+            return None
+        if not claim.startswith("key of "):
+            raise AccessRefused("no such key")
+        return claim.removeprefix("key of ")
+
+    def fill(self, pattern: str, caller: Any) -> Mapping[str, Any]:
+        return dict.fromkeys(self.filled(pattern), caller)
+
+    async def admit(self, pattern: str, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
+        if pattern == "lend" and arguments["isbn"] == "i1":
+            raise AccessRefused("it isn't lent")
+        return arguments
+
+    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Any) -> Any:
+        hidden = {"book": "i4", "all_events": "e03"}
+        return None if hidden.get(pattern) in {getattr(answer, "isbn", ""), getattr(answer, "event_id", "")} else answer
+
+
+def names_of(library: type[Library]) -> set[str]:
+    return set(library.compiled.patterns)
+
+
+@pytest.fixture
+def guarded(filled: Library) -> TestClient:
+    policy = Readers()
+    policy.patterns = policy.patterns & names_of(Library)
+    return TestClient(app(filled, policy=policy), raise_server_exceptions=False)
+
+
+def test_patterns_without_a_place_in_the_policy_are_not_there(guarded: TestClient) -> None:
+    for name in names_of(Library) - Readers.patterns:
+        for base in ("api", "try"):
+            for method in ("GET", "POST"):
+                answer = guarded.request(method, f"/{base}/{name}")
+                assert (answer.status_code, answer.json()["error"]["code"]) == (404, "UnknownPattern")
+        assert f'data-pattern="{name}"' not in guarded.get("/docs").text
+    document = guarded.get("/openapi.json").json()
+    assert set(document["paths"]) == {f"/api/{name}" for name in Readers.patterns & names_of(Library)}
+    validate(document)
+    assert guarded.get("/examples.json").json() == {}
+
+
+def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded: TestClient) -> None:
+    assert guarded.get("/api/loans").status_code == 401
+    assert guarded.get("/api/loans", headers={"authorization": "x"}).status_code == 403
+    loans = guarded.get("/api/loans", headers=KEY).json()["items"]
+    assert loans
+    assert {one["reader_id"] for one in loans} == {"r#1"}
+    told = guarded.get("/api/loans?reader_id=other", headers=KEY)
+    assert told.status_code == 400
+    assert "reader_id" in told.json()["error"]["faults"][0]["place"]
+    described = guarded.get("/openapi.json").json()["paths"]["/api/loans"]["get"]
+    assert "reader_id" not in [one["name"] for one in described["parameters"]]
+    assert described["security"] == [{"key": []}]
+    assert {"401", "403"} <= set(described["responses"])
+
+
+def test_a_call_is_refused_and_an_answer_held_back(guarded: TestClient) -> None:
+    assert guarded.get("/api/book?isbn=i0").status_code == 200
+    assert guarded.get("/api/book?isbn=i4").status_code == 404
+    shown = guarded.get("/try/book?isbn=i4").json()
+    assert (shown["status"], "answer" in shown) == (404, False)
+    body = {"isbn": "i1", "at": "2026-03-02T12:00:00Z"}
+    assert guarded.post("/api/lend", json=body, headers=KEY).status_code == 403
+
+
+def test_each_item_of_a_stream_is_looked_at(guarded: TestClient) -> None:
+    lines = guarded.get("/api/all_events?day=2026-03-01").text.splitlines()
+    assert len(lines) == 11
+    assert not [line for line in lines if "e03" in line]
+
+
+def test_the_page_shows_no_requests_of_writes(guarded: TestClient) -> None:
+    shown = guarded.post("/try/lend", json={"isbn": "i2", "at": "2026-03-02T12:00:00Z"}, headers=KEY).json()
+    assert shown["status"] in {200, 204}
+    assert shown["requests"] == []
+    assert guarded.get("/try/loans", headers=KEY).json()["requests"]
+
+
+def test_without_a_policy_nothing_is_said_of_one(filled: Library) -> None:
+    document = openapi(Library.compiled)
+    assert "securitySchemes" not in document["components"]
+    assert "AccessRefused" not in document["components"]["responses"]
+    assert all("security" not in operation for path in document["paths"].values() for operation in path.values())
+
+
+def test_an_api_beside_a_site(filled: Library) -> None:
+    ended: list[str] = []
+
+    async def page(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"the site at {request.url.path}")
+
+    site = Starlette(routes=[Route("/{rest:path}", page)])
+    with TestClient(Beside(app(filled), site)) as both:
+        assert both.get("/").text == "the site at /"
+        assert both.get("/api").text == "the site at /api"
+        assert both.get("/static/site.css").text == "the site at /static/site.css"
+        assert both.get("/api/book?isbn=i0").json()["isbn"] == "i0"
+        assert both.get("/api/nothing").json()["error"]["code"] == "UnknownPattern"
+        assert "Access patterns" in both.get("/docs").text
+        assert both.get("/static/page.css").headers["content-type"].startswith("text/css")
+        ended.append("served")
+    with pytest.raises(StoreError):  # the API closes its design when both have ended
+        filled.book("i0")
