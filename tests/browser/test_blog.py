@@ -255,6 +255,7 @@ def every_page(visitor: Callable[..., Page], width: int, scheme: Scheme) -> Iter
             yield path, page
     author.goto("/desk?status=published")
     author.locator(".rows h2 a").first.click()
+    author.wait_for_url("**/write/**")
     yield "editor", author
 
 

@@ -8,7 +8,24 @@ from typing import Any
 
 import pytest
 
-from keyplan import Add, Create, Design, Entity, Field, Index, Key, Page, Table, Update, Writes, read, ulid, write
+from keyplan import (
+    Add,
+    Batch,
+    Create,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Page,
+    Put,
+    Table,
+    Update,
+    Writes,
+    read,
+    ulid,
+    write,
+)
 from keyplan.check.demand import Demand, demands
 from keyplan.check.kinds import length_max, numbers_in, values_of
 from keyplan.check.subject import Subject
@@ -49,6 +66,10 @@ class Log(Design):
     @write("L3")
     def record(self, event: Event) -> Writes:
         yield Create(event)
+
+    @write("L7")
+    def record_all(self, events: list[Event]) -> Writes:
+        yield Batch(Put(event) for event in events)
 
     @write("L6")
     def rename(self, event: Event, kind: str) -> Writes:
@@ -94,6 +115,19 @@ def test_one_item_is_spread_by_no_shards() -> None:
 def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
     (one,) = demanded(record={"per_second": 800, "hottest": 0.1})[1:]
     assert (one.key.name, one.per_second) == ("all_of_them", 200)
+
+
+def test_a_write_of_many_items_takes_as_much_as_its_cost_says() -> None:
+    """The traffic file says how many items a call writes, and how large they are: typical ones are three small ones."""
+    patterns = {"record_all": {"per_second": 10, "items": 60, "item_bytes": 2000}}
+    traffic = traffic_from({"patterns": patterns}, Log.compiled)
+    found = demands(Subject(Log.compiled, traffic, Log))
+    (priced,) = [one for one in estimate(Log, traffic).patterns if one.name == "record_all"]
+    assert priced.units("write") == {TABLE: 120, "GSI1": 120}
+    assert found.totals == {("the table", "write"): [("record_all", 1200)], ("GSI1", "write"): [("record_all", 1200)]}
+    (one,) = found.partitions
+    assert (one.key.name, one.per_second) == ("all_of_them", 1200 / 4)
+    assert "× 20, by the items a call" in one.line
 
 
 def test_a_partition_is_judged_only_where_its_share_is_known() -> None:

@@ -119,6 +119,22 @@ def test_a_file_elsewhere_has_a_whole_address(tmp_path: Path, monkeypatch: pytes
     assert place_in_source(str(HERE)) == HERE.as_posix()
 
 
+def test_paths_are_those_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub wants them so, though the workflow's step runs in a folder of it; and an address has no spaces."""
+    (tmp_path / "back end").mkdir()
+    monkeypatch.chdir(tmp_path / "back end")
+    found = report(finding(source=Source(str(tmp_path / "back end" / "design.py"), 3)))
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    assert "file=design.py,line=3" in as_github([found])
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert "file=back end/design.py,line=3" in as_github([found])
+    (result,) = as_sarif([found])["runs"][0]["results"]
+    artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": "back%20end/design.py", "uriBaseId": "%SRCROOT%"}
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "elsewhere"))
+    assert "file=design.py,line=3" in as_github([found])
+
+
 def test_identities_stay_when_words_change() -> None:
     def identity(one: Finding) -> Any:
         return as_sarif([report(one)])["runs"][0]["results"][0]["partialFingerprints"]

@@ -159,6 +159,33 @@ def test_traffic_that_doesnt_fit_is_told_whole() -> None:
     )
 
 
+def test_one_traffic_file_serves_every_design_that_is_named(inbox: Path) -> None:
+    second = INBOX[INBOX.index("class Inbox") :].replace("class Inbox", "class Second")
+    inbox.write_text(INBOX + second.replace("M1", "S1").replace("def messages", "def latest"))
+    Path("traffic.toml").write_text("[patterns]\nM1 = { per_second = 3 }\nlatest = { per_second = 4 }\n")
+    reports = json.loads(run("check", "inbox.py", "--traffic", "traffic.toml", "--json").stdout)["reports"]
+    assert [(one["design"], one["traffic"]) for one in reports] == [("Inbox", True), ("Second", True)]
+    assert "no such pattern" in run("check", "inbox.py:Inbox", "--traffic", "traffic.toml").stderr
+    Path("traffic.toml").write_text("[patterns]\nM3 = { per_second = 3 }\n")
+    assert run("check", "inbox.py", "--traffic", "traffic.toml").stderr.count("no such pattern") == 1
+
+
+@pytest.mark.usefixtures("inbox")
+def test_all_names_that_mean_nothing_are_told_at_once() -> None:
+    found = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")
+    assert found.exit_code == 2
+    assert all(one in found.stderr for one in ("3 faults", "nowhere.py", "'zzz'", "none.toml"))
+
+
+def test_beside_a_design_that_cant_work_the_others_are_checked(inbox: Path) -> None:
+    Path("broken.py").write_text(INBOX.replace("limit: int = 20, ", "sender: str, limit: int = 20, "))
+    Path("traffic.toml").write_text("[patterns.of_the_broken_one]\nper_second = 1\n")
+    found = run("check", str(inbox), "broken.py", "--traffic", "traffic.toml", "--json")
+    assert found.exit_code == 1
+    codes = [[one["code"] for one in report["findings"]] for report in json.loads(found.stdout)["reports"]]
+    assert codes == [["KP201"], ["KP100"]]
+
+
 def test_a_system_by_its_name() -> None:
     assert json_of("check", "cms")["reports"][0]["patterns"] > 10
 

@@ -96,6 +96,25 @@ def test_a_table_with_another_key_is_told_and_left(folder: Path) -> None:
     assert "isn't the design's" in found.stderr
 
 
+def test_nothing_is_added_to_what_may_be_anybodys_table() -> None:
+    """A slip in --db mustn't make another application's items expire, or put an index on its table."""
+    assert run("create", "cms", "--db", "x.db").exit_code == 0
+    with Engine.open("x.db") as engine:
+        table = engine.call("DescribeTable", {"TableName": "cms"})["Table"]
+        request = {name: table[name] for name in ("KeySchema", "AttributeDefinitions")}
+        index = {name: table["GlobalSecondaryIndexes"][0][name] for name in ("IndexName", "KeySchema", "Projection")}
+        billing = {"BillingMode": "PAY_PER_REQUEST"}
+        engine.call("CreateTable", {"TableName": "shop", "GlobalSecondaryIndexes": [index], **request, **billing})
+    found = run("create", "shop", "--db", "x.db")
+    assert found.exit_code == 1
+    assert "the table shop in x.db isn't the design's" in found.stderr
+    with Engine.open("x.db") as engine:
+        left = engine.call("DescribeTable", {"TableName": "shop"})["Table"]
+        assert [one["IndexName"] for one in left["GlobalSecondaryIndexes"]] == ["GSI1"]
+        state = engine.call("DescribeTimeToLive", {"TableName": "shop"})["TimeToLiveDescription"]
+    assert state["TimeToLiveStatus"] == "DISABLED"
+
+
 def test_a_folder_that_isnt_there_is_told() -> None:
     found = run("create", "cms", "--db", "none/cms.db")
     assert found.exit_code == 1

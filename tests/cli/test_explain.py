@@ -22,6 +22,33 @@ def test_a_design_is_a_table_of_its_patterns(name: str) -> None:
     assert "GetItem" in shown.output
 
 
+def test_a_design_without_words_of_its_own_has_none(folder: Path) -> None:
+    """It isn't described by what the docstring of every design's base class says."""
+    text = """
+from keyplan import Design, Entity, Key, Table, read
+
+class Note(Entity):
+    name: str
+    primary = Key("NOTE#{name}", "META")
+
+class Plain(Design):
+    table = Table("notes")
+
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+
+class Told(Plain):
+    \"\"\"What is noted.\"\"\"
+
+class Further(Told):
+    table = Table("further-notes")
+"""
+    (folder / "notes.py").write_text(text)
+    assert "A single-table design" not in run("explain", "notes.py:Plain").output
+    assert "A single-table design" not in run("cost", "notes.py:Plain").output
+    assert all("What is noted." in run("explain", f"notes.py:{name}").output for name in ("Told", "Further"))
+
+
 def test_one_pattern_with_names_in_the_place_of_values() -> None:
     shown = run("explain", "cms", "articles_by_author").output
     assert 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")' in shown

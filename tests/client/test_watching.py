@@ -221,10 +221,11 @@ def test_a_coroutine_that_is_closed_in_another_context(notes: Notes) -> None:
 
     loop = asyncio.new_event_loop()
     begun = never()
-    loop.create_task(begun)  # runs in a context of its own
+    task = loop.create_task(begun)  # runs in a context of its own
     loop.run_until_complete(asyncio.sleep(0))
     begun.close()
     assert [(one.pattern, one.error) for one in told] == [("Notes.note", None)]
+    assert not task.done()
     loop.close()
 
 
@@ -305,6 +306,15 @@ def test_the_sketch_keeps_what_took_more_than_its_share(taken: list[tuple[int, i
     assert set(found) >= {key for key, units in true.items() if units > sum(true.values()) / 4}
     for key, one in found.items():
         assert one.read_units - one.over <= true[key] <= one.read_units
+
+
+def test_what_took_nothing_is_no_hot_key() -> None:
+    """A request that failed pushes no key that took something out of the sketch."""
+    usage = Usage(Notes.table, keys=1)
+    for name, capacity in (("a", {"CapacityUnits": 1.5}), ("b", None)):
+        key = {"pk": {"S": name}, "sk": {"S": "META"}}
+        usage(PatternRecord("p", 1, 0, (CallRecord("GetItem", 1, 0, 0, 0, capacity, parameters={"Key": key}),)))
+    assert [(one.key, one.read_units, one.over) for one in usage.hottest()] == [("a", 1.5, 0)]
 
 
 def _put(number: int) -> Put:

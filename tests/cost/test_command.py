@@ -182,6 +182,23 @@ def test_two_designs_as_markdown_for_a_pull_request(designs: tuple[str, str, str
     assert "| `BY_OWNER` | USD a month on demand |" in found.stdout
 
 
+def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tuple[str, str, str]) -> None:
+    """It is left out of both, and named with its reason in one line."""
+    before, _, traffic = designs
+    path = Path(before.partition(":")[0])
+    path.with_name("stuck.py").write_text(path.read_text().replace("yield Put(note)", "yield Put(Note(owner='me'))"))
+    found = run("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
+    assert found.exit_code == 0, found.output
+    assert "(on-demand, without `add`)" in found.stdout
+    assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in found.stdout
+    assert "- W1 add: ValidationError: Note.note_id: field required; Note.text: field required" in found.stdout
+    assert "\n    For further information" not in found.stdout
+    one = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
+    assert (one["not_compared"], one["differences"]) == (["add"], [])
+    (add,) = [each for each in one["after"]["patterns"] if each["pattern"] == "add"]
+    assert (add["usd_month"], add["usd_million_calls"]) == (None, None)
+
+
 def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
     """Both reports, and what differs."""
     before, after, traffic = designs
@@ -190,6 +207,13 @@ def test_two_designs_as_json(designs: tuple[str, str, str]) -> None:
     assert differences["write units", "add"] == {"what": "write units", "name": "add", "before": 6, "after": 4}
     assert found["before"]["patterns"][1]["pattern"] == "notes_of"
     assert found["after"]["chosen"]["usd"] < found["before"]["chosen"]["usd"]
+
+
+def test_one_patterns_arithmetic_isnt_markdown() -> None:
+    """It is refused, not passed over."""
+    found = run("cost", "cms", "--explain", "publish", "--markdown")
+    assert found.exit_code == 2
+    assert "--markdown has the whole design" in found.stderr
 
 
 def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:

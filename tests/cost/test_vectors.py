@@ -15,6 +15,7 @@ from keyplan.cost.mutations import Mutation
 from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
 from keyplan.cost.pricelist import price_list
 from keyplan.cost.units import TABLE, Direction, Line, Request, batch_get, get_item, local_query_units, page_read
+from keyplan.cost.words import number
 from keyplan.design.sizes import ItemSizes
 from keyplan.design.traffic import Load, TableSettings, Traffic, traffic_from
 from keyplan.values import item_size
@@ -126,6 +127,13 @@ def test_an_hour_at_the_peak() -> None:
     """1,000 write units a second for an hour are 3.6 million."""
     payer = Payer(estimated(writes=100 * MONTH_SECONDS, peak=10), price_list("us-east-1"))
     assert payer.peak_hour_usd() == pytest.approx(3.6 * 0.625)
+
+
+def test_numbers_beyond_sense_stay_short() -> None:
+    """A slip in a traffic file doesn't fill the report with digits."""
+    assert [number(one) for one in (1e15, 9e43, 999_999_999_999_999, 12.25, 0.5)] == [
+        "1e+15", "9e+43", "999,999,999,999,999", "12.2", "0.5"
+    ]  # fmt: skip
 
 
 # Units

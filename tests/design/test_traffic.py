@@ -126,6 +126,20 @@ def test_contradictions_are_told() -> None:
     assert "below the usual" in found["entities.Thing.per_partition_max"]
 
 
+def test_contradictions_are_told_beside_other_faults() -> None:
+    found = faults(
+        {
+            "patterns": {"thing": {"per_second": 9, "peak_per_second": 3, "kept": 2}, "make": {"peak_per_second": "x"}},
+            "entities": {"Thing": {"per_partition": "many", "per_partition_max": 3}, "Thin": 3},
+        }
+    )
+    assert "below the average" in found["patterns.thing.peak_per_second"]
+    assert set(found) == {
+        "patterns.thing.peak_per_second", "patterns.thing.kept", "patterns.make.peak_per_second",
+        "entities.Thing.per_partition", "entities.Thin",
+    }  # fmt: skip
+
+
 def test_one_file_serves_two_versions_of_a_design() -> None:
     data = {"patterns": {"thing": {"per_second": 9}, "one_thing": {"per_second": 3}}}
     assert "patterns.one_thing" in faults(data)

@@ -31,6 +31,7 @@ def test_python_runs(path: Path, program: Program, tmp_path: Path, monkeypatch: 
 def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The commands of a page run one after the other, and give what is shown."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a runner of tests may have set it: pages show what has no terminal
     for command in commands_of(path):
         result = CliRunner().invoke(cli, command.arguments, prog_name="keyplan")
         asked = f"{place(path)}:{command.line}: keyplan {' '.join(command.arguments)}"

@@ -7,16 +7,16 @@ known, or of which no typical call can be thought of, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from keyplan.check.kinds import numbers_in
 from keyplan.check.reads import plans_in
 from keyplan.check.subject import Subject, counted
+from keyplan.cost.estimate import estimate_write
 from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import Mutation
-from keyplan.cost.trials import try_write
 from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.cost.words import number
 from keyplan.design.entity import CompiledEntity
@@ -101,11 +101,17 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return requests, list(_read(pattern, requests))
     if subject.owner is None:
         return [], []
-    cost = try_write(subject.design, subject.owner, pattern, subject.typical, facts)
+    cost = estimate_write(subject.owner, subject.design, pattern, facts)
     alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
     touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
     touched += [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
+    if cost.times != 1:
+        touched = [replace(one, line=_multiplied(one.line, cost.times)) for one in touched]
     return cost.requests, touched
+
+
+def _multiplied(line: Line, times: float) -> Line:
+    return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, by the items a call")
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:

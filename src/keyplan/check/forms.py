@@ -105,9 +105,9 @@ def _result(report: Report, one: Finding, position: int) -> dict[str, Any]:
     }
     if one.source is not None:
         path = _in_checkout(one.source.file)
-        absolute = Path(path).is_absolute()
+        relative = {"uri": quote(path), "uriBaseId": "%SRCROOT%"}
         location["physicalLocation"] = {
-            "artifactLocation": {"uri": Path(path).as_uri()} if absolute else {"uri": quote(path), "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": {"uri": Path(path).as_uri()} if Path(path).is_absolute() else relative,
             "region": {"startLine": one.source.line},
         }
     identity = hashlib.sha256(f"{report.design}\0{one.code}\0{one.place}".encode()).hexdigest()

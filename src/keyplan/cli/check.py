@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from keyplan.check.findings import Finding, Report
+    from keyplan.design.traffic import Traffic
+    from keyplan.opening import Design
 
 __all__ = ["command"]
 
@@ -80,7 +83,7 @@ def command(
     from keyplan.check.baseline import write_baseline as written
     from keyplan.check.findings import Severity
 
-    reports = [one for name in names for one in _checked(name, traffic)]
+    reports = _checked(names, traffic)
     if write_baseline is not None:
         count = written(write_baseline, reports)
         click.echo(f"{write_baseline}: {count} finding{'' if count == 1 else 's'}.", err=True)
@@ -94,18 +97,38 @@ def command(
         raise click.exceptions.Exit(FOUND)
 
 
-def _checked(name: str, traffic: Path | None) -> list[Report]:
-    """The reports of the designs that a name means: of one that can't work too."""
-    from keyplan.check.running import check, refused
-    from keyplan.cli.designs import find_all
+def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
+    """The reports of the designs that the names mean: of those that can't work too. Raises every fault at once."""
+    from keyplan.check.findings import Report
+    from keyplan.check.running import check
+    from keyplan.cli.collector import Collector
     from keyplan.design.traffic import read_traffic
+
+    collector = Collector("the designs can't be checked")
+    found = [one for name in names for one in collector.step(partial(_found, name)) or ()]
+    designs = [one for one in found if not isinstance(one, Report)]
+    loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
+    # One file serves all of them. Beside a design that doesn't compile it isn't read: names in it may be that design's
+    if traffic is not None and len(designs) == len(found):
+        compiled = [one.compiled for one in designs]
+        for one in designs:
+            loads[one] = collector.step(partial(read_traffic, traffic, one.compiled, *compiled))
+            if collector.errors:
+                break
+    collector.raise_all()
+    return [one if isinstance(one, Report) else check(one, loads[one]) for one in found]
+
+
+def _found(name: str) -> list[type[Design] | Report]:
+    """The designs that a name means, or the report of one that can't work. Raises as ``find_all`` does."""
+    from keyplan.check.running import refused
+    from keyplan.cli.designs import find_all
     from keyplan.errors import DesignError
 
     try:
-        designs = [one.design for one in find_all(name)]
+        return [one.design for one in find_all(name)]
     except DesignError as error:
         return [refused(error)]
-    return [check(one, None if traffic is None else read_traffic(traffic, one.compiled)) for one in designs]
 
 
 def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,12 +21,9 @@ if TYPE_CHECKING:
     from keyplan.cost.bills import Payer
     from keyplan.cost.pricelist import PriceList
     from keyplan.design.traffic import Traffic
-    from keyplan.errors import KeyplanError
     from keyplan.opening import Design
 
 __all__ = ["command"]
-
-T = TypeVar("T")
 
 DEFAULT_REGION = "us-east-1"
 
@@ -86,6 +83,8 @@ def command(
 
     if other is not None and (explain is not None or len(regions) > 1):
         raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")
+    if explain is not None and markdown:
+        raise click.UsageError("one pattern's arithmetic is text or --json: --markdown has the whole design")
     payers = _payers([name] if other is None else [name, other], traffic, regions, prices, explain)
     first, *others = payers[0]
     if other is not None:
@@ -111,37 +110,6 @@ def command(
 # What was asked for: every fault of it is told at once
 
 
-class _Collector:
-    """Runs steps, and keeps their errors for one report."""
-
-    def __init__(self) -> None:
-        self.errors: list[KeyplanError] = []
-
-    def step(self, make: Callable[[], T]) -> T | None:
-        """What the step gives, or None where it failed."""
-        from keyplan.errors import KeyplanError
-
-        try:
-            return make()
-        except KeyplanError as error:
-            self.errors.append(error)
-            return None
-
-    def raise_all(self) -> None:
-        """Raise what was wrong: an error as it is, or all of several as the faults of one."""
-        from keyplan.errors import Fault, RequestError
-
-        if len(self.errors) == 1:
-            raise self.errors[0]
-        if self.errors:
-            faults = [
-                fault
-                for error in self.errors
-                for fault in (error.faults or (Fault(error.place or "", error.message, error.hint, error.code),))
-            ]
-            raise RequestError(f"the cost can't be reckoned: {len(faults)} faults", faults=faults)
-
-
 def _payers(
     names: Sequence[str],
     traffic: Path | None,
@@ -150,13 +118,14 @@ def _payers(
     pattern: str | None,
 ) -> list[list[Payer]]:
     """For each design its payers, one a region. Raises every fault of what was asked at once."""
+    from keyplan.cli.collector import Collector
     from keyplan.cli.designs import find
     from keyplan.cost.bills import Payer
     from keyplan.cost.estimate import estimate
     from keyplan.cost.pricelist import price_list, read_price_list
     from keyplan.design.traffic import TableSettings
 
-    collector = _Collector()
+    collector = Collector("the cost can't be reckoned")
     designs = [one for one in (collector.step(partial(_design, find, name)) for name in names) if one is not None]
     own = {one.region: one for one in (collector.step(partial(read_price_list, path)) for path in files) if one}
     loads: list[Traffic] = []

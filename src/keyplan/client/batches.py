@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Hashable
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from keyplan.client.conversations import Conversation, Pause, Request
-from keyplan.errors import StoreError
+from keyplan.errors import DynamoDBError, StoreError
 
 __all__ = ["batch_get", "batch_write"]
 
@@ -21,6 +21,7 @@ IDLE_SECONDS_MAX = 30.0
 """A batch ends with an error when it has waited so long since the store last took anything of it."""
 PAUSE_SECONDS_MAX = 2.0
 PARALLEL_MAX = 20
+_THROTTLED = frozenset({"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"})
 
 Item = dict[str, dict[str, Any]]
 
@@ -84,14 +85,26 @@ def _until_done(
     take: Callable[[dict[str, Any]], list[Any]],
     what: str,
 ) -> Conversation[None]:
-    whole, idle_seconds = len(pending), 0.0
+    whole, idle_seconds, parallel = len(pending), 0.0, PARALLEL_MAX
     for attempt in count():
         chunks = [pending[start : start + chunk_max] for start in range(0, len(pending), chunk_max)]
         rest: list[Any] = []
-        for start in range(0, len(chunks), PARALLEL_MAX):
-            responses = yield [request(chunk) for chunk in chunks[start : start + PARALLEL_MAX]]
+        while chunks:
+            sent = chunks[:parallel]
+            try:
+                responses = yield [request(chunk) for chunk in sent]
+            except DynamoDBError as error:
+                if error.type not in _THROTTLED:
+                    raise
+                # A request of which nothing is let in fails as a whole. Which of the others were taken isn't known:
+                # all are made again, one after the other, so that what is taken is seen.
+                rest.extend(chain.from_iterable(chunks))
+                parallel = 1
+                break
             for response in responses:
                 rest.extend(take(response))
+            chunks = chunks[parallel:]
+            parallel = min(PARALLEL_MAX, 2 * parallel)
         if not rest:
             return
         if len(rest) < len(pending):

@@ -86,11 +86,14 @@ def until_ready(transport: Transport, name: str, found: dict[str, Any] | None = 
     while time.monotonic() < patience:
         found = found or describe_table(transport, name)
         if found is not None:
-            states = {found["TableStatus"], *(one["IndexStatus"] for one in found.get("GlobalSecondaryIndexes", ()))}
+            states = {
+                found["TableStatus"],
+                *(one.get("IndexStatus", "ACTIVE") for one in found.get("GlobalSecondaryIndexes", ())),
+            }
             if states == {"ACTIVE"}:
                 return found
             if "DELETING" in states:
-                raise StoreError(f"the table {name} or an index of it is being deleted", hint="try again when it is gone")
+                raise StoreError(f"the table {name}, or an index, is being deleted", hint="try again when it is gone")
         time.sleep(POLL_SECONDS)
         found = None
     raise StoreError(

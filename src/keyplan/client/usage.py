@@ -96,6 +96,8 @@ class Usage:
         return sorted(found, key=lambda one: (-(one.read_units + one.write_units), one.key))[:count]
 
     def _count(self, key: tuple[str | None, str], reads: float, writes: float) -> None:
+        if not reads and not writes:
+            return  # it failed, or the store doesn't tell what it took: no reason to forget another key
         counts = self._counts.get(key)
         if counts is None:
             over = 0.0

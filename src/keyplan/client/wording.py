@@ -97,7 +97,9 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
     shown = list(texts)
-    more = f" → and {len(shown) - CONDITIONS_MAX} more" if len(shown) > CONDITIONS_MAX else ""
+    if len(shown) <= CONDITIONS_MAX + 1:  # "and 1 more" would be no shorter
+        return " → ".join(shown)
+    more = f" → and {len(shown) - CONDITIONS_MAX} more"
     return " → ".join(shown[:CONDITIONS_MAX]) + more
 
 

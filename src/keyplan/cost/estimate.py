@@ -21,7 +21,15 @@ from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
 from keyplan.design.traffic import Load, Stored, Traffic, traffic_of
 from keyplan.design.typical import Typical
 
-__all__ = ["EntityEstimate", "Estimate", "PatternEstimate", "Throughput", "estimate", "estimate_pattern"]
+__all__ = [
+    "EntityEstimate",
+    "Estimate",
+    "PatternEstimate",
+    "Throughput",
+    "estimate",
+    "estimate_pattern",
+    "estimate_write",
+]
 
 
 @dataclass(frozen=True)
@@ -156,6 +164,24 @@ def estimate_pattern(cls: type[Any], name: str, traffic: Traffic | None = None) 
     return _Estimator(cls, design, traffic or traffic_of(design)).pattern(design.pattern(name))
 
 
+def estimate_write(cls: type[Any], design: CompiledDesign, pattern: WritePattern, facts: Facts) -> WriteCost:
+    """A write's typical call; with as many items, and as large ones, as its load says."""
+    traffic = facts.traffic
+    load = traffic.patterns.get(pattern.name, Load())
+    found = try_write(design, cls, pattern, facts.typical, facts)
+    if load.item_bytes is not None and found.entities:
+        own = {name: traffic.entities.get(name, Stored()) for name in found.entities}
+        sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
+        typical = Typical(design, {**traffic.entities, **sized})
+        found = try_write(design, cls, pattern, typical, Facts(typical, traffic))
+    if load.items is None or not found.items or load.items == found.items:
+        return found
+    times = load.items / found.items
+    why = f"for {load.items:g} items a call"
+    requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
+    return replace(found, requests=requests, times=times)
+
+
 class _Estimator:
     def __init__(self, cls: type[Any], design: CompiledDesign, traffic: Traffic) -> None:
         self.cls = cls
@@ -178,7 +204,7 @@ class _Estimator:
             except Problem as problem:
                 failure = str(problem)
         else:
-            write = self._write(pattern, load)
+            write = estimate_write(self.cls, self.design, pattern, self.facts)
             requests, notes, failure = write.requests, write.notes, write.failure
         return PatternEstimate(
             id=pattern.id,
@@ -190,21 +216,6 @@ class _Estimator:
             notes=notes,
             failure=failure,
         )
-
-    def _write(self, pattern: WritePattern, load: Load) -> WriteCost:
-        """A write's typical call; with as many items, and as large ones, as its load says."""
-        found = try_write(self.design, self.cls, pattern, self.typical, self.facts)
-        if load.item_bytes is not None and found.entities:
-            own = {name: self.traffic.entities.get(name, Stored()) for name in found.entities}
-            sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
-            typical = Typical(self.design, {**self.traffic.entities, **sized})
-            found = try_write(self.design, self.cls, pattern, typical, Facts(typical, self.traffic))
-        if load.items is None or not found.items or load.items == found.items:
-            return found
-        times = load.items / found.items
-        why = f"for {load.items:g} items a call"
-        requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
-        return replace(found, requests=requests)
 
     def entity(self, entity: CompiledEntity) -> EntityEstimate | None:
         """What is stored of an entity; None where no typical item can be thought of."""

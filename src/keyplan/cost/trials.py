@@ -53,6 +53,7 @@ class WriteCost:
     """The requests of one typical call of a write. ``notes`` tells what was assumed; ``failure`` why no call could be
     found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
     it was supposed to find. ``items`` are written, of ``entities``; ``mutations`` and ``batched`` are these items.
+    ``times``: the requests' write units are multiplied by that, since a call writes more items than were made up.
     """
 
     requests: list[Request]
@@ -64,6 +65,7 @@ class WriteCost:
     entities: tuple[str, ...] = ()
     mutations: tuple[Mutation, ...] = ()
     batched: tuple[Mutation, ...] = ()
+    times: float = 1.0
 
 
 @dataclass(frozen=True)

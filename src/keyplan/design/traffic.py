@@ -312,12 +312,8 @@ def _contradictions(data: Any) -> Iterable[Fault]:
         members = data.get(place) if isinstance(data, Mapping) else None
         for name, given in members.items() if isinstance(members, Mapping) else ():
             low, high = (given.get(one) if isinstance(given, Mapping) else None for one in (usual, most))
-            if _is_number(low) and _is_number(high) and high < low:
+            if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
                 yield Fault(f"{place}.{name}.{most}", told.format(high, low))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:

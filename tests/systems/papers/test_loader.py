@@ -279,6 +279,23 @@ def test_faults_of_csl_by_line(empty: Papers, tmp_path: Path) -> None:
     assert all(empty.paper(name) for name in "acdf")
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('[\n{"id": "a", "title": "A [1"},\n', 3),
+        ('{"items": [{"id": "a", "title": "A"}\n', 2),
+        ('[{"id": "a", "title": "A"}]', None),
+        ('{"items": [{"id": "a", "title": "A [1"}]}', None),
+        ('{"id": "a", "title": "A ["}\n{"id": "b", "title": "B"}\n', None),
+    ],
+)
+def test_a_list_that_was_cut_off_is_told(empty: Papers, tmp_path: Path, text: str, line: int | None) -> None:
+    report = loaded(empty, tmp_path / "a.json", text)
+    wanted = [] if line is None else [f"a.json:{line}: the list isn't closed (the file may be cut off: fetch it again)"]
+    assert told(report) == wanted
+    assert empty.paper("a") is not None
+
+
 def test_what_is_no_bibliography(empty: Papers, tmp_path: Path) -> None:
     report = loaded(empty, tmp_path / "a.json", '"just a text"\n')
     assert told(report) == ["a.json:1: not an entry: '\"just a text\"'"]

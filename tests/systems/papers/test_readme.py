@@ -13,7 +13,7 @@ import keyplan.systems.papers
 from keyplan.systems.papers import Author, Paper, Papers
 from keyplan.systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
 from keyplan.systems.papers.sample import sample
-from tests.cli.support import run
+from tests.cli.support import json_of, run
 from tests.repository.files import ROOT
 from tests.systems.measuring import check_rows, rows_of, text_of
 from tests.systems.papers.test_loader import KRR
@@ -71,6 +71,27 @@ def test_rows_are_stored(sampled: Papers) -> None:
 def test_numbers_are_named() -> None:
     for said in (f"{AUTHORS_MAX} authors", f"{TOPICS_MAX} topics", f"after {DRAFT_KEPT.days} days"):
         assert said in README, said
+
+
+def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    command = "cost papers --traffic src/keyplan/systems/papers/traffic.toml"
+    assert f"keyplan {command}\n" in README
+    patterns = json_of(*command.split())["patterns"]
+    said = {
+        (
+            one["id"],
+            one["pattern"],
+            ", ".join(request["operation"] for request in one["requests"]),
+            f"{one['read_units']:g}",
+            f"{one['usd_million_calls']:g}",
+            f"{one['per_second']:g}",
+            f"{one['usd_month']:.2f}",
+        )
+        for one in patterns
+        if one["id"] in {"A1", "A2", "A3", "A4", "A5"}
+    }
+    assert said == {tuple(row) for row in rows_of(README, "The cost model")[1:]}
 
 
 # The open questions

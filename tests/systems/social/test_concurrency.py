@@ -14,7 +14,7 @@ import pytest
 from keyplan.errors import KeyplanError, Refused
 from keyplan.systems.social import Comment, Like, Post, Social, conversation_of
 from tests.systems.social.support import assert_whole, everything, people
-from tests.systems.support import all_pages, in_processes
+from tests.systems.support import STORES, all_pages, in_processes, open_on
 
 WORKERS = 8
 NAMES = tuple(f"u{number}" for number in range(6))
@@ -60,11 +60,13 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_life_in_processes(file: Path) -> None:
+@pytest.mark.parametrize("store", [one for one in STORES if one != "memory"])
+def test_a_life_in_processes(store: str, tmp_path: Path) -> None:
     """Everything that users do, by four processes at once, with thresholds that six users reach."""
-    said = in_processes(LIFE, [[str(file), str(number)] for number in range(4)])
-    assert sum(int(one) for one in said) > 60
-    with Social.open(file, create=False) as social:
+    with open_on(Social, store, tmp_path) as social:
+        people(social, *NAMES)
+        said = in_processes(LIFE, [[social.store.url, str(number)] for number in range(4)])
+        assert sum(int(one) for one in said) > 60
         there = everything(social)
         posts = {one.post_id for one in there[Post]}
         for left in {one.post_id for one in [*there[Like], *there[Comment]]} - posts:

@@ -107,3 +107,14 @@ def test_every_pattern_is_explained(name: str) -> None:
     found = json_of("explain", "social", name)
     assert found["proof"]
     assert found["operation"] != "Scan"
+
+
+def test_the_feed_is_explained_whole() -> None:
+    """Four conditions, one after the other, and none of them hidden."""
+    found = json_of("explain", "social", "feed")["key_condition"].split(" → ")
+    assert [one.partition(",")[0] for one in found] == [
+        "gsi1pk = user#{user_id}#following",
+        "pk = user#{user_id}#timeline",
+        "pk = user#{Following.followed_id}#post",
+        "pk = user#{TimelineEntry.author_id}#post",
+    ]

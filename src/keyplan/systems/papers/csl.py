@@ -64,22 +64,30 @@ class _Objects:
         self._text = ""
         self._line = 1
         self._others: list[Trouble] = []
+        self._open = 0
+        """How many brackets between the objects are open."""
+        self._broken = False
+        """Whether a fault was found that may be why a bracket isn't seen to be closed."""
 
     def __iter__(self) -> Iterator[tuple[int, str | None]]:
         self._more()
         wrapper = _WRAPPER.match(self._text)
         if wrapper:
+            self._open = 1
             self._drop(wrapper.end())
         while self._begin():
             line, end = self._line, self._end()
             if end is None or self._swallowed(end):
                 again = self._next_like_this(end)
+                self._broken = True
                 yield line, None
                 self._drop(again)
             else:
                 found = self._text[:end]
                 self._drop(end)
                 yield line, found
+        if self._open > 0 and not self._broken:
+            self._others.append(Trouble(self._line, "the list isn't closed", "the file may be cut off: fetch it again"))
 
     def _more(self) -> bool:
         """Read on; False at the end of the file."""
@@ -102,7 +110,9 @@ class _Objects:
 
     def _pass(self, count: int) -> None:
         """Pass over what stands between objects: commas and brackets, and nothing else."""
+        self._open += self._text.count("[", 0, count) - self._text.count("]", 0, count)
         other = self._text[:count].lstrip(_BETWEEN)
+        self._broken = self._broken or bool(other)
         if other and len(self._others) < TOLD_TOGETHER:
             line = self._line + self._text.count("\n", 0, count - len(other))
             self._others.append(Trouble(line, f"not an entry: {' '.join(other.split())[:60]!r}"))

@@ -1,0 +1,113 @@
+"""A table that another process makes, changes or deletes at this moment; and one that isn't described as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Index, Key, Table, read
+from keyplan.client import tables
+from keyplan.client.conversations import Request
+from keyplan.client.transports.embedded import InProcess
+from keyplan.engine import Engine
+from keyplan.errors import StoreError
+from keyplan.store import Store, open_store
+
+# mypy: disable-error-code="empty-body"
+
+BY_AUTHOR = Index("BY_AUTHOR", "author_pk", "author_sk")
+
+
+class Note(Entity):
+    name: str
+    author: str
+
+    primary = Key("NOTE#{name}", "META")
+    by_author = Key("AUTHOR#{author}", "{name}", index=BY_AUTHOR)
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[BY_AUTHOR])
+
+    @read("N1")
+    def note(self, name: str) -> Note | None: ...
+
+
+class Slow:
+    """An engine whose table is for some descriptions in other states than ACTIVE."""
+
+    def __init__(self, engine: Engine, states: list[str], index_states: list[str] | None = None) -> None:
+        self.engine = engine
+        self.states = states
+        self.index_states = index_states or []
+
+    def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        answer = deepcopy(self.engine.call(operation, parameters))
+        if operation == "DescribeTable":
+            if self.states:
+                answer["Table"]["TableStatus"] = self.states.pop(0)
+            if self.index_states:
+                answer["Table"]["GlobalSecondaryIndexes"][0]["IndexStatus"] = self.index_states.pop(0)
+        return answer
+
+    def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [self.call(*one) for one in requests]
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "POLL_SECONDS", 0)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:") as made:
+        made.call("CreateTable", Notes.table.create_request("notes"))
+        yield made
+
+
+def opened(slow: Slow, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The design's store, on the slow engine."""
+    store = Store(InProcess(slow.call, slow.engine.close), ":memory:", "notes", local=True)
+    monkeypatch.setattr("keyplan.store._embedded", lambda *_: store)
+    return open_store(":memory:", Notes.compiled, create=None)
+
+
+def test_opening_waits_for_a_table_that_another_process_makes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else its first call would fail."""
+    slow = Slow(engine, ["CREATING", "CREATING"])
+    opened(slow, monkeypatch)
+    assert slow.states == []
+
+
+def test_opening_does_not_wait_for_a_table_that_changes(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be used meanwhile, and a service mustn't stand still for an index that is filled."""
+    slow = Slow(engine, ["UPDATING", "UPDATING"], ["ACTIVE"])
+    opened(slow, monkeypatch)
+    assert slow.states == ["UPDATING"]
+
+
+def test_a_table_that_is_being_deleted_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StoreError, match="is being deleted") as raised:
+        opened(Slow(engine, ["DELETING"]), monkeypatch)
+    assert raised.value.place == "Notes.open"
+
+
+def test_readiness_is_that_of_the_indexes_too(engine: Engine) -> None:
+    slow = Slow(engine, ["UPDATING"], ["CREATING", "CREATING", "ACTIVE"])
+    found = tables.until_ready(slow, "notes")
+    assert found["TableStatus"] == "ACTIVE"
+    assert slow.index_states == []
+
+
+@pytest.mark.parametrize("answer", [{}, {"Table": None}, {"Table": []}, {"Table": {"TableStatus": "ACTIVE"}}])
+def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
+    class Other(Slow):
+        def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+            return answer
+
+    with pytest.raises(StoreError, match="doesn't describe its table"):
+        tables.describe_table(Other(engine, []), "notes")

@@ -1,0 +1,82 @@
+"""Batches of which whole requests are refused, since the table is throttled: they go on while any is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Key, Put, Table
+from keyplan.client.batches import PARALLEL_MAX
+from keyplan.errors import DynamoDBError, StoreError
+from tests.client.support import record
+
+
+class Note(Entity):
+    name: str
+
+    primary = Key("NOTE#{name}", "META")
+
+
+class Notes(Design):
+    table = Table("notes", entities=[Note])
+
+
+NOTES = [Note(name=f"{number:05}") for number in range(25 * (PARALLEL_MAX + 5))]
+KEYS = [{"name": one.name} for one in NOTES]
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    found: list[float] = []
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", found.append)
+    return found
+
+
+def refusing(which: Callable[[int], bool], kind: str = "ProvisionedThroughputExceededException") -> Any:
+    """A store that refuses some of the batches' requests, by their number."""
+    number = -1
+
+    def around(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        nonlocal number
+        number += operation.startswith("Batch")
+        if operation.startswith("Batch") and which(number):
+            raise DynamoDBError("too much", type=kind)
+        return call(operation, parameters)  # type: ignore[no-any-return]
+
+    return around
+
+
+def test_nothing_is_lost_when_most_requests_are_refused(pauses: list[float]) -> None:
+    with Notes.open(":memory:") as notes:
+        record(notes).around = refusing(lambda number: number % 3 > 0)
+        notes.batch([Put(one) for one in NOTES])
+        assert notes.get_many(Note, [*KEYS, {"name": "nowhere"}]) == [*NOTES, None]
+    assert pauses
+
+
+def test_after_a_refusal_requests_are_made_one_by_one_and_then_in_parallel_again() -> None:
+    """Else those that were taken beside a refused one would be made again and again."""
+    with Notes.open(":memory:") as notes:
+        recorder = record(notes)
+        recorder.around = refusing(lambda number: number == 3)
+        notes.batch([Put(one) for one in NOTES])
+        writes = [one for name, one in recorder.requests if name == "BatchWriteItem"]
+        assert len(writes) <= len(NOTES) // 25 + PARALLEL_MAX
+
+
+def test_a_store_that_refuses_everything_is_told(pauses: list[float]) -> None:
+    with Notes.open(":memory:") as notes:
+        record(notes).around = refusing(lambda number: True)
+        with pytest.raises(StoreError, match=r"625 of 625 writes .* weren't taken by the store, none for 3\d s"):
+            notes.batch([Put(one) for one in NOTES])
+    assert 30 <= sum(pauses) < 33
+
+
+def test_other_errors_end_it_at_once(pauses: list[float]) -> None:
+    with Notes.open(":memory:") as notes:
+        record(notes).around = refusing(lambda number: number == 1, "ValidationException")
+        with pytest.raises(DynamoDBError, match="too much"):
+            notes.batch([Put(one) for one in NOTES])
+    assert pauses == []

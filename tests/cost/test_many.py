@@ -1,0 +1,101 @@
+# mypy: disable-error-code="empty-body"
+"""Reads of very many items: a part is gone through, and the units are taken in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from keyplan import Cursor, Design, Each, Entity, Key, Page, Table, Through, read
+from keyplan.cost import facts
+from keyplan.cost.estimate import estimate
+from keyplan.design.traffic import COUNT_MAX, traffic_from
+
+
+class User(Entity):
+    user_id: str
+
+    primary = Key("USER#{user_id}", "HEAD")
+
+
+class Follow(Entity):
+    user_id: str
+    followed_id: str
+
+    primary = Key("USER#{user_id}", "FOLLOWS#{followed_id}")
+
+
+class Post(Entity):
+    user_id: str
+    number: int
+    text: str
+
+    primary = Key("POSTS#{user_id}", "{number:08d}")
+
+
+class Whole(NamedTuple):
+    user: User
+    follows: list[Follow]
+
+
+class Network(Design):
+    table = Table("network")
+
+    @read("N1")
+    def whole(self, user_id: str) -> Whole | None: ...
+
+    @read("N2")
+    def users(self, user_id: Each[str]) -> list[User]: ...
+
+    @read("N3")
+    def posts_of(self, user_id: Each[str]) -> list[Post]: ...
+
+    @read("N4", scan=True)
+    def every(self) -> Iterator[Post]: ...
+
+    @read("N5", through=Through(Follow, user_id="followed_id"))
+    def followed(self, user_id: str) -> list[User]: ...
+
+    @read("N6", through=Through(Follow, user_id="followed_id"), newest_first=True)
+    def posts(self, user_id: str) -> list[Post]: ...
+
+    @read("N7", through=Through(Follow, user_id="followed_id"), newest_first=True)
+    def flow(self, user_id: str) -> Iterator[Post]: ...
+
+    @read("N8", through=Through(Follow, user_id="followed_id"), newest_first=True)
+    def feed(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]: ...
+
+
+NAMES = tuple(Network.compiled.reads)
+
+
+def reckoned(items: float, per_partition: float) -> dict[str, Any]:
+    """Each read's estimate, with so many items, and so many in what they lead to."""
+    data = {
+        "patterns": {name: {"items": items} for name in NAMES if name != "whole"},
+        "entities": {"Follow": {"per_partition": items}, "Post": {"per_partition": per_partition, "count": items}},
+    }
+    return {one.name: one for one in estimate(Network, traffic_from(data, Network.compiled)).patterns}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bounds so low that they matter, the units are nearly those of going through all items."""
+    exact = reckoned(2000, 6)[name]
+    for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
+        monkeypatch.setattr(facts, bound, most)
+    part = reckoned(2000, 6)[name]
+    assert part.read_units == pytest.approx(exact.read_units, rel=0.15)
+    if name != "posts_of":  # ten values of six posts each are few
+        assert len(part.requests) <= len(exact.requests)
+        assert all("a part of the items was gone through" in one.lines[0].why for one in part.requests)
+
+
+def test_the_most_that_a_traffic_file_may_say_is_priced_too() -> None:
+    """A slip of the pen isn't gone through item by item: requests are counted, not seconds."""
+    found = reckoned(COUNT_MAX, COUNT_MAX)
+    for name in NAMES:
+        assert 1 <= len(found[name].requests) < 12_000, name
+        assert found[name].read_units > COUNT_MAX / 100, name
