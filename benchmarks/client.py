@@ -28,6 +28,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from benchmarks.import_time import import_ms
 from benchmarks.rivals import FIELDS, IDS, RIVALS, Calls, Contender
 from keyplan import Cursor, Design, Each, Entity, Key, Page, Table, read
 
@@ -171,7 +172,7 @@ def rows_of(found: list[Contender]) -> list[list[str]]:
     return rows
 
 
-def write_page(rows: list[list[str]], rounds: int) -> None:
+def write_page(rows: list[list[str]], rounds: int, imports: dict[str, float]) -> None:
     """Put the table between the page's markers."""
     names = ["boto3", "botocore", "pynamodb", "aiobotocore", "aiodynamo", "pydynox", "dyntastic", "urllib3", "aiohttp"]
     versions: list[str] = []
@@ -187,6 +188,10 @@ def write_page(rows: list[list[str]], rounds: int) -> None:
         *("| " + " | ".join(row) + " |" for row in rows),
         "",
         f"Medians of {rounds} rounds. {machine}; {', '.join(versions)}.",
+        "",
+        "| at a program's start | CPU |",
+        "|---|---:|",
+        *(f"| {name} | {spent:,.0f} ms |" for name, spent in imports.items()),
     ]
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(BEGIN)
@@ -228,8 +233,11 @@ def main() -> int:
     for row in rows:
         table.add_row(*row)
     console.print(table)
+    imports = import_ms(options.rounds)
+    for name, spent in imports.items():
+        console.print(f"{name}: {spent:.0f} ms")
     if options.write:
-        write_page(rows, options.rounds)
+        write_page(rows, options.rounds, imports)
         console.print(f"written to {PAGE.name}")
     return 0
 

@@ -281,4 +281,5 @@ class DynamoDBError(KeyplanError):
         self.fields: dict[str, Any] = dict(fields or {})
 
     def __str__(self) -> str:
-        return f"{self.type}: {self.message}"
+        text = f"{self.type}: {self.message}"
+        return f"{text}\n  → {self.hint}" if self.hint else text

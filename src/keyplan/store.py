@@ -211,7 +211,7 @@ def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> None:
         elif found is not None and found["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
             found = until_ready(store.transport, store.table_name, found)
     except DynamoDBError as error:
-        raise StoreError(f"{store.url}: {error}", place=place, hint=error.hint) from error
+        raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error
     except StoreError as error:
         error.place = error.place or place
         raise

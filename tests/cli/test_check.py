@@ -170,6 +170,24 @@ def test_one_traffic_file_serves_every_design_that_is_named(inbox: Path) -> None
     assert run("check", "inbox.py", "--traffic", "traffic.toml").stderr.count("no such pattern") == 1
 
 
+def test_each_of_several_files_imports_from_its_own_folder(folder: Path) -> None:
+    """As where a hook names all the designs of a repository: findings stand in their own files."""
+    for name, template in (("one", "MESSAGES"), ("two", "MESSAGE#{message_id}")):
+        (folder / name).mkdir()
+        entity, design = INBOX.replace("MESSAGES", template).split("class Inbox")
+        (folder / name / "entities.py").write_text(entity)
+        imports = "from entities import Message\nfrom keyplan import Cursor, Design, Page, Table, read\n"
+        design = design.replace("limit", "message_id: str, limit") if name == "two" else design
+        (folder / name / "design.py").write_text(f"{imports}\n\nclass Inbox{design}")
+    reports = json.loads(run("check", "one/design.py", "two/design.py", "--json").stdout)["reports"]
+    assert [[(one["code"], one["file"]) for one in each["findings"]] for each in reports] == [
+        [("KP201", "one/entities.py")],
+        [],
+    ]
+    swapped = json.loads(run("check", "two/design.py", "one/design.py", "--json").stdout)["reports"]
+    assert [len(each["findings"]) for each in swapped] == [0, 1]
+
+
 @pytest.mark.usefixtures("inbox")
 def test_all_names_that_mean_nothing_are_told_at_once() -> None:
     found = run("check", "nowhere.py", "zzz", "inbox.py", "--traffic", "none.toml")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from keyplan.cli.designs import apart, find
 from tests.cli.support import json_of, run
 
 DESIGN = """
@@ -92,6 +94,24 @@ def test_a_file_that_fails_is_told_with_its_line(folder: Path, text: str, told: 
     assert "Traceback" not in found.output
     if "Error" in told:
         assert "bad.py:1" in found.stderr
+
+
+def test_what_is_installed_below_a_designs_folder_stays_imported(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A design kept apart from another takes only its own modules with it: not those of a .venv beside it."""
+    monkeypatch.delitem(sys.modules, "helper", raising=False)
+    packages = notes.parent / ".venv" / "lib" / "site-packages"
+    packages.mkdir(parents=True)
+    (packages / "installed_below.py").write_text("")
+    notes.write_text(f"import sys; sys.path.append({str(packages)!r}); import installed_below\n{DESIGN}")
+    with apart(str(notes)) as forgotten:
+        find(str(notes))
+    try:
+        assert "installed_below" in sys.modules
+        assert "helper" in forgotten
+        assert forgotten.keys().isdisjoint(sys.modules)
+        assert str(packages) not in sys.path
+    finally:
+        del sys.modules["installed_below"]
 
 
 def test_only_systems_have_samples_and_loaders(notes: Path) -> None:

@@ -216,6 +216,18 @@ def test_one_patterns_arithmetic_isnt_markdown() -> None:
     assert "--markdown has the whole design" in found.stderr
 
 
+def test_each_of_two_designs_imports_from_its_own_folder(tmp_path: Path) -> None:
+    """Two checkouts have modules of the same names."""
+    for name, size in (("old", 100), ("new", 6000)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sizes.py").write_text(f"TEXT = 'x' * {size}\n")
+        text = "from sizes import TEXT\n" + BEFORE.format(projection="", more="")
+        text = text.replace("import Design, Entity,", "import Design, Entity, Field,")
+        (tmp_path / name / "designs.py").write_text(text.replace("text: str", "text: str = Field(examples=[TEXT])"))
+    found = run("cost", f"{tmp_path}/old/designs.py", f"{tmp_path}/new/designs.py")
+    assert "| `note` | read units a call | 0.5 | 1 | +100% |" in found.stdout, found.output
+
+
 def test_two_designs_are_compared_whole(designs: tuple[str, str, str]) -> None:
     """Not at several regions' prices, and not one pattern of them."""
     before, after, _ = designs

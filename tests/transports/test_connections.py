@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import gzip
 import os
 import signal
 import threading
 import time
+import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -179,6 +181,17 @@ def test_one_store_in_several_event_loops(notes: Notes, store: FaultyStore) -> N
     while store.open_connections > 1 and time.monotonic() < deadline:
         time.sleep(0.01)
     assert store.open_connections == 1  # the synchronous one
+
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def known() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        await asyncio.gather(*(_one(notes) for _ in range(9)))  # more than there are connections
+
+    for _ in range(4):
+        asyncio.run(known())
+    gc.collect()
+    assert [loop() for loop in loops[:-1]] == [None] * 3
 
     threads = [threading.Thread(target=asyncio.run, args=(_one(notes),)) for _ in range(3)]
     for thread in threads:

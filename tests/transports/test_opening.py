@@ -136,6 +136,15 @@ def test_credentials_that_are_no_good(kind: str, says: str, store: FaultyStore) 
         assert store.received["GetItem"] == before + 1
 
 
+def test_a_table_that_is_gone(store: FaultyStore) -> None:
+    """Somebody deleted it while the design was open: DynamoDB's words don't say where to look."""
+    with Notes.open(store.url(), create=True) as notes:
+        store.engine.call("DeleteTable", {"TableName": "notes"})
+        with pytest.raises(DynamoDBError, match="ResourceNotFoundException") as raised:
+            notes.note("b", 1)
+    assert "see that the table is there" in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

@@ -49,7 +49,7 @@ class _Touched:
 
     entity: CompiledEntity
     key: CompiledKey
-    partition: Any
+    partition: tuple[Any, ...]
     line: Line
     updates: bool = False
 
@@ -122,11 +122,11 @@ def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:
         return
     match plan:
         case GetPlan():
-            yield _Touched(plan.entity, plan.entity.primary, None, line)
+            yield _Touched(plan.entity, plan.entity.primary, (), line)
         case ClaimPlan():
-            yield _Touched(plan.entity, plan.claim, None, line)
+            yield _Touched(plan.entity, plan.claim, (), line)
         case QueryPlan():
-            yield _Touched(plan.matches[0].entity, plan.key, None, line)
+            yield _Touched(plan.matches[0].entity, plan.key, (), line)
         case _:
             pass
 
@@ -141,13 +141,22 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
     updates = mutation.before is not None and mutation.after is not None
     for line in mutation.lines(table, transactional=transactional):
         if line.target == TABLE:
-            yield _Touched(entity, entity.primary, item[table.partition.name], line, updates)
+            partition = tuple(item[table.partition.name].values())
+            yield _Touched(entity, entity.primary, _without_shard(entity.primary, partition), line, updates)
             continue
         index = next(one for one in table.indexes if one.name == line.target)
         key = next((one for one in entity.index_keys if one.place == line.target), None)
         entry = entry_of(table, index, item)
         if key is not None:
-            yield _Touched(entity, key, None if entry is None else entry.key[: len(index.partition)], line, updates)
+            partition = () if entry is None else tuple(entry.key[: len(index.partition)])
+            yield _Touched(entity, key, _without_shard(key, partition), line, updates)
+
+
+def _without_shard(key: CompiledKey, partition: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A partition key as it is before it is spread over shards: what goes there is divided by their number later."""
+    if key.shards == 1 or not partition:
+        return partition
+    return (str(partition[0]).rpartition("#")[0], *partition[1:])
 
 
 def _busiest(subject: Subject, pattern: ReadPattern | WritePattern, touched: list[_Touched]) -> Iterator[Demand]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,8 @@ import click
 from keyplan.cli.options import json_option, tells_errors
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from rich.console import Console
 
     from keyplan.check.findings import Finding, Report
@@ -105,7 +108,9 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     from keyplan.design.traffic import read_traffic
 
     collector = Collector("the designs can't be checked")
-    found = [one for name in names for one in collector.step(partial(_found, name)) or ()]
+    modules: dict[type[Design], dict[str, ModuleType]] = {}
+    others = modules if names[1:] else None
+    found = [one for name in names for one in collector.step(partial(_found, name, others)) or ()]
     designs = [one for one in found if not isinstance(one, Report)]
     loads: dict[type[Design], Traffic | None] = dict.fromkeys(designs)
     # One file serves all of them. Beside a design that doesn't compile it isn't read: names in it may be that design's
@@ -116,19 +121,33 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
             if collector.errors:
                 break
     collector.raise_all()
-    return [one if isinstance(one, Report) else check(one, loads[one]) for one in found]
+    reports: list[Report] = []
+    for each in found:
+        if isinstance(each, Report):
+            reports.append(each)
+            continue
+        sys.modules.update(modules.get(each, {}))  # they say where classes stand
+        reports.append(check(each, loads[each]))
+    return reports
 
 
-def _found(name: str) -> list[type[Design] | Report]:
-    """The designs that a name means, or the report of one that can't work. Raises as ``find_all`` does."""
+def _found(name: str, modules: dict[type[Design], dict[str, ModuleType]] | None) -> list[type[Design] | Report]:
+    """The designs that a name means, or the report of one that can't work. ``modules`` gets what each was imported
+    with; None: there are no others to keep it apart from. Raises as ``find_all`` does.
+    """
     from keyplan.check.running import refused
-    from keyplan.cli.designs import find_all
+    from keyplan.cli.designs import apart, find_all
     from keyplan.errors import DesignError
 
     try:
-        return [one.design for one in find_all(name)]
+        if modules is None:
+            return [one.design for one in find_all(name)]
+        with apart(name) as own:
+            found = [one.design for one in find_all(name)]
     except DesignError as error:
         return [refused(error)]
+    modules.update(dict.fromkeys(found, own))
+    return list(found)
 
 
 def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:

@@ -7,7 +7,8 @@ How the terminal's tables look is in ``cost_tables.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,6 @@ import click
 from keyplan.cli.options import json_option, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.cli.designs import Found
     from keyplan.cost.bills import Payer
     from keyplan.cost.pricelist import PriceList
     from keyplan.design.traffic import Traffic
@@ -119,14 +119,14 @@ def _payers(
 ) -> list[list[Payer]]:
     """For each design its payers, one a region. Raises every fault of what was asked at once."""
     from keyplan.cli.collector import Collector
-    from keyplan.cli.designs import find
     from keyplan.cost.bills import Payer
     from keyplan.cost.estimate import estimate
     from keyplan.cost.pricelist import price_list, read_price_list
     from keyplan.design.traffic import TableSettings
 
     collector = Collector("the cost can't be reckoned")
-    designs = [one for one in (collector.step(partial(_design, find, name)) for name in names) if one is not None]
+    load = partial(_design, alone=not names[1:])
+    designs = [one for one in (collector.step(partial(load, name)) for name in names) if one is not None]
     own = {one.region: one for one in (collector.step(partial(read_price_list, path)) for path in files) if one}
     loads: list[Traffic] = []
     if len(designs) == len(names):
@@ -150,8 +150,11 @@ def _payers(
     ]
 
 
-def _design(find: Callable[[str], Found], name: str) -> type[Design]:
-    return find(name).design
+def _design(name: str, *, alone: bool) -> type[Design]:
+    from keyplan.cli.designs import apart, find
+
+    with nullcontext() if alone else apart(name):
+        return find(name).design
 
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:

@@ -19,6 +19,8 @@ __all__ = ["show_cost", "show_pattern"]
 REQUESTS_MAX = 12
 WIDE = 100
 """Columns of a terminal from which on there is room for the operations of a call."""
+WIDE_WITH_RATES = 112
+"""The same where rates are known: three columns more, which would be cut."""
 
 
 def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
@@ -57,7 +59,7 @@ def _show_patterns(out: Console, payer: Payer) -> None:
     known = found.traffic.known
     table = _table("Patterns, and the units of a call")
     table.add_column("Id", no_wrap=True)
-    wide = out.width >= WIDE
+    wide = out.width >= (WIDE_WITH_RATES if known else WIDE)
     table.add_column("Pattern", overflow="fold", min_width=12, ratio=None if wide else 1)
     if wide:
         table.add_column("A call is", overflow="fold", ratio=1, min_width=19)

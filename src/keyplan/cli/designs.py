@@ -9,6 +9,8 @@ import importlib.util
 import re
 import sys
 import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +19,7 @@ from keyplan.errors import KeyplanError, RequestError, UnknownDesign
 from keyplan.opening import Design
 from keyplan.systems import SYSTEM_NAMES, System, system
 
-__all__ = ["Found", "find", "find_all", "find_system"]
+__all__ = ["Found", "apart", "find", "find_all", "find_system"]
 
 _HINT = "NAME is a built-in system ({}), module:Class, or path/to/file.py:Class"
 
@@ -59,6 +61,33 @@ def find_all(name: str) -> list[Found]:
     module, where, _ = _imported(name)
     local = [one for one in _designs_of(module).values() if one.__module__ == module.__name__]
     return [Found(_file_name(one.__name__), one) for one in local or [_design_in(module, where, "")]]
+
+
+@contextmanager
+def apart(name: str) -> Generator[dict[str, ModuleType]]:
+    """Find a design beside others: what is imported meanwhile of its file's folder is forgotten afterwards, since the
+    other designs' folders have modules of the same names. Gives these modules, once they are forgotten.
+    """
+    known, path = set(sys.modules), list(sys.path)
+    forgotten: dict[str, ModuleType] = {}
+    try:
+        yield forgotten
+    finally:
+        where = name.rpartition(":")[0] or name
+        if where.endswith(".py"):
+            sys.path[:] = path
+            folder = Path(where).expanduser().resolve().parent
+            own = [one for one in sys.modules.keys() - known if _stands_in(folder, sys.modules[one])]
+            forgotten.update((one, sys.modules.pop(one)) for one in own)
+
+
+def _stands_in(folder: Path, module: ModuleType) -> bool:
+    """Whether a module is of the folder, and not of what is installed below it (``.venv``), or Keyplan's own."""
+    file = getattr(module, "__file__", None)
+    if file is None or module.__name__.partition(".")[0] == "keyplan":
+        return False
+    path = Path(file).resolve()
+    return path.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(path.parts)
 
 
 def _imported(name: str) -> tuple[ModuleType, str, str]:

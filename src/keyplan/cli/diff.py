@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -78,13 +76,15 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
 
 def _both(old: str, new: str) -> tuple[Found, Found]:
     """The two designs. Raises the error of one that can't be found, or one error with both."""
+    from keyplan.cli.designs import apart, find
     from keyplan.errors import Fault, KeyplanError, RequestError
 
     found: list[Found] = []
     errors: list[tuple[str, KeyplanError]] = []
     for name in (old, new):
         try:
-            found.append(_apart(name))
+            with apart(name):
+                found.append(find(name))
         except KeyplanError as error:
             errors.append((name, error))
     if len(errors) == 1:
@@ -93,24 +93,6 @@ def _both(old: str, new: str) -> tuple[Found, Found]:
         faults = [Fault(name, str(error)) for name, error in errors]
         raise RequestError("neither design can be compared", faults=faults)
     return found[0], found[1]
-
-
-def _apart(name: str) -> Found:
-    """The design of that name. Modules of its folder are forgotten again: the other design has others of that name."""
-    from keyplan.cli.designs import find
-
-    known, path = set(sys.modules), list(sys.path)
-    try:
-        return find(name)
-    finally:
-        where = name.rpartition(":")[0] or name
-        if where.endswith(".py"):
-            folder = Path(where).expanduser().resolve().parent
-            sys.path[:] = path
-            for one in sys.modules.keys() - known:
-                file = getattr(sys.modules[one], "__file__", None)
-                if file is not None and folder in Path(file).resolve().parents:
-                    del sys.modules[one]
 
 
 def _show(out: Console, found: Difference) -> None:

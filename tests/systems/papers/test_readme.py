@@ -94,6 +94,17 @@ def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch
     assert said == {tuple(row) for row in rows_of(README, "The cost model")[1:]}
 
 
+@pytest.mark.parametrize("columns", [80, 100, 111, 112, 120])
+def test_the_months_price_is_shown_whole_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    traffic = "src/keyplan/systems/papers/traffic.toml"
+    lines = run("cost", "papers", "--traffic", traffic, env={"COLUMNS": str(columns)}).stdout.splitlines()
+    (named,) = [line for line in lines if "$/million" in line]
+    assert named.rstrip().endswith("$/month")
+    (listing,) = [line for line in lines if line.startswith(" A2 ")]
+    assert listing.rstrip().endswith("$26.28")
+
+
 # The open questions
 
 

@@ -10,7 +10,6 @@ import ssl
 import time
 from collections.abc import AsyncGenerator
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from keyplan.client.conversations import Request
 from keyplan.client.transports.endpoint import Endpoint
@@ -186,7 +185,7 @@ class AsyncHttp:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self._tls = tls_context() if endpoint.location.tls else None
-        self._pools: WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncPool] = WeakKeyDictionary()
+        self._pools: dict[asyncio.AbstractEventLoop, AsyncPool] = {}
         self._closed = False
 
     def _pool(self, loop: asyncio.AbstractEventLoop) -> AsyncPool:
@@ -194,8 +193,15 @@ class AsyncHttp:
         if pool is None:
             if self._closed:
                 raise StoreError(f"{self.endpoint.place}: the design was closed")
+            self._forget_closed_loops()
             pool = self._pools[loop] = AsyncPool(self.endpoint.location, self._tls)
         return pool
+
+    def _forget_closed_loops(self) -> None:
+        """Pools know their loops, so that no garbage collection would take either: think of asyncio.run in a loop."""
+        for loop in list(self._pools):
+            if loop.is_closed():
+                self._pools.pop(loop, None)
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The answer. Raises DynamoDBError, StoreError and RequestError."""

@@ -84,6 +84,7 @@ _HINTS = {
     "IncompleteSignatureException": "see that the access key and its secret are whole",
     "InvalidSignatureException": "see that the secret belongs to the access key, and that region and clock are right",
     "MissingAuthenticationTokenException": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
+    "ResourceNotFoundException": "see that the table is there, and that region, account and endpoint are right",
     "UnrecognizedClientException": "the access key isn't known there: see that key, token and region are right",
 }
 _CLASSES: dict[str, type[DynamoDBError]] = {
