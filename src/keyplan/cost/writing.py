@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Protocol
 
 from keyplan.cost.mutations import Mutation
@@ -68,8 +69,14 @@ class Rehearsal:
 
     requests: list[Request] = field(default_factory=list[Request])
     mutations: list[Mutation] = field(default_factory=list[Mutation])
-    batched: list[Mutation] = field(default_factory=list[Mutation])
+    batches: list[list[Mutation]] = field(default_factory=list[list[Mutation]])
+    """Those of each Batch: one is done before the next begins."""
     entities: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def batched(self) -> list[Mutation]:
+        """Those of all batches."""
+        return list(chain.from_iterable(self.batches))
 
     @property
     def items(self) -> int:
@@ -117,9 +124,7 @@ class _Rehearsing:
     def _take(self, action: Action) -> Any:
         """Note what an action changes; gives what the client would give for it."""
         if isinstance(action, Batch):
-            for one in action.actions:
-                mutations, _ = self._mutations(one)
-                self.found.batched.extend(mutations)
+            self.found.batches.append([each for one in action.actions for each in self._mutations(one)[0]])
             return None
         mutations, result = self._mutations(action)
         self.found.mutations.extend(mutations)
@@ -127,7 +132,7 @@ class _Rehearsing:
         return result
 
     def _send(self) -> None:
-        """The write requests: one action alone, several in a transaction; batches after it."""
+        """The write requests: one action alone, several in a transaction; batches after it, each by itself."""
         found, table = self.found, self.design.table
         no_repeats(found.mutations, table.key_names)
         if len(found.mutations) > TRANSACT_ACTIONS_MAX:
@@ -136,10 +141,11 @@ class _Rehearsing:
             alone = len(found.mutations) == 1 and bool(self.single)
             lines = [line for one in found.mutations for line in one.lines(table, transactional=not alone)]
             found.requests.append(Request(self.single if alone else "TransactWriteItems", tuple(lines)))
-        for start in range(0, len(found.batched), BATCH_WRITE_REQUESTS_MAX):
-            chunk = found.batched[start : start + BATCH_WRITE_REQUESTS_MAX]
-            lines = [line for one in chunk for line in one.lines(table, transactional=False)]
-            found.requests.append(Request("BatchWriteItem", tuple(lines)))
+        for batch in found.batches:
+            for start in range(0, len(batch), BATCH_WRITE_REQUESTS_MAX):
+                chunk = batch[start : start + BATCH_WRITE_REQUESTS_MAX]
+                lines = [line for one in chunk for line in one.lines(table, transactional=False)]
+                found.requests.append(Request("BatchWriteItem", tuple(lines)))
 
     def _before(self, entity: CompiledEntity, known: Mapping[str, Any], action: Action) -> Stored | None:
         key = _named_by(entity, known)
