@@ -52,6 +52,18 @@ def test_the_site_its_api_and_the_way_to_sign_in(folder: Path) -> None:
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
+def test_what_a_caller_says_of_where_it_comes_from_counts_only_behind_another_server(folder: Path) -> None:
+    forwarded = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
+    with serving(folder) as (address, _):
+        robots = urlopen(Request(f"{address}/robots.txt", headers=forwarded)).read().decode()
+        assert f"Sitemap: {address}/sitemap.xml" in robots
+
+
+def test_a_public_sample_is_warned_of(folder: Path) -> None:
+    with serving(folder, "--sample", "1", "--origin", "https://blog.example.com") as (_, said):
+        assert "everybody knows that password" in said
+
+
 def test_without_the_sample_nobody_is_named_and_a_public_address_is_known(folder: Path) -> None:
     with serving(folder, "--origin", "https://blog.example.com/", "--secret-file", "own.secret") as (address, said):
         assert "Sign in as" not in said

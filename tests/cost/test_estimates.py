@@ -316,6 +316,31 @@ def test_writes_by_what_they_change() -> None:
     assert found["book"].amplification is None
 
 
+def test_each_batch_is_sent_by_itself() -> None:
+    """One is done before the next begins: three and thirty items are one request, and two."""
+
+    class Row(Entity):
+        number: int
+
+        primary = Key("ROW#{number:04d}", "HEAD")
+
+    class Rows(Design):
+        table = Table("rows")
+
+        @read("R1")
+        def row(self, number: int) -> Row | None: ...
+
+        @write("R2")
+        def fill(self) -> Writes:
+            yield Batch(Put(Row(number=number)) for number in range(3))
+            yield Batch(Put(Row(number=number)) for number in range(10, 40))
+
+    requests = estimate_pattern(Rows, "fill").requests
+    assert [(one.operation, one.units("write")) for one in requests] == [
+        ("BatchWriteItem", 3), ("BatchWriteItem", 25), ("BatchWriteItem", 5)
+    ]  # fmt: skip
+
+
 def test_items_and_sizes_of_a_write() -> None:
     """A batch of 50 copies of 2 KB is 100 units."""
     assert estimated(print_copies={"items": 50})["print_copies"].write_units == 50

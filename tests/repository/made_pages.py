@@ -1,4 +1,4 @@
-"""The parts of docs/ that are made from the code: the table of errors, the help of the commands, the table of operations.
+"""The parts of docs/ that are made from the code: the tables of errors and of operations, the help of the commands.
 
 ``make docs`` writes them, and a test compares.
 """

@@ -83,7 +83,13 @@ def command(
         port = listener.getsockname()[1]
         application, told = _application(maker, design, secret, public)
         _tell(found, design, port, told, site=maker is not None)
-        config = uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=5)
+        config = uvicorn.Config(
+            application,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=5,
+            proxy_headers=public is not None,  # else whoever asks could say whom limits should count
+        )
         sys.setswitchinterval(SWITCH_SECONDS)
         with suppress(KeyboardInterrupt):  # the server has stopped by then
             uvicorn.Server(config).run(sockets=[listener])

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -173,6 +172,8 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
         raise TrafficError(f"{source} can't be read: {reason}", place=source) from None
+    import tomllib  # noqa: PLC0415 - every design imports this module, and few read a file
+
     try:
         data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -63,6 +63,15 @@ class Endpoint:
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request."""
+        return self._kept_by_nobody(await self._answer(request))
+
+    def _kept_by_nobody(self, response: Response) -> Response:
+        """Under a policy an answer is for one caller, and no cache on the way may give it to another."""
+        if self.offer.policy is not None:
+            response.headers["cache-control"] = "no-store"
+        return response
+
+    async def _answer(self, request: Request) -> Response:
         try:
             caller = await self.offer.caller(self.pattern, request)
             arguments = await self._arguments(request, caller)
@@ -89,9 +98,11 @@ class Endpoint:
             known = known_error(error)
             shown = {"status": status_of(known), **error_json(known)}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
-        told = log if self.offer.policy is None or isinstance(self.pattern, ReadPattern) else []  # what others wrote
+        # Under a policy, what a write looked at is others', and so is what led to an answer that isn't shown
+        is_open = isinstance(self.pattern, ReadPattern) and shown["status"] == 200
+        told = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in told]
-        return JsonResponse(shown)
+        return self._kept_by_nobody(JsonResponse(shown))
 
     async def _arguments(self, request: Request, caller: Any) -> dict[str, Any]:
         if isinstance(self.pattern, ReadPattern):

@@ -158,6 +158,9 @@ class _Guard:
 
 
 def _host(scope: Scope) -> str:
-    """The host that a request names, without its port."""
-    text = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
-    return text.rpartition(":")[0].lower() if text.rpartition(":")[2].isdigit() else text.lower()
+    """The host that a request names, without its port; empty where it names none, or several."""
+    named: list[str] = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
+    if len(named) != 1:
+        return ""
+    host, colon, port = named[0].rpartition(":")
+    return host if colon and port.isascii() and port.isdigit() else named[0]

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan.systems.blog.entities import Post
-from keyplan.systems.blog.words import EXCERPT_MAX, SLUG_MAX, TAG_MAX, excerpt_from, slug_from, tag_from, word_count
+from keyplan.systems.blog.words import (
+    EXCERPT_MAX,
+    SLUG_MAX,
+    TAG_MAX,
+    excerpt_from,
+    is_line,
+    is_tag,
+    slug_from,
+    tag_from,
+    word_count,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +48,38 @@ def test_every_title_has_a_slug_that_is_its_own_slug(title: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "tag"),
-    [("Web Design", "web-design"), ("#C#", "c"), ("  ", ""), ("snake_case", "snake-case"), ("ÄÖ", "äö")],
+    [
+        ("Web Design", "web-design"),
+        ("#C#", "c"),
+        ("  ", ""),
+        ("snake_case", "snake-case"),
+        ("ÄÖ", "äö"),
+        ("a,b", "a-b"),
+        ("c++", "c++"),
+        ("a\x07\u202eb", "ab"),
+    ],
 )
 def test_tags(text: str, tag: str) -> None:
     assert tag_from(text) == tag
     assert len(tag_from(text * 50)) <= TAG_MAX
+
+
+@given(st.text(max_size=80))
+def test_what_a_text_is_made_into_is_a_tag_or_nothing(text: str) -> None:
+    tag = tag_from(text)
+    assert tag_from(tag) == tag
+    assert not set(tag) & set(", \n\0")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "a\nb", "a\0", "\u202eabc", "a\u2066", "a\u2028b"])
+def test_a_line_that_shows_nothing_or_turns_text_round_is_none(text: str) -> None:
+    assert not is_line(text)
+    assert not is_tag(text)
+
+
+@pytest.mark.parametrize("text", ["A", "Où ?\xa0Là", "👩‍💻", "می‌خواهم", "שלום"])
+def test_lines_of_every_script_are_lines(text: str) -> None:
+    assert is_line(text)
 
 
 def test_excerpts() -> None:

@@ -252,6 +252,11 @@ def test_an_identity_is_unlinked_but_not_the_only_way_in(
     assert refused.status_code == 409
     assert "no other way to sign in" in text_of(refused)
     assert blog.user_by_provider("offline", "8") is not None
+    assert "Set the password" in text_of(anybody.get("/account"))  # and then there is another way
+    assert anybody.send("/account/password", "/account", new="several quiet lamps").is_redirect
+    assert anybody.send("/account/password", "/account", new="another quiet lamp").status_code == 422
+    assert anybody.send("/account/unlink", "/account", provider="offline").is_redirect
+    assert blog.user_by_provider("offline", "8") is None
 
 
 def test_an_answer_counts_only_in_the_browser_that_asked_and_not_for_long(

@@ -122,6 +122,11 @@ def test_drafts_are_their_authors(nobody: Api, as_ada: Api, as_rita: Api, as_mon
     shown = nobody.visit.get("/try/post", params={"post_id": draft.post_id}).json()
     assert shown["status"] == 404
     assert "answer" not in shown
+    assert shown["requests"] == []
+    assert nobody.read("slug_of", slug=draft.slug)[0] == 404
+    assert as_rita.read("slug_of", slug=draft.slug)[0] == 404
+    assert as_ada.read("slug_of", slug=draft.slug)[0] == 200
+    assert nobody.visit.get("/try/post_by_slug", params={"slug": draft.slug}).json()["requests"] == []
 
 
 def test_one_writes_as_oneself(as_ada: Api, as_rita: Api, ada: User, rita: User, blog: Blog) -> None:
@@ -163,7 +168,44 @@ def test_slugs_are_addresses(as_ada: Api, ada: User) -> None:
 
 def test_moderators_do_not_suspend_each_other(as_mona: Api, mona: User, rita: User) -> None:
     assert as_mona.write("set_status", user_id=mona.user_id, status="suspended")[0] == 403
+    assert as_mona.write("set_role", user_id=mona.user_id, role="reader")[0] == 403  # nor by that way
+    assert as_mona.write("set_role", user_id=rita.user_id, role="author")[0] == 204
     assert as_mona.write("set_status", user_id=rita.user_id, status="suspended")[0] == 200
+
+
+def test_what_cannot_be_shown_is_not_taken(as_ada: Api, as_rita: Api, ada: User, blog: Blog, draft: Post) -> None:
+    given = {"slug": "s", "title": "T", "user_id": ada.user_id, "tags": []}
+    edit = {"post_id": draft.post_id, "version": 1, "title": "T", "content": "x", "slug": "s", "tags": []}
+    for wrong in ({"tags": ["a,b"]}, {"tags": [".."]}, {"tags": [" "]}, {"title": "a\0b"}, {"title": "\u202ea"}):
+        for pattern, body in (
+            ("create_post", {"post": {**given, **wrong}, "content": "x"}),
+            ("edit_post", {**edit, **wrong}),
+        ):
+            status, told = as_ada.write(pattern, **body)
+            assert (status, told["error"]["faults"][0]["place"]) == (409, next(iter(wrong))), wrong
+    long = "x" * 100_001
+    assert as_ada.write("create_post", post=given, content=long)[1]["error"]["faults"][0]["place"] == "content"
+    assert as_ada.write("edit_post", **{**edit, "content": long})[1]["error"]["faults"][0]["place"] == "content"
+    for name, bio in (("\u200b", ""), ("\u202eA", ""), ("A\nB", ""), ("A", "\0")):
+        assert as_rita.write("edit_profile", name=name, bio=bio)[0] == 409
+    assert as_rita.write("edit_profile", name="Rita", bio="Two\nlines")[0] == 204
+    assert blog.whole_post(draft.post_id).content.version == 1  # type: ignore[union-attr]
+
+
+def test_who_was_removed_is_there_for_moderators(
+    as_rita: Api, as_mona: Api, nobody: Api, ada: User, blog: Blog
+) -> None:
+    blog.set_status(ada.user_id, "deleted")
+    for api, status, count in ((nobody, 404, 0), (as_rita, 404, 0), (as_mona, 200, 1)):
+        assert api.read("user", user_id=ada.user_id)[0] == status
+        assert api.read("user_by_username", username="ada")[0] == status
+        assert len(api.read("users", user_id=ada.user_id)[1]["items"]) == count
+
+
+def test_no_cache_keeps_an_answer(nobody: Api, as_ada: Api, draft: Post) -> None:
+    asked = {"params": {"post_id": draft.post_id}}
+    for visit, path in ((as_ada.visit, "/api/post"), (nobody.visit, "/api/post"), (as_ada.visit, "/try/post")):
+        assert visit.get(path, **asked).headers["cache-control"] == "no-store"
 
 
 def test_somebody_elses_post_is_not_written(as_ada: Api, as_mona: Api, blog: Blog, visit: Any, post: Post) -> None:

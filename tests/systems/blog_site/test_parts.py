@@ -33,8 +33,9 @@ from keyplan.systems.blog.site.signing import Signer, random_token
         ('<a href="data:text/html,x">a</a>', '<p><a rel="nofollow ugc noopener noreferrer">a</a></p>'),
         ('<p onclick="x" style="x" id="main" class="top">a</p>', "<p>a</p>"),
         ('<div class="wide" tabindex="5">a</div>', '<div class="wide">a</div>'),
-        ('<code class="language-x top">a</code>', "<p><code>a</code></p>"),
-        ("```python\nx < 1\n```", '<pre tabindex="0"><code class="language-python">x &lt; 1\n</code></pre>'),
+        ('<code class="language-x">a</code><B\nclass=x>b</B>', "<p><code>a</code><b>b</b></p>"),
+        ('<pre class="language-x top">a</pre>', "<pre>a</pre>"),
+        ("```python\nx < 1\n```", '<pre class="language-python" tabindex="0"><code>x &lt; 1\n</code></pre>'),
         ("    x", '<pre tabindex="0"><code>x\n</code></pre>'),
         ("<!-- hidden -->", ""),
         ("&lt;script&gt;", "<p>&lt;script&gt;</p>"),
@@ -56,6 +57,24 @@ def test_tables_can_be_scrolled_and_keep_their_sides() -> None:
     assert html.startswith('<div class="wide" tabindex="0"><table>')
     assert '<th class="center">a</th>' in html
     assert '<td class="right">2</td>' in html
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a]: https://e.example/" + "b" * 20_000 + "\n\n" + "[a] " * 5_000,
+        "<p>" + "".join(f"<b a{number}>" for number in range(300)) + "</p>" + "<p>x" * 2_000,
+        "<p>" + "".join(f'<code class="language-{number}">' for number in range(300)) + "</p>" + "<p>x" * 2_000,
+        "<p>" + "<b><i><s><em><code><small><strong><u><tt><font><big>" * 9 + "</p>" + "<p>x" * 20_000,
+    ],
+)
+def test_no_page_is_far_longer_than_its_text(text: str) -> None:
+    assert len(render_markdown(text)) < 20 * len(text) + 1_500_000
+
+
+def test_a_few_references_stay_links() -> None:
+    html = render_markdown("[a]: https://e.example/\n\n" + "[a] " * 1_000)
+    assert html.count('href="https://e.example/"') == 1_000
 
 
 @settings(max_examples=150, deadline=None)
@@ -108,6 +127,14 @@ def test_a_limit_lets_some_through_and_more_with_time() -> None:
     assert limiter.wait_seconds("a") == 10
     assert limiter.wait_seconds("b", "a") == 10
     assert [limiter.wait_seconds("b") for _ in range(2)] == [0, 0]  # where one is refused, none is taken
+
+
+def test_what_takes_more_work_counts_for_more() -> None:
+    limiter = RateLimiter(Limit(attempts=10, seconds=100), lambda: 0.0)
+    assert limiter.wait_seconds("a", cost=7.5) == 0
+    assert limiter.wait_seconds("a", cost=7.5) == 50
+    assert limiter.wait_seconds("a", cost=2.5) == 0
+    assert limiter.wait_seconds("b", cost=1000) == 0  # all that there are
 
 
 def test_a_limiters_memory_is_bounded() -> None:

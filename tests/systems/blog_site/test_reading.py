@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -174,6 +175,19 @@ def test_several_tags_at_once(blog: Blog, ada: User, post: Post, anybody: Visit)
     assert "Only keys" not in one
     assert anybody.get("/tags/a,b,c,d,e,f").status_code == 404
     assert "No post carries" in anybody.get("/tags/nothing").text
+
+
+@pytest.mark.parametrize("tag", ["c++", "c#", "a/b", "50%", "q?", "über", "日本"])
+def test_the_link_of_a_tag_leads_to_its_posts(blog: Blog, ada: User, anybody: Visit, tag: str) -> None:
+    about = make_post(blog, ada, "Signs", tags=(tag,))
+    (link,) = re.findall(r'<li><a href="(/tags/[^"]+)"', anybody.get(f"/posts/{about.slug}").text)
+    assert f"/posts/{about.slug}" in anybody.get(link).text
+
+
+def test_a_search_that_finds_nothing_offers_what_there_is(post: Post, anybody: Visit) -> None:
+    page = anybody.get("/search?q=nothing+of+the+kind").text
+    assert "No post carries all of these tags." in page
+    assert 'href="/tags/keys"' in page
 
 
 def test_search_finds_posts_by_tags_authors_and_suggests(post: Post, anybody: Visit) -> None:

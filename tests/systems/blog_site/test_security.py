@@ -15,8 +15,10 @@ from keyplan.systems.blog.site.application import site_application
 from keyplan.systems.blog.site.incoming import BODY_BYTES_MAX, local_path
 from keyplan.systems.blog.site.settings import Settings
 from keyplan.systems.blog.site.site import LIMITS, Site
+from keyplan.web.beside import Beside
 from tests.systems.blog_site.conftest import SECRET, Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
+from tests.web.support import TestClient
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -148,7 +150,15 @@ def test_a_form_without_its_token_does_nothing(blog: Blog, moderator: Visit, pos
 
 
 @pytest.mark.parametrize(
-    "headers", [{"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}]
+    "headers",
+    [
+        {"origin": "http://["},
+        {"origin": ""},
+        {"origin": "http://testserver@evil.example"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+    ],
 )
 def test_a_form_of_another_site_is_refused_even_with_a_token(author: Visit, headers: dict[str, str]) -> None:
     token = author.token("/account")
@@ -175,6 +185,38 @@ def test_sign_ins_are_limited_for_an_address_and_a_login(ada: User, anybody: Vis
     assert int(answer.headers["retry-after"]) > 0
     clock.seconds += LIMITS["sign-in"].seconds
     assert anybody.send("/sign-in", login="ada", password=PASSWORD).status_code == 303
+
+
+def test_a_login_is_limited_wherever_it_is_tried(site: Site, served: Starlette, ada: User) -> None:
+    def send(number: int, login: str) -> int:
+        visit = Visit(served)
+        visit.client = TestClient(served, client=(f"192.0.2.{number}", 1), follow_redirects=False)
+        return visit.send("/sign-in", login=login, password="wrong").status_code
+
+    for _ in range(LIMITS["sign-in to an account"].attempts - 1):
+        assert site.limiters["sign-in to an account"].wait_seconds("login ada") == 0
+    assert [send(number, "ada") for number in (1, 2, 3)] == [422, 429, 429]
+    assert send(1, "rita") == 422
+
+
+def test_a_network_of_one_is_one_address(served: Starlette, ada: User) -> None:
+    statuses: list[int] = []
+    for number in range(LIMITS["sign-in"].attempts + 1):
+        visit = Visit(served)
+        visit.client = TestClient(served, client=(f"2001:db8::{number:x}", 1), follow_redirects=False)
+        statuses.append(visit.send("/sign-in", login="ada", password="wrong").status_code)
+    assert statuses[-2:] == [422, 429]
+
+
+def test_long_previews_are_limited_in_every_form(author: Visit) -> None:
+    token = author.token("/write")
+    long = {"csrf": token, "title": "T", "content": "a " * 45_000}
+    statuses = [author.client.post("/write", data={**long, "action": "preview"}).status_code for _ in range(6)]
+    assert statuses == [200] * 6
+    for path in ("/write", "/write/preview"):
+        answer = author.client.post(path, data={**long, "action": "preview"})
+        assert answer.status_code == 429
+        assert "a a a" in answer.text  # to be copied
 
 
 def test_messages_are_limited_and_what_was_typed_is_kept(anybody: Visit) -> None:
@@ -218,9 +260,27 @@ def test_what_is_made_for_somebody_is_kept_by_nobody(author: Visit, anybody: Vis
     assert "set-cookie" not in anybody.get("/posts/keys-and-doors").headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", "testserver.evil.example", "", "testserver:80:80", "[::1]"])
-def test_another_host_is_refused(anybody: Visit, host: str) -> None:
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "testserver.evil.example", "", "testserver:80:80", "testserver:²".encode("latin-1"), "[::1]"],
+)
+def test_another_host_is_refused(anybody: Visit, host: str | bytes) -> None:
     assert anybody.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", "/openapi.json"])
+@pytest.mark.parametrize("hosts", [("evil.example", "testserver"), ("testserver", "evil.example")])
+def test_of_two_hosts_neither_is_answered(beside: Beside, path: str, hosts: tuple[str, str]) -> None:
+    headers = [("host", host) for host in hosts]
+    assert TestClient(beside).get(path, headers=headers).status_code == 421
+
+
+def test_behind_another_server_its_address_is_the_sites_own(blog: Blog, ada: User) -> None:
+    settings = Settings(secret=SECRET, hosts=("127.0.0.1", "blog.example"), origin="https://blog.example")
+    visitor = Visit(site_application(Site(blog, settings)), "http://127.0.0.1:8000")
+    form = {"csrf": visitor.token("/sign-in"), "login": "ada", "password": PASSWORD}
+    assert visitor.client.post("/sign-in", data=form, headers={"origin": "https://evil.example"}).status_code == 403
+    assert visitor.client.post("/sign-in", data=form, headers={"origin": "https://blog.example"}).status_code == 303
 
 
 def test_a_body_that_is_too_large_is_refused(author: Visit) -> None:

@@ -87,6 +87,10 @@ OWN: Mapping[str, str] = {
     "post": "a post that isn't published is its author's and the moderators'",
     "whole_post": "a post that isn't published is its author's and the moderators'",
     "post_by_slug": "a post that isn't published is its author's and the moderators'",
+    "user": "a user who was removed is there for moderators only",
+    "users": "a user who was removed is there for moderators only",
+    "user_by_username": "a user who was removed is there for moderators only",
+    "slug_of": "the slug of a post that isn't published is its author's and the moderators'",
     "posts_of_user": "drafts and archived posts are their author's and the moderators'",
     "who_saw_post": "only of one's own post, or as a moderator",
     "create_post": "user_id is the caller",
@@ -105,5 +109,7 @@ OWN: Mapping[str, str] = {
     "view_user": "user_id is the caller, and the viewed user is there",
     "end_session": "user_id is the caller",
     "end_sessions": "user_id is the caller",
+    "set_role": "not of a moderator",
+    "set_status": "not of a moderator",
 }
 """What must hold of the arguments besides the role, in words: whoever opens a pattern asks for it."""

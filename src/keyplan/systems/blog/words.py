@@ -7,12 +7,27 @@ import unicodedata
 
 from keyplan.systems.posts import first_paragraph
 
-__all__ = ["EXCERPT_MAX", "SLUG_MAX", "TAG_MAX", "excerpt_from", "slug_from", "tag_from", "word_count"]
+__all__ = [
+    "EXCERPT_MAX",
+    "SLUG_MAX",
+    "TAG_MAX",
+    "excerpt_from",
+    "is_line",
+    "is_tag",
+    "slug_from",
+    "tag_from",
+    "word_count",
+]
 
 EXCERPT_MAX = 300
 SLUG_MAX = 100
 """Characters of a slug that is made of a title."""
 TAG_MAX = 40
+_ENDS = "#,;-."
+_NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
+"""Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that change the direction of what follows, also behind a text's own end."""
 
 
 def slug_from(title: str, otherwise: str = "post") -> str:
@@ -34,8 +49,26 @@ def slug_from(title: str, otherwise: str = "post") -> str:
 
 def tag_from(text: str) -> str:
     """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
-    words = re.sub(r"[\s_]+", "-", text.strip().lower()).strip("#,;-.")
-    return words[:TAG_MAX].rstrip("-")
+    shown = "".join(one for one in text if one.isspace() or not _is_hidden(one))
+    words = re.sub(r"[\s_,]+", "-", shown.strip().lower()).strip(_ENDS)
+    return words[:TAG_MAX].strip(_ENDS)
+
+
+def _is_hidden(one: str) -> bool:
+    return one in _TURNING or unicodedata.category(one) in _NO_TEXT
+
+
+def is_tag(text: str) -> bool:
+    """Whether a text is a tag as it is kept."""
+    return is_line(text) and tag_from(text) == text
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one line that shows something, without controls, and without what turns text round."""
+    kinds = {unicodedata.category(one) for one in text}
+    if kinds & _NO_TEXT or any(one in _TURNING for one in text):
+        return False
+    return any(kind[0] not in "CZ" for kind in kinds)
 
 
 def excerpt_from(content: str) -> str:

@@ -62,7 +62,8 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = dict(scope["headers"])
-        if self.hosts is not None and _host(headers.get(b"host", b"")) not in self.hosts:
+        named = [value for name, value in scope["headers"] if name == b"host"]
+        if self.hosts is not None and (len(named) != 1 or _host(named[0]) not in self.hosts):  # of two, which?
             return PlainTextResponse("This server doesn't answer for that host.\n", status_code=421)
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length[:20]) > BODY_BYTES_MAX:
@@ -74,4 +75,4 @@ def _host(header: bytes) -> str:
     """The host that a request names, without its port."""
     text = header.decode("latin-1").lower()
     name, colon, port = text.rpartition(":")
-    return name if colon and port.isdigit() else text
+    return name if colon and port.isascii() and port.isdigit() else text

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import Request
 
 from keyplan.errors import Fault, KeyplanError
+from keyplan.systems.blog.words import is_line
 
 __all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_form"]
 
@@ -100,6 +101,8 @@ class Form:
             self.fault(name, "one line only")
         elif any(unicodedata.category(one) in {"Cc", "Cs"} and one not in "\n\t" for one in found):
             self.fault(name, "there is a control character in it")
+        elif found and not lines and not is_line(found):
+            self.fault(name, "there is nothing in it that can be read, or something that turns it round")
         return found
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:

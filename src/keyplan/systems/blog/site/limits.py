@@ -54,16 +54,20 @@ class RateLimiter:
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait_seconds(self, *keys: str) -> float:
-        """Take one attempt of each key: 0, or how long to wait where one has none left (then none is taken)."""
+    def wait_seconds(self, *keys: str, cost: float = 1) -> float:
+        """Take one attempt of each key: 0, or how long to wait where one has none left (then none is taken).
+
+        What takes more work takes more of them: ``cost``, at most all that there are.
+        """
+        cost = min(cost, float(self.limit.attempts))
         with self._lock:
             now = self._clock()
             levels = {key: self._level(key, now) for key in keys}
-            lowest = min(levels.values(), default=1.0)
-            if lowest < 1:
-                return (1 - lowest) * self.limit.seconds / self.limit.attempts
+            lowest = min(levels.values(), default=cost)
+            if lowest < cost:
+                return (cost - lowest) * self.limit.seconds / self.limit.attempts
             for key, level in levels.items():
-                self._buckets[key] = (level - 1, now)
+                self._buckets[key] = (level - cost, now)
                 self._buckets.move_to_end(key)
             while len(self._buckets) > self._keys_max:
                 self._buckets.popitem(last=False)

@@ -39,11 +39,14 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         providers=() if options.origin is not None else (OfflineProvider(),),
     )
     site = Site(blog, settings)
-    return BlogSite(site_application(site), BlogPolicy(site), _logins(blog))
+    return BlogSite(site_application(site), BlogPolicy(site), _logins(blog, public=options.origin is not None))
 
 
-def _logins(blog: Blog) -> list[str]:
-    """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
+def _logins(blog: Blog, *, public: bool) -> list[str]:
+    """How one signs in to the sample, as far as it is there and nobody has changed its passwords.
+
+    That password stands in the documentation: a public site is warned.
+    """
     names: list[str] = []
     for username, _, _ in DEMO_USERS:
         try:
@@ -51,4 +54,9 @@ def _logins(blog: Blog) -> list[str]:
         except Refused:
             continue
         names.append(username)
-    return [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"] if names else []
+    if not names:
+        return []
+    told = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
+    if public:
+        told.append("Warning: everybody knows that password; change it before others reach this site")
+    return told

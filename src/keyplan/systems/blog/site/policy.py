@@ -7,6 +7,7 @@ send it. Whose post, profile or impression it is, is filled in or looked up here
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -18,10 +19,11 @@ from starlette.requests import HTTPConnection
 from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused
 from keyplan.systems.blog.access import WHO, Audience
 from keyplan.systems.blog.accounts import session_of
-from keyplan.systems.blog.entities import Post, PostWithContent, User
+from keyplan.systems.blog.entities import Post, PostSlug, PostWithContent, User
+from keyplan.systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan.systems.blog.site.site import Site
 from keyplan.systems.blog.site.visitors import SESSION, Visitor
-from keyplan.systems.blog.words import slug_from
+from keyplan.systems.blog.words import is_line, is_tag, slug_from, tag_from
 
 __all__ = ["BlogPolicy"]
 
@@ -46,6 +48,7 @@ _FILLED: Mapping[str, Collection[str]] = {
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _LISTING = {"publish", "unpublish", "archive"}
 _PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
+_CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """What a caller says of a new post; the rest of it is the server's."""
 
@@ -118,12 +121,17 @@ class BlogPolicy:
             self._post(pattern, str(arguments["post_id"]), caller)
         if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
             raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
-        if pattern == "set_status":
+        if pattern in _CHANGED_USER:
             found = self.blog.user(str(arguments["user_id"]))
             if found is not None and found.role == "moderator":
-                raise AccessRefused("moderators suspend neither themselves nor each other", place="Blog.set_status")
+                does = _CHANGED_USER[pattern]
+                raise AccessRefused(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
+        if pattern == "edit_profile":
+            _check_text(arguments, "name", "bio")
+        if pattern in {"create_post", "edit_post"}:
+            _check_content(str(arguments["content"]))
         if pattern == "edit_post":
-            _check_slug(arguments["slug"])
+            _check_post(arguments)
         if pattern == "create_post" and caller is not None:
             return {**arguments, "post": _new_post(arguments["post"], caller)}
         return arguments
@@ -151,6 +159,13 @@ class BlogPolicy:
                 await run_in_threadpool(partial(self.site.changed, post, listed=listed))
             elif not _visible(post, caller):
                 return None
+        if isinstance(answer, User) and not _is_there(answer, caller):
+            return None
+        if pattern == "users":
+            return [one for one in answer if _is_there(one, caller)]
+        if isinstance(answer, PostSlug):
+            about = await run_in_threadpool(self.blog.post, answer.post_id)
+            return None if about is None or not _visible(about, caller) else answer
         return answer
 
 
@@ -164,17 +179,47 @@ def _visible(post: Post, caller: User | None) -> bool:
     return caller is not None and (post.user_id == caller.user_id or caller.role == "moderator")
 
 
-def _check_slug(slug: Any) -> None:
-    """Raises Refused for a slug that no address of the site could have."""
+def _is_there(user: User, caller: User | None) -> bool:
+    """Whether a user is there for a caller: who was removed is there for moderators only, as on the site."""
+    return user.status != "deleted" or (caller is not None and caller.role == "moderator")
+
+
+def _check_post(given: Mapping[str, Any]) -> None:
+    """Raises Refused for a slug or a tag that no address of the site could have, and for a title that can't be seen."""
+    slug = given["slug"]
     if slug_from(str(slug)) != slug:
         fault = Fault("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
         raise Refused("the slug isn't one", place="Blog", faults=[fault])
+    wrong = [str(tag) for tag in given.get("tags", ()) if not is_tag(str(tag))]
+    faults = [Fault("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
+    if faults:
+        raise Refused("a tag isn't one", place="Blog", faults=faults)
+    _check_text(given, "title", "excerpt")
+
+
+def _check_content(content: str) -> None:
+    """Raises Refused for a text that the site's editor couldn't take."""
+    if len(content) > CONTENT_CHARACTERS_MAX:
+        told = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
+        fault = Fault("content", told, "publish it in parts that link to each other")
+        raise Refused("the text is too long", place="Blog", faults=[fault])
+
+
+def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
+    """Raises Refused for a line that shows nothing, or another one than it is, and for text with control characters."""
+    faults: list[Fault] = []
+    if not is_line(str(given[line])):
+        faults.append(Fault(line, "it shows nothing, or holds controls", "one line that can be read"))
+    if any(unicodedata.category(one) == "Cc" and one not in "\n\t" for one in str(given.get(lines, ""))):
+        faults.append(Fault(lines, "there is a control character in it", "leave it out"))
+    if faults:
+        raise Refused("it can't be taken as it is", place="Blog", faults=faults)
 
 
 def _new_post(given: Any, caller: User) -> Any:
     """The caller's new post: what they say of it, and nothing that is the server's to say."""
     fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
-    _check_slug(fields["slug"])
+    _check_post(fields)
     if fields["user_id"] != caller.user_id:
         raise AccessRefused("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
     return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
@@ -58,6 +59,7 @@ NOTICES = {
 LIMITS = {
     "sign-in": Limit(attempts=10, seconds=300),
     "sign-in from an address": Limit(attempts=40, seconds=300),
+    "sign-in to an account": Limit(attempts=300, seconds=3600),
     "sign-up": Limit(attempts=10, seconds=3600),
     "contact": Limit(attempts=5, seconds=3600),
     "respond": Limit(attempts=60, seconds=60),
@@ -136,9 +138,9 @@ class Turn:
             place += f"{'&' if '?' in place else '?'}done={done}"
         return RedirectResponse(place, status_code=303)
 
-    def limit(self, action: str, *subjects: str) -> None:
+    def limit(self, action: str, *subjects: str, cost: float = 1) -> None:
         """Count an attempt for each subject. Raises Problem with status 429 when there were too many."""
-        wait = self.site.limiters[action].wait_seconds(*subjects)
+        wait = self.site.limiters[action].wait_seconds(*subjects, cost=cost)
         if wait:
             minutes = max(1, round(wait / 60 + 0.5))
             problem = Problem(
@@ -149,8 +151,12 @@ class Turn:
 
     @property
     def address(self) -> str:
-        """Where the request comes from, for rate limits."""
-        return self.request.client.host if self.request.client is not None else "unknown"
+        """Where the request comes from, for rate limits. Who has one IPv6 address has a network of them (/64)."""
+        host = self.request.client.host if self.request.client is not None else "unknown"
+        try:
+            return str(ip_network((host, 64), strict=False)) if ":" in host else host
+        except ValueError:
+            return host
 
 
 Handler = Callable[[Turn], Response]
@@ -216,7 +222,7 @@ class Site:
         try:
             visitor = self.visitors.of(request)
             if form is not None:
-                _same_origin(request)
+                _same_origin(request, self.settings.origin)
                 if not visitor.knows(form["csrf"]):
                     raise _expired()
             if request.method in {"GET", "HEAD"} or form is not None:
@@ -330,13 +336,24 @@ def _first(request: Request) -> tuple[tuple[str, str], ...]:
     return (("To the beginning", local_path(request.url.path)), ("Front page", "/"))
 
 
-def _same_origin(request: Request) -> None:
-    """Raises Problem for a form that a page of another site sent: browsers say so."""
+def _same_origin(request: Request, public: str | None) -> None:
+    """Raises Problem for a form that a page of another site sent: browsers say so.
+
+    ``public`` is the site's address for others: a server before this one may name this machine as the host.
+    """
     origin = request.headers.get("origin")
-    host = request.headers.get("host", "")
-    foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
+    own = {_place(f"//{request.headers.get('host', '')}"), _place(public or "")} - {""}
+    foreign = origin is not None and _place(origin) not in own
     if foreign or request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
         raise Problem(403, "From another site", "This form was sent by a page of another site, and isn't taken.")
+
+
+def _place(address: str) -> str:
+    """Host and port of an address; empty for what is none."""
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _sentence(error: KeyplanError) -> str:

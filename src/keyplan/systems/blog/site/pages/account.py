@@ -53,9 +53,11 @@ def profile(turn: Turn) -> Response:
 
 
 def change_password(turn: Turn) -> Response:
-    """Change the password; every other session ends."""
+    """Change the password, or set the first one; every other session ends."""
     form = _with_profile(turn)
-    old = form.password("old", "Current password")
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
+    has_one = credential is not None and credential.password_hash is not None
+    old = form.password("old", "Current password") if has_one else ""
     new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
     if form:
         turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")

@@ -15,7 +15,7 @@ from keyplan.systems.blog.site.cards import authors_of, card, cards
 from keyplan.systems.blog.site.markdown import render_markdown, without_title
 from keyplan.systems.blog.site.rendering import post_path, tags_path
 from keyplan.systems.blog.site.site import Turn, not_found
-from keyplan.systems.blog.words import TAG_MAX
+from keyplan.systems.blog.words import TAG_MAX, tag_from
 
 __all__ = ["author", "front", "latest", "like", "popular", "post", "rate", "search", "suggest", "tagged", "tags"]
 
@@ -197,7 +197,7 @@ def tags(turn: Turn) -> Response:
 
 def tagged(turn: Turn) -> Response:
     """The posts that carry all of these tags."""
-    chosen = _words(turn.path("tags"))
+    chosen = _tags(turn.path("tags"))
     if not chosen or len(chosen) > TAGS_TOGETHER_MAX:
         raise not_found()
     path = tags_path(chosen)
@@ -220,10 +220,14 @@ def tagged(turn: Turn) -> Response:
     )
 
 
+def _tags(path: str) -> tuple[str, ...]:
+    """The tags of an address, each once, as ``tags_path`` has them; ``c++`` is one."""
+    return tuple(sorted({tag.strip()[:TAG_MAX].lower() for tag in path.split(",")} - {""}))
+
+
 def _words(text: str) -> tuple[str, ...]:
-    """The tags in a text, each once: its words, in lower case."""
-    words = (word[:TAG_MAX].lower() for word in re.split(r"[\s,+]+", text))
-    return tuple(sorted({word.strip("#") for word in words} - {""}))
+    """The tags in a text, each once: its words, as tags are kept."""
+    return tuple(sorted({tag_from(word) for word in re.split(r"[\s,]+", text)} - {""}))
 
 
 def search(turn: Turn) -> Response:
@@ -232,15 +236,15 @@ def search(turn: Turn) -> Response:
     words = _words(query)[:TAGS_TOGETHER_MAX]
     author_found = None
     found = None
+    suggested: list[str] = []
     if words:
         found = turn.blog.posts_by_tags(words, limit=PAGE)
         if len(words) == 1 and _USERNAME.fullmatch(words[0].removeprefix("@")):
             author_found = turn.blog.user_by_username(words[0].removeprefix("@"))
             if author_found is not None and author_found.status != "active":
                 author_found = None
-        suggested = [one.tag for one in turn.blog.tags_starting(_last_word(query), limit=SUGGESTIONS)]
-    else:
-        suggested = _trending(turn)
+        last = _last_word(query)
+        suggested = [one.tag for one in turn.blog.tags_starting(last, limit=SUGGESTIONS)] if last else []
     return turn.page(
         "search.html",
         query=query,
@@ -251,11 +255,12 @@ def search(turn: Turn) -> Response:
         cursor=None if found is None else found.cursor,
         path=tags_path(words) if words else "/search",
         suggested=suggested,
+        trending=[] if suggested else _trending(turn),
     )
 
 
 def _last_word(query: str) -> str:
-    return re.split(r"[\s,+]+", query)[-1].strip("#").lower()[:TAG_MAX]
+    return tag_from(re.split(r"[\s,]+", query)[-1])
 
 
 def suggest(turn: Turn) -> Response:

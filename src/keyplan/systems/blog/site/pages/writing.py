@@ -26,6 +26,8 @@ __all__ = ["act", "create", "desk", "edit_form", "new_form", "preview", "save"]
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
 CONTENT_CHARACTERS_MAX = 100_000
+PREVIEW_CHARACTERS = 10_000
+"""A preview of so many characters counts as one more."""
 TAGS_MAX = 5
 DESK_PAGE = 20
 
@@ -63,7 +65,7 @@ def _editor(
         form=form,
         post=post,
         theirs=theirs,
-        shown=Markup(render_markdown(form["content"])),  # noqa: S704 - it is made safe there
+        shown=Markup(_rendered(turn, form)),  # noqa: S704 - it is made safe there
         tags_max=TAGS_MAX,
     )
 
@@ -218,5 +220,12 @@ def act(turn: Turn) -> Response:
 
 def preview(turn: Turn) -> Response:
     """How a text will look, as a piece of HTML."""
-    turn.limit("preview", turn.user.user_id)
-    return HTMLResponse(render_markdown(turn.form["content"][:CONTENT_CHARACTERS_MAX]))
+    return HTMLResponse(_rendered(turn, turn.form))
+
+
+def _rendered(turn: Turn, form: Form) -> str:
+    """The text of a form as HTML. One that was sent counts by its length: rendering takes a while."""
+    content = form["content"][:CONTENT_CHARACTERS_MAX]
+    if turn.request.method == "POST":
+        turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
+    return render_markdown(content)
