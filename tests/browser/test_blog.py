@@ -12,11 +12,11 @@ from keyplan.systems.blog.design import Blog
 from tests.browser.blog import AXE, faults_of, serving_blog, sign_in
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 TIMEOUT_MS = 15_000
 Scheme = Literal["light", "dark"]
-REFUSED = re.compile(r"status of (?:403|404|409) ")
+REFUSED = re.compile(r"status of (?:403|404|409|429) ")
 """What the console says of a page that isn't for its visitor, which tests ask for."""
 READABLE = (
     "/",
@@ -162,6 +162,25 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: C
     assert "The slower text." in page.locator(".versions").inner_text()
     page.get_by_role("button", name="Save").click()
     page.get_by_text("Saved.").wait_for()
+
+
+def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    join(page, "Petra Preview")
+    page.goto("/write")
+    refused: list[str] = []
+
+    def once(route: Route) -> None:
+        if refused:
+            route.continue_()
+        else:
+            refused.append(route.request.url)
+            route.fulfill(status=429, body="")
+
+    page.route("**/write/preview", once)
+    page.get_by_label("Text").fill("Some **strong** words.")
+    page.get_by_role("region", name="Preview").locator("strong").get_by_text("strong").wait_for()
+    assert len(refused) == 1
 
 
 def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Callable[..., Page]) -> None:

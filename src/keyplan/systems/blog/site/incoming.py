@@ -102,7 +102,7 @@ class Form:
         elif any(unicodedata.category(one) in {"Cc", "Cs"} and one not in "\n\t" for one in found):
             self.fault(name, "there is a control character in it")
         elif found and not lines and not is_line(found):
-            self.fault(name, "there is nothing in it that can be read, or something that turns it round")
+            self.fault(name, "it shows nothing, or has a character in it that hides what it is")
         return found
 
     def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:

@@ -151,7 +151,9 @@ class BlogPolicy:
                 raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
 
     async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
-        """The answer, but for posts that aren't there for this caller."""
+        """The answer, but for posts and users that aren't there for this caller."""
+        if pattern == "users":
+            return [one for one in answer if _is_there(one, caller)]
         if isinstance(answer, Post | PostWithContent):
             post = answer if isinstance(answer, Post) else answer.post
             if pattern in self.closed:  # a write: pages show what it made
@@ -161,8 +163,6 @@ class BlogPolicy:
                 return None
         if isinstance(answer, User) and not _is_there(answer, caller):
             return None
-        if pattern == "users":
-            return [one for one in answer if _is_there(one, caller)]
         if isinstance(answer, PostSlug):
             about = await run_in_threadpool(self.blog.post, answer.post_id)
             return None if about is None or not _visible(about, caller) else answer

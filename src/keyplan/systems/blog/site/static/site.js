@@ -146,7 +146,9 @@ if (writing) {
       body: new URLSearchParams({ csrf: writing.elements.csrf.value, content: writing.elements.content.value }),
       headers: { Accept: "text/html" },
     }).catch(() => null);
-    if (answer?.ok && mine === asked) shown.innerHTML = await answer.text(); // made safe by the server
+    if (mine !== asked) return; // somebody went on typing
+    if (answer?.ok) shown.innerHTML = await answer.text(); // made safe by the server
+    else if (answer?.status === 429) setTimeout(() => mine === asked && preview(), 3000);
   });
   writing.addEventListener("input", preview);
   let changed = false;
