@@ -101,8 +101,8 @@ def command(
 
 
 def _spare_the_collector() -> None:
-    """Let Python's garbage collector look at what requests leave, and not at all the modules and designs each time: that
-    takes some 50 ms, in which nobody is answered.
+    """Let Python's garbage collector look at what requests leave, and not at modules and designs again and again: that
+    takes some 50 ms each time, in which nobody is answered.
     """
     gc.collect()
     gc.freeze()
