@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from keyplan.client.conversations import AsyncTransport, Transport
 from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
-from keyplan.client.transports.urls import is_url
+from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
 from keyplan.design.model import CompiledDesign
 from keyplan.errors import DynamoDBError, StoreError
@@ -194,7 +194,6 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
 def _remote(url: str, table_name: str) -> Store:
     # Sockets and TLS are imported for those who need them.
     from keyplan.client.transports.dynamodb import DynamoDB  # noqa: PLC0415
-    from keyplan.client.transports.urls import parse_url  # noqa: PLC0415
 
     location = parse_url(url, table_name)
     return Store(DynamoDB(location), url, location.table, local=location.local)

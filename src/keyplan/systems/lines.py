@@ -6,11 +6,14 @@ What a line means is its reader's matter.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["LINE_BYTES_MAX", "Lines", "Tell", "count_lines"]
+from keyplan.errors import RequestError, StoreError
+
+__all__ = ["LINE_BYTES_MAX", "Lines", "Tell", "count_lines", "readable"]
 
 LINE_BYTES_MAX = 100_000
 """Longer lines are told and left out. csv's own limit for one field is 131,072 characters."""
@@ -18,6 +21,19 @@ CHUNK_BYTES = 1 << 20
 
 Tell = Callable[[int, str, str | None], None]
 """Told of what can't be read: the line, what is wrong, and what to do."""
+
+
+@contextmanager
+def readable(path: Path) -> Generator[None]:
+    """Tell by a RequestError that a file, or one of a folder, can't be read. The store's own errors are OSErrors too,
+    and not the file's: they go on as they are.
+    """
+    try:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        raise RequestError(f"{path} can't be read: {error.strerror or error}", hint="make it readable") from None
 
 
 def count_lines(path: Path) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.errors import RequestError
+from keyplan.errors import RequestError, StoreError
 from keyplan.systems import FAULTS_KEPT, LoadReport
 from keyplan.systems.social import Following, Social, Subscription, TimelineEntry, limits
 from keyplan.systems.social import loader as loading
@@ -168,6 +168,19 @@ def test_files_that_cant_be_read(empty: Social, tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="can't be read"):
         load(empty, tmp_path / "none.txt", silent)
     assert load(empty, write(tmp_path, "empty.txt"), silent) == LoadReport()
+
+
+def test_a_store_that_fails_is_not_told_as_the_file(
+    empty: Social, network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A StoreError is an OSError, too."""
+
+    def full(*arguments: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(loading, "add_users", full)
+    with pytest.raises(StoreError, match="the disk is full"):
+        load(empty, network, silent)
 
 
 # Posts

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from keyplan import Create, Delete, Put, Update
 from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
-from keyplan.systems.lines import count_lines
+from keyplan.systems.lines import count_lines, readable
 from keyplan.systems.papers.csl import read_csl
 from keyplan.systems.papers.design import (
     AUTHORS_MAX,
@@ -51,7 +51,7 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     """
     report = LoadReport()
     files = _files(path)
-    try:
+    with readable(path):
         counts = [count_lines(one) for one in files]
         done, total = 0, sum(counts)
         progress(0, total)
@@ -64,10 +64,6 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
                     progress(min(done + found.line, total), total)
             done += lines
             progress(min(done, total), total)
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        raise RequestError(f"{path} can't be read: {error.strerror or error}", hint="make it readable") from None
     return report
 
 

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from keyplan import Create, Put
 from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
-from keyplan.systems.lines import count_lines
+from keyplan.systems.lines import count_lines, readable
 from keyplan.systems.shop.design import (
     LINES_MAX,
     Order,
@@ -66,16 +66,12 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
     """
     report = LoadReport()
     files = _files(path)
-    try:
+    with readable(path):
         counts = [count_lines(one) for one in files]
         steps = _Steps(progress, sum(counts))
         for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
             steps.done(lines)
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        raise RequestError(f"{path} can't be read: {error.strerror or error}", hint="make it readable") from None
     return report
 
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from keyplan.errors import Fault, KeyplanError, RequestError, StoreError
 from keyplan.systems import LoadReport, Progress
+from keyplan.systems.lines import readable
 from keyplan.systems.social.bulk import add_follows, add_posts, add_users, parts_of, users_by_id
 from keyplan.systems.social.design import Social
 from keyplan.systems.social.entities import Following, Id, Post, Text, User
@@ -114,17 +115,15 @@ def _kind(path: Path) -> str:
 
 @contextmanager
 def _binary(path: Path) -> Generator[BinaryIO]:
-    try:
-        with path.open("rb") as file:
+    with readable(path), path.open("rb") as file:
+        try:
             if path.suffix.lower() == ".gz":
                 with gzip.open(file) as unpacked:
                     yield cast("BinaryIO", unpacked)
             else:
                 yield file
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise RequestError(f"{path.name} can't be unpacked: {error}", hint="fetch it again") from None
-    except OSError as error:
-        raise RequestError(f"{path.name} can't be read: {error.strerror or error}") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise RequestError(f"{path.name} can't be unpacked: {error}", hint="fetch it again") from None
 
 
 def _lines_in(files: list[Path]) -> int | None:
