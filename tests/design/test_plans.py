@@ -6,12 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import computed_field
 
-from keyplan.design.entity import Entity
-from keyplan.design.keys import Key
 from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, QueryPlan, ScanPlan, ThroughPlan
-from keyplan.design.stored import computed_inputs
 from keyplan.systems.cms import Cms
 from tests.contract.design import Everything
 
@@ -62,66 +58,3 @@ def test_the_cms_reads_in_this_direction(pattern: str, forward: bool) -> None:
     plan = Cms.compiled.reads[pattern].plan
     assert isinstance(plan, QueryPlan)
     assert plan.forward is forward
-
-
-def helper(item: Any) -> str:
-    return f"{item.a}{item.b}"
-
-
-class Computed(Entity):
-    """Computed fields that are made of others in every way."""
-
-    a: str
-    b: str
-    c: str = ""
-
-    primary = Key("A#{a}", "B#{b}")
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def plain(self) -> str:
-        return f"{self.a}-{self.b.upper()}"
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def by_method(self) -> str:
-        return self.method()
-
-    def method(self) -> str:
-        return self.b
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def by_lambda(self) -> str:
-        return "".join(self.a for _ in range(2))
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def by_helper(self) -> str:
-        return helper(self)
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def by_name(self) -> str:
-        return str(getattr(self, "a"))  # noqa: B009 - that is the case
-
-    @computed_field  # type: ignore[prop-decorator]
-    @property
-    def by_another_name(self) -> str:
-        me = self
-        return me.a
-
-
-@pytest.mark.parametrize(
-    ("field", "made_of"),
-    [
-        ("plain", "ab"),
-        ("by_method", "b"),
-        ("by_lambda", "a"),
-        ("by_helper", "abc"),
-        ("by_name", "abc"),
-        ("by_another_name", "abc"),
-    ],
-)
-def test_what_a_computed_field_is_made_of(field: str, made_of: str) -> None:
-    assert computed_inputs(Computed, field) == set(made_of)

@@ -24,7 +24,7 @@ from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import QueryPlan, ReadPattern
 from keyplan.design.sizes import ItemSizes
-from keyplan.design.stored import StoredField, computed_inputs
+from keyplan.design.stored import StoredField
 from keyplan.design.traffic import Load, Stored, Traffic
 from keyplan.design.typical import Typical
 
@@ -151,7 +151,7 @@ class Subject:
             return True
         if not stored.computed:
             return False
-        inputs = computed_inputs(entity.cls, name)
+        inputs = entity.dependence.inputs(name)
         return bool(inputs) and all(kind_of(entity.fields[one].annotation) in {datetime, date} for one in inputs)
 
     def documents(self, entity: CompiledEntity) -> Iterator[StoredField]:

@@ -111,15 +111,19 @@ def _check_changes(entity: CompiledEntity, changes: Values) -> None:
     for name in changes:
         place = f"{entity.name}.{name}"
         if name in entity.key_fields:
-            raise UpdateRefused(
-                "it names the item: DynamoDB can't change a primary key",
-                place=place,
-                hint="create a new item and delete the old one, in one transaction",
-            )
+            raise _names_its_item(entity, name)
         if entity.fields[name].computed:
             raise UpdateRefused("it is computed from other fields", place=place, hint="change those")
         if entity.version is not None and name == entity.version.name:
             raise UpdateRefused("it counts the item's writes by itself", place=place)
+
+
+def _names_its_item(entity: CompiledEntity, name: str) -> UpdateRefused:
+    return UpdateRefused(
+        "it names the item: DynamoDB can't change a primary key",
+        place=f"{entity.name}.{name}",
+        hint="create a new item and delete the old one, in one transaction",
+    )
 
 
 def _check_parts(entity: CompiledEntity, changes: Values) -> None:
@@ -167,6 +171,8 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
 
 
 def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
+    for name in sorted(entity.inputs_of(entity.primary) & changes.keys()):
+        raise _names_its_item(entity, name)
     for key in (*entity.index_keys, *entity.claims):
         touched = sorted(entity.inputs_of(key) & changes.keys())
         if touched:
@@ -180,7 +186,11 @@ def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
 def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after: Values, changes: Values) -> None:
     """Make anew each key that the changes touch, and pin what it takes from the instance."""
     names = set(changes)
-    touched = [key for key in entity.index_keys if entity.inputs_of(key) & names]
+    keys = (entity.primary, *entity.index_keys, *entity.claims)
+    inputs = {key: entity.read_for(key, before) | entity.read_for(key, after) for key in keys}
+    if _moved(entity, entity.primary, before, after):
+        raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
+    touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
@@ -195,17 +205,24 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
         else:
             update.remove(attribute)
     for claim in entity.claims:
-        if entity.inputs_of(claim) & names:
+        if inputs[claim] & names or _moved(entity, claim, before, after):
             touched.append(claim)
             held = before if claim.member(before) else None
             to_hold = after if claim.member(after) else None
             if held is None or to_hold is None or entity.item_key(claim, held) != entity.item_key(claim, to_hold):
                 update.claims.append((claim, held, to_hold))
     _computed(entity, update, touched, after)
+    if inputs[entity.primary] & names:
+        touched.append(entity.primary)
     for key in touched:
-        for name in entity.inputs_of(key):
+        for name in sorted(inputs[key]):
             if name not in entity.key_fields and (key.is_claim or isinstance(changes.get(name, Change()), Change)):
                 update.pins[name] = before[name]
+
+
+def _moved(entity: CompiledEntity, key: CompiledKey, before: Values, after: Values) -> bool:
+    """Whether a computed field of a key has another value, whatever it is made of."""
+    return any(before[name] != after[name] for name in key.fields if entity.fields[name].computed)
 
 
 def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[CompiledKey], after: Values) -> None:

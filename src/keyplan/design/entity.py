@@ -17,11 +17,12 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from keyplan import values
 from keyplan.design.codec import Decoder, Encoder
+from keyplan.design.dependence import Dependence
 from keyplan.design.fields import TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
 from keyplan.design.reading import reader_of
-from keyplan.design.stored import StoredField, computed_inputs, stored_fields
+from keyplan.design.stored import StoredField, stored_fields
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
 
 __all__ = ["CompiledEntity", "Entity"]
@@ -143,28 +144,46 @@ class CompiledEntity:
         return tuple(names)
 
     def inputs_of(self, key: CompiledKey) -> frozenset[str]:
-        """The plain fields that decide where an item stands under a key: a computed field counts as what it is made
-        of.
+        """The plain fields that can decide where an item stands under a key: a computed field counts as what it reads,
+        and as every field where that can't be recorded.
         """
         known = self._inputs.get(key)
-        if known is None:  # asked at each update: the code of computed fields is looked through once
-            found: set[str] = set()
-            for name in key.fields:
-                found |= computed_inputs(self.cls, name) if self.fields[name].computed else {name}
+        if known is None:  # asked at each update; a computed field is tried once
+            found = {name for name in key.fields if not self.fields[name].computed}
+            for name in key.fields - found:
+                found |= self.dependence.inputs(name)
             known = self._inputs[key] = frozenset(found)
         return known
 
+    def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
+        """The plain fields that decide where the item with these values stands under a key: of a computed field, what
+        it reads of this very item besides what it was seen to read of others.
+        """
+        found = self.inputs_of(key)
+        if not self._computed:
+            return found
+        reads = (self.dependence.reads(name, field_values) for name in key.fields if self.fields[name].computed)
+        return found.union(*reads)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What the computed fields are made of."""
+        return Dependence(self.cls, {one.name: one.annotation for one in self.fields.values() if not one.computed})
+
     def field_values(self, instance: Entity) -> dict[str, Any]:
-        """All fields of an instance, computed ones included. Moments are in UTC, as they are stored: what is computed
-        of them (their day, say) must be the same when the item is read again.
+        """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of
+        another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
+        them (their day, say) must be the same when the item is read again.
         """
         found = dict(instance.__dict__)
         if not self._computed:
             return found
+        found = self.own_values(instance)
         moments = {name: as_utc(found[name]) for name in self._moments if _is_elsewhere(found[name])}
-        if moments:
+        if moments or len(instance.__dict__) > len(found):
             found.update(moments)
-            instance = instance.model_copy(update=moments)
+            instance = instance.model_copy()
+            object.__setattr__(instance, "__dict__", dict(found))
         for name in self._computed:
             found[name] = getattr(instance, name)
         return found

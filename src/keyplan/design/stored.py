@@ -1,14 +1,12 @@
-"""The fields of an entity as they are stored: attribute names, codecs, defaults; and what a computed field is made of.
+"""The fields of an entity as they are stored: attribute names, codecs, defaults.
 
-How items are made and read with them is in ``entity.py`` and ``reading.py``.
+How items are made and read with them is in ``entity.py`` and ``reading.py``; what a computed field is made of, in
+``dependence.py``.
 """
 
 from __future__ import annotations
 
-import dis
-import inspect
 from dataclasses import dataclass, replace
-from types import CodeType
 from typing import Annotated, Any
 
 from pydantic import BaseModel
@@ -18,7 +16,7 @@ from pydantic_core import PydanticUndefined
 from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
 from keyplan.design.fields import bounds_of, is_optional, kind_of
 
-__all__ = ["StoredField", "computed_inputs", "stored_fields"]
+__all__ = ["StoredField", "stored_fields"]
 
 _SETS = (set, frozenset)
 _CONSTANT = (None, list, dict, tuple, *_SETS)
@@ -75,65 +73,3 @@ def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
 def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
     encode, decode = encoder_of(annotation), decoder_of(annotation)
     return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)
-
-
-def computed_inputs(cls: type[BaseModel], name: str) -> frozenset[str]:
-    """The fields that a computed field can depend on: every field whose name its code mentions, directly or by way of
-    the class's other properties and methods. Code that reads attributes by computed names counts as reading all.
-    """
-    found: set[str] = set()
-    seen: set[str] = set()
-    pending = [name]
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        code = _code_of(cls, current)
-        if code is None:
-            continue
-        for mentioned in _names_in(code):
-            if mentioned in cls.model_fields:
-                found.add(mentioned)
-            elif mentioned in _WHOLE_MODEL:
-                found.update(cls.model_fields)
-            else:
-                pending.append(mentioned)
-        if code.co_argcount and _hands_on(code, code.co_varnames[0]):
-            found.update(cls.model_fields)
-    return frozenset(found)
-
-
-def _hands_on(code: CodeType, name: str) -> bool:
-    """Whether the code does anything with the variable ``name`` but read its attributes: what it is handed on to may
-    read any of them.
-    """
-    steps = [one for one in dis.get_instructions(code) if one.opname.startswith(("LOAD_", "CALL", "BINARY", "STORE_"))]
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-        # The cell of a variable that inner functions share is loaded to make them; they are looked into below
-        loads = "LOAD_DEREF" if name in (*code.co_cellvars, *code.co_freevars) else "LOAD_FAST"
-        if not step.opname.startswith(loads) or name not in names:
-            continue
-        if names[-1] != name or following is None or following.opname not in {"LOAD_ATTR", "LOAD_METHOD"}:
-            return True
-    return any(_hands_on(one, name) for one in code.co_consts if isinstance(one, CodeType) and name in one.co_freevars)
-
-
-_WHOLE_MODEL = frozenset(
-    {"getattr", "vars", "super", "model_dump", "model_dump_json", "__dict__", "__iter__", "model_copy"}
-)
-
-
-def _code_of(cls: type[BaseModel], name: str) -> CodeType | None:
-    value = inspect.getattr_static(cls, name, None)
-    function = getattr(getattr(value, "wrapped", value), "fget", None) or getattr(value, "__func__", value)
-    return getattr(function, "__code__", None)
-
-
-def _names_in(code: CodeType) -> set[str]:
-    names = {*code.co_names, *(one for one in code.co_consts if isinstance(one, str))}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names |= _names_in(constant)
-    return names

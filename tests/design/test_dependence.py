@@ -1,0 +1,258 @@
+# mypy: disable-error-code="empty-body"
+"""What a computed field is made of is recorded, however its code is written; keys made of it are never stale."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from typing import Any, Literal
+
+import pytest
+from pydantic import computed_field
+
+from keyplan import Add, Design, Entity, Index, Key, Table, Unique, Update, read
+from keyplan.design.dependence import Dependence
+from keyplan.errors import ConditionFailed, UpdateRefused
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+def helper(item: Any) -> str:
+    return f"{item.a}{item.b}"
+
+
+def loosely(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator as they are often written."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+class Computed(Entity):
+    """Computed fields that are made of others in every way."""
+
+    a: str
+    b: str
+    c: str = ""
+    mode: Literal["a", "b"] = "a"
+    count: int = 0
+
+    primary = Key("A#{a}", "B#{b}")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def plain(self) -> str:
+        return f"{self.a}-{self.b.upper()}"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @functools.cached_property
+    def cached(self) -> str:
+        return self.b
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    @loosely
+    def decorated(self) -> str:
+        return self.b
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_method(self) -> str:
+        return self.method()
+
+    def method(self) -> str:
+        return self.of_cached
+
+    @functools.cached_property
+    def of_cached(self) -> str:
+        return self.cached
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_lambda(self) -> str:
+        return "".join(self.a for _ in range(2))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_helper(self) -> str:
+        return helper(self)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_name(self) -> str:
+        return "".join(str(getattr(self, name)) for name in ("a", "b"))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_operator(self) -> str:
+        return str(operator.attrgetter("b")(self))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def of_a_choice(self) -> str:
+        return self.b if self.mode == "b" else "none"
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def of_a_bound(self) -> str:
+        return "few" if self.count < 1000 else self.c
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def whole(self) -> str:
+        return str(sorted(self.model_dump(exclude_computed_fields=True)))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def of_its_dict(self) -> str:
+        return str(vars(self)["a"])
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def by_the_way(self) -> str:
+        return str(object.__getattribute__(self, "a"))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def of_the_clock(self) -> str:
+        return str(datetime.now(UTC).timestamp())
+
+
+EVERYTHING = {"a", "b", "c", "mode", "count"}
+
+
+@pytest.mark.parametrize(
+    ("field", "made_of"),
+    [
+        ("plain", {"a", "b"}),
+        ("cached", {"b"}),
+        ("decorated", {"b"}),
+        ("by_method", {"b"}),
+        ("by_lambda", {"a"}),
+        ("by_helper", {"a", "b"}),
+        ("by_name", {"a", "b"}),
+        ("by_operator", {"b"}),
+        ("of_a_choice", {"b", "mode"}),
+        ("of_a_bound", {"c", "count"}),
+        ("whole", EVERYTHING),
+        ("of_its_dict", EVERYTHING),
+        ("by_the_way", EVERYTHING),
+        ("of_the_clock", EVERYTHING),
+    ],
+)
+def test_what_a_computed_field_is_made_of(field: str, made_of: set[str]) -> None:
+    annotations = {name: info.annotation for name, info in Computed.model_fields.items()}
+    assert Dependence(Computed, annotations).inputs(field) == made_of
+
+
+class Note(Entity):
+    """In an index by its title's first letter, as pydantic documents a cached computed field."""
+
+    note_id: str
+    title: str
+    public: bool = True
+    views: int = 0
+
+    @computed_field  # type: ignore[prop-decorator]
+    @functools.cached_property
+    def letter(self) -> str:
+        return self.title[:1]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    @loosely
+    def shelf(self) -> str:
+        return self.title[-1:] if self.public else "private"
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+    by_letter = Key("LETTER#{letter}", "SHELF#{shelf}", index=GSI1)
+
+
+class Event(Entity):
+    """Stands under its day."""
+
+    event_id: str
+    at: datetime
+    name: str = ""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @functools.cached_property
+    def day(self) -> date:
+        return self.at.date()
+
+    primary = Key("DAY#{day}", "{event_id}")
+    name_claim = Unique("NAME#{name}")
+
+
+class Notes(Design):
+    """Notes by letter, events by day."""
+
+    table = Table("notes", indexes=[GSI1], entities=[Event])
+
+    @read("N1")
+    def by_letter(self, letter: str, shelf: str) -> list[Note]: ...
+
+
+@pytest.fixture
+def notes() -> Any:
+    with Notes.open(":memory:") as design:
+        yield design
+
+
+def test_an_update_of_what_a_cached_property_is_made_of_moves_the_item(notes: Notes) -> None:
+    note = notes.put(Note(note_id="1", title="abc"))
+    assert note.letter == "a"  # it is kept by the instance from here on
+    notes.update(note, title="xyz")
+    assert notes.by_letter("a", "c") == []
+    assert [one.title for one in notes.by_letter("x", "z")] == ["xyz"]
+
+
+def test_what_a_copy_keeps_of_another_instance_makes_no_key(notes: Notes) -> None:
+    note = Note(note_id="1", title="abc")
+    assert note.letter == "a"
+    notes.put(note.model_copy(update={"title": "xyz"}))
+    assert [one.title for one in notes.by_letter("x", "z")] == ["xyz"]
+    event = Event(event_id="1", at=datetime(2026, 11, 21, tzinfo=UTC), name="first")
+    notes.create(event)
+    assert event.day == date(2026, 11, 21)
+    other = event.model_copy(update={"at": datetime(2026, 11, 22, tzinfo=UTC)})
+    with pytest.raises(ConditionFailed):
+        notes.delete(other)  # another day's, which doesn't hold the name
+    assert notes.get(Event, day=date(2026, 11, 21), event_id="1") == event
+
+
+@pytest.mark.parametrize("changes", [{"title": "xyz"}, {"public": False}])
+def test_an_update_by_class_of_what_a_key_is_made_of_is_refused(notes: Notes, changes: dict[str, Any]) -> None:
+    notes.put(Note(note_id="1", title="abc"))
+    with pytest.raises(UpdateRefused, match="part of the key by_letter"):
+        notes.transact([Update(Note, note_id="1").set(**changes)])
+    notes.transact([Update(Note, note_id="1").set(views=Add(1))])  # of that it isn't made
+    found = notes.get(Note, note_id="1")
+    assert found is not None
+    assert found.views == 1
+
+
+def test_an_update_of_one_input_expects_the_others_as_they_were_read(notes: Notes) -> None:
+    stale = notes.put(Note(note_id="1", title="abc", public=False))
+    notes.update(stale, public=True)
+    with pytest.raises(ConditionFailed):
+        notes.update(stale, title="xyz")
+    notes.update(stale, title="xyz", public=False)
+    assert [one.title for one in notes.by_letter("x", "private")] == ["xyz"]
+
+
+def test_an_update_that_would_move_the_item_from_its_primary_key_is_refused(notes: Notes) -> None:
+    at = datetime(2026, 11, 21, 9, tzinfo=UTC)
+    event = Event(event_id="1", at=at, name="first")
+    notes.create(event)
+    with pytest.raises(UpdateRefused, match="names the item"):
+        notes.update(event, at=datetime(2026, 11, 22, tzinfo=UTC))
+    with pytest.raises(UpdateRefused, match="names the item"):
+        notes.transact([Update(Event, day=at.date(), event_id="1").set(at=at)])
+    later = at.replace(hour=10)
+    assert notes.update(event, at=later).at == later
