@@ -87,7 +87,7 @@ docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints
 	$(PYTHON) -m venv .cache/constraints
-	PIP_CONSTRAINT= PIP_BUILD_CONSTRAINT= .cache/constraints/bin/python -m pip install --quiet --editable '.[all,dev]' hatchling
+	PIP_CONSTRAINT= PIP_BUILD_CONSTRAINT= .cache/constraints/bin/python -m pip install --quiet --editable '.[all,dev]' --editable systems hatchling
 	{ sed -n '/^#/p' constraints.txt; .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
 	mv .cache/constraints.txt constraints.txt
 	rm -rf .cache/constraints
@@ -101,16 +101,16 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || .ci/packages python3-venv
 	@$(PYTHON) -m venv $(VENV)
 
-# The package and what it needs to run. A stamp is older than the lists of packages when they have changed since.
-$(VENV)/.run: pyproject.toml constraints.txt | $(BIN)/python
+# Both packages, the library and the systems, and what they need to run. A stamp is older than the lists of packages when they have changed since.
+$(VENV)/.run: pyproject.toml systems/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing Keyplan into $(VENV) ...'
-	@$(PIP) --editable '.[all]'
+	@$(PIP) --editable '.[all]' --editable systems
 	@touch $@
 
 # The same with what the tests need.
-$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.dev: pyproject.toml systems/pyproject.toml constraints.txt | $(BIN)/python
 	@echo 'Installing Keyplan and the tools of its tests into $(VENV) ...'
-	@$(PIP) --editable '.[all,dev]'
+	@$(PIP) --editable '.[all,dev]' --editable systems
 	@touch $@ $(VENV)/.run
 
 # Chromium, Java and npm, for the tests that look at pages and compare with DynamoDB Local; and the checker of

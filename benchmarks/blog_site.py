@@ -32,9 +32,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.http_load import Client, Reply
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.sample import DEMO_PASSWORD
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.sample import DEMO_PASSWORD
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "benchmarks-blog.md"

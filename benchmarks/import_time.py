@@ -17,7 +17,7 @@ __all__ = ["IMPORTS", "import_ms"]
 IMPORTS = {
     "import keyplan": "import keyplan",
     "from keyplan import all that a design takes": "from keyplan import Create, Design, Entity, Key, Page, read, write",
-    "the CMS's design": "import keyplan.systems.cms.design",
+    "the CMS's design": "import keyplan_systems.cms.design",
     "import boto3": "import boto3",
     "import boto3, and a client for DynamoDB": "import boto3; boto3.client('dynamodb', region_name='eu-west-1')",
     "import pydantic, and a model's base class": "import pydantic; pydantic.BaseModel",

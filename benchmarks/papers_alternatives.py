@@ -1,7 +1,7 @@
 # mypy: disable-error-code="empty-body"
 """The paper catalogue, built otherwise: what the open questions of its document would change.
 
-Each design answers A1 to A5 and adds papers; nothing else differs from ``keyplan.systems.papers``. They are compared by
+Each design answers A1 to A5 and adds papers; nothing else differs from ``keyplan_systems.papers``. They are compared by
 ``keyplan cost papers benchmarks/papers_alternatives.py:AuthorsApart --traffic ...`` and by ``papers_questions.py``.
 """
 
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from keyplan import Create, Cursor, Design, Entity, Index, Key, Page, Table, Writes, read, write
-from keyplan.systems.papers.design import (
+from keyplan_systems.papers.design import (
     AUTHORS_MAX,
     GSI1,
     GSI2,

@@ -20,7 +20,8 @@ from benchmarks.papers_alternatives import AuthorsApart, CardsOnMemberships, Top
 from keyplan import Delete, Design, Put, now
 from keyplan.client.conversations import Request, Transport
 from keyplan.cost.pricelist import price_list
-from keyplan.systems.papers.design import (
+from keyplan.values.sizes import item_size
+from keyplan_systems.papers.design import (
     Author,
     Membership,
     Paper,
@@ -29,9 +30,8 @@ from keyplan.systems.papers.design import (
     PaperVersion,
     byline,
 )
-from keyplan.systems.papers.loader import load
-from keyplan.systems.papers.sample import sample
-from keyplan.values.sizes import item_size
+from keyplan_systems.papers.loader import load
+from keyplan_systems.papers.sample import sample
 
 __all__ = ["Catalogue", "catalogue_of", "question_1", "question_2", "question_3"]
 

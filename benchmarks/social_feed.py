@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from keyplan.client.conversations import Request, Transport
-from keyplan.systems.social import Following, Post, Social, User, limits
-from keyplan.systems.social.bulk import add_follows, add_posts, add_users
-from keyplan.systems.social.loader import load
+from keyplan_systems.social import Following, Post, Social, User, limits
+from keyplan_systems.social.bulk import add_follows, add_posts, add_users
+from keyplan_systems.social.loader import load
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-systems.md"
 BEGIN, END = "<!-- social_feed: begin -->", "<!-- social_feed: end -->"

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from keyplan.systems import SiteOptions
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.sample import DEMO_PASSWORD, sample
-from keyplan.systems.blog.site.making import make_site
 from keyplan.web import app
 from keyplan.web.beside import Beside
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.sample import DEMO_PASSWORD, sample
+from keyplan_systems.blog.site.making import make_site
 from tests.repository.files import ROOT
 from tests.systems.support import silent
 

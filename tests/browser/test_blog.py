@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
+from keyplan_systems.blog.design import Blog
 from tests.browser.blog import AXE, faults_of, serving_blog, sign_in
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from keyplan.check.subject import Subject
 from keyplan.cost.estimate import estimate
 from keyplan.cost.units import TABLE
 from keyplan.design.traffic import traffic_from
-from keyplan.systems.cms.design import Cms
-from keyplan.systems.shop.design import Shop
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.shop.design import Shop
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

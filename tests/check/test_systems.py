@@ -19,11 +19,11 @@ from keyplan.check import check
 from keyplan.check.running import refused
 from keyplan.design.traffic import Load, Stored, TableSettings, Traffic
 from keyplan.errors import DesignError
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.cms.design import Cms
-from keyplan.systems.papers.design import Papers
-from keyplan.systems.shop.design import Shop
-from keyplan.systems.social.design import Social
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.papers.design import Papers
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.social.design import Social
 from tests.repository.examples import Program, programs_of
 from tests.repository.files import ROOT, written_files
 

@@ -35,13 +35,18 @@ def json_of(*arguments: str) -> Any:
 
 def program(*arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.Popen[str]:
     """Start ``keyplan`` as a program of its own."""
-    source = str(Path(__file__).parents[2])
+    top = Path(__file__).parents[2]
+    path = os.pathsep.join(str(folder) for folder in (top / "src", top / "systems" / "src", top))
     return subprocess.Popen(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([f"{source}/src", source]), "PYTHONUNBUFFERED": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": path,
+            "PYTHONUNBUFFERED": "1",
+        },
         **more,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.systems.cms import Article, Cms
+from keyplan_systems.cms import Article, Cms
 from tests.cli.support import LIBRARY, json_of, run
 from tests.web.library import Book, Library
 

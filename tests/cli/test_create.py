@@ -6,7 +6,7 @@ from pathlib import Path
 
 from keyplan import Design, Entity, Key, Table, read
 from keyplan.engine import Engine
-from keyplan.systems.cms import Article, Cms
+from keyplan_systems.cms import Article, Cms
 from tests.cli.support import LIBRARY, run
 
 

@@ -54,15 +54,15 @@ def test_the_name_of_a_class_becomes_a_files(notes: Path) -> None:
     ("name", "told"),
     [
         ("cmss", "did you mean cms?"),
-        ("zzz", "NAME is a built-in system (blog, cms, "),
+        ("zzz", "installed are blog, cms, papers, shop, social; NAME is an installed system, module:Class"),
         ("nowhere.py:Class", "there is no file nowhere.py"),
         ("no_such_module:Class", "there is no module no_such_module"),
         ("tests.web.library:Libary", "did you mean Library?"),
         ("tests.web.library:Book", "Book is no design"),
         ("tests.web.no_such:Library", "there is no module tests.web.no_such"),
         ("tests.cli.support:Cms", "its designs are none"),
-        (":", "NAME is a built-in system"),
-        ("", "NAME is a built-in system"),
+        (":", "NAME is an installed system"),
+        ("", "NAME is an installed system"),
         ("../..:x", "can't be imported"),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.systems.cms import Cms
+from keyplan_systems.cms import Cms
 from tests.cli.support import LIBRARY, json_of, run
 
 

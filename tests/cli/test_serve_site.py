@@ -15,7 +15,7 @@ import pytest
 
 from keyplan.cli.secret import secret_of
 from keyplan.errors import RequestError, StoreError
-from keyplan.systems.blog.sample import DEMO_PASSWORD
+from keyplan_systems.blog.sample import DEMO_PASSWORD
 from tests.cli.support import program
 
 

@@ -13,7 +13,7 @@ from keyplan import Design
 from keyplan.client.conversations import Request
 from keyplan.client.explain import Explanation, explain, explain_all
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
-from keyplan.systems.cms import Cms
+from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.web.library import Library
 
@@ -23,7 +23,7 @@ SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 def design(name: str) -> type[Design]:
     if name in {"Library", "Everything"}:
         return Library if name == "Library" else Everything
-    found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
+    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
     return found
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable
 import pytest
 
 from keyplan import Design
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.cms.design import Cms
-from keyplan.systems.papers.design import Papers
-from keyplan.systems.shop.design import Shop
-from keyplan.systems.social.design import Social
 from keyplan.testing import verify
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.papers.design import Papers
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.social.design import Social
 from tests.contract.remote import local_address, new_table, server_address
 from tests.systems.blog.strategies import STRATEGIES
 

@@ -9,9 +9,9 @@ import pytest
 
 from keyplan import Create, Cursor, Design, Entity, Index, Key, Page, Table, Writes, read, write
 from keyplan.errors import ItemExists, RequestError
-from keyplan.systems.cms import Cms
 from keyplan.testing import assert_cost
 from keyplan.testing.costs import metering
+from keyplan_systems.cms import Cms
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems import SYSTEM_NAMES
+from keyplan.systems import system_names
 from tests.cli.support import json_of, run
 
 TRAFFIC = """\
@@ -288,7 +288,7 @@ def test_one_fault_is_told_as_it_is() -> None:
     assert json.loads(told.stdout)["error"]["code"] == "PriceError"
 
 
-@pytest.mark.parametrize("name", SYSTEM_NAMES)
+@pytest.mark.parametrize("name", system_names())
 def test_every_system_is_estimated_whole(name: str) -> None:
     """Each pattern of each system has a cost, and each entity a size."""
     found = json_of("cost", name)

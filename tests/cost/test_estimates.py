@@ -40,8 +40,8 @@ from keyplan.design.sizes import entry_bytes
 from keyplan.design.traffic import traffic_from
 from keyplan.design.typical import Typical
 from keyplan.errors import Refused, UnknownPattern
-from keyplan.systems.cms import Cms
 from keyplan.values import item_size
+from keyplan_systems.cms import Cms
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

@@ -28,7 +28,7 @@ from keyplan.design.traffic import traffic_of
 from keyplan.design.typical import Typical
 from keyplan.errors import KeyplanError
 from keyplan.opening import Design
-from keyplan.systems import SYSTEM_NAMES, system
+from keyplan.systems import system, system_names
 from keyplan.testing.costs import metering
 from keyplan.testing.model import Model, _impatient
 from keyplan.testing.questions import Asker
@@ -251,7 +251,7 @@ def stored(design: CompiledDesign, instances: tuple[Entity, ...]) -> Iterator[An
         yield from (entity.claim_item(claim, values) for claim in entity.claims if claim.member(values))
 
 
-@pytest.mark.parametrize("name", SYSTEM_NAMES)
+@pytest.mark.parametrize("name", system_names())
 def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
     """The model's requests and units, on the table and on each index, are the metered ones."""
     cls = system(name).design

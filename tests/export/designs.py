@@ -46,7 +46,7 @@ def design(name: str) -> type[Design]:
     others = {"Library": Library, "Everything": Everything, "Odd": Odd}
     if name in others:
         return others[name]
-    found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
+    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
     return found
 
 

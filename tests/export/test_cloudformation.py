@@ -12,7 +12,7 @@ from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
 from keyplan.export.deployment import Deployment
-from keyplan.systems.blog.design import Blog
+from keyplan_systems.blog.design import Blog
 from tests.export.designs import NAMES, design
 
 WHOLE = Deployment(

@@ -9,8 +9,8 @@ import pytest
 
 from keyplan.export.deployment import Deployment
 from keyplan.export.workbench import model, model_notes
-from keyplan.systems.cms import Cms
-from keyplan.systems.cms.system import SYSTEM
+from keyplan_systems.cms import Cms
+from keyplan_systems.cms.system import SYSTEM
 from tests.export.designs import NAMES, design
 from tests.export.test_cloudformation import WHOLE
 from tests.web.library import Library

@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCE = ROOT / "src" / "keyplan"
+SYSTEMS = ROOT / "systems" / "src" / "keyplan_systems"
 LEFT_OUT = {"__pycache__", "node_modules", "build", "dist"}
 """Folders of things that are made, not written; as are all those whose name begins with a dot, but for .ci."""
 

@@ -1,4 +1,4 @@
-"""What the package imports is declared in pyproject.toml, and its version is pinned for this repository."""
+"""What each package imports is declared in its pyproject.toml, and its version is pinned for this repository."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from pathlib import Path
 
-from tests.repository.files import ROOT, SOURCE, written_files
+import pytest
+
+from tests.repository.files import ROOT, SOURCE, SYSTEMS, written_files
+
+PACKAGES = [(ROOT, SOURCE), (ROOT / "systems", SYSTEMS)]
+"""Where each package is declared, and where its modules are."""
 
 OF_OTHERS = {
     "opentelemetry-semantic-conventions": "it shares the name opentelemetry with the API, which is used",
@@ -21,34 +27,42 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def declared() -> set[str]:
-    """The distributions that pyproject.toml names, extras included."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+def declared(folder: Path) -> set[str]:
+    """The distributions that the folder's pyproject.toml names, extras included."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
     return {plain(re.split(r"[^\w.-]", requirement)[0]) for one in lists for requirement in one}
 
 
-def imported() -> set[str]:
-    """The modules that the package imports, but for the standard library's."""
+def imported(source: Path) -> set[str]:
+    """The modules that a package imports, but for its own and the standard library's."""
     found: set[str] = set()
-    for path in written_files(".py", SOURCE):
+    for path in written_files(".py", source):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
-    return found - sys.stdlib_module_names - {"keyplan"}
+    return found - sys.stdlib_module_names - {source.name}
 
 
-def test_what_is_imported_is_declared() -> None:
+@pytest.mark.parametrize(("folder", "source"), PACKAGES, ids=["keyplan", "keyplan-systems"])
+def test_what_is_imported_is_declared(folder: Path, source: Path) -> None:
     """Nothing is used that only happens to be installed."""
     homes = packages_distributions()
-    needed = {plain(name) for module in imported() for name in homes.get(module, [module])}
-    assert needed - declared() - OF_OTHERS.keys() == set()
+    needed = {plain(name) for module in imported(source) for name in homes.get(module, [module])}
+    assert needed - declared(folder) - OF_OTHERS.keys() == set()
 
 
 def test_what_is_declared_is_pinned() -> None:
     """constraints.txt holds one exact version of each."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pinned = {plain(line.partition("==")[0]) for line in lines if "==" in line}
-    assert declared() - pinned - {"keyplan"} == set(), "run: make constraints"
+    needed = {name for folder, _ in PACKAGES for name in declared(folder)}
+    assert needed - pinned - {"keyplan"} == set(), "run: make constraints"
+
+
+def test_both_packages_have_one_version() -> None:
+    """They are made and released together."""
+    versions = {(source / "_version.py").read_text(encoding="utf-8").rpartition("=")[2] for _, source in PACKAGES}
+    assert len(versions) == 1

@@ -11,10 +11,10 @@ from click.testing import CliRunner
 
 from keyplan.cli.group import cli
 from tests.repository.examples import Program, as_shown, blocks_of, commands_of, programs_of
-from tests.repository.files import ROOT, SOURCE, place, written_files
+from tests.repository.files import ROOT, SYSTEMS, place, written_files
 from tests.repository.made_pages import COMMANDS, ERRORS, SERVER, made
 
-PAGES = [ROOT / "README.md", *written_files(".md", ROOT / "docs"), *written_files(".md", SOURCE)]
+PAGES = [ROOT / "README.md", *written_files(".md", ROOT / "docs"), *written_files(".md", SYSTEMS)]
 PROGRAMS = [(path, program) for path in PAGES for program in programs_of(path)]
 WITH_COMMANDS = [path for path in PAGES if any(commands_of(path))]
 

@@ -18,7 +18,7 @@ LONG_FILES = {
 }
 LONG_FUNCTIONS: dict[str, str] = {}
 
-MODULES = [path for folder in ("src", "tests", "benchmarks") for path in written_files(".py", ROOT / folder)]
+MODULES = [path for folder in ("src", "systems", "tests", "benchmarks") for path in written_files(".py", ROOT / folder)]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)

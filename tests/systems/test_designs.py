@@ -11,12 +11,12 @@ import pytest
 
 from keyplan import Design
 from keyplan.design.plans import ScanPlan
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.cms.design import Cms
-from keyplan.systems.papers.design import Papers
-from keyplan.systems.shop.design import Shop
-from keyplan.systems.social.design import Social
 from keyplan.testing import verify
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.papers.design import Papers
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.social.design import Social
 from tests.systems.blog.strategies import STRATEGIES
 
 DESIGNS: dict[type[Design], list[str]] = {

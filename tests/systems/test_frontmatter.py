@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from keyplan.systems.frontmatter import FrontMatterError, plain_text, read_front_matter, split_front_matter
+from keyplan_systems.frontmatter import FrontMatterError, plain_text, read_front_matter, split_front_matter
 
 YAML = "---\ntitle: A\ntags: [x, y]\n---\n\nText\n"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from keyplan.errors import RequestError
-from keyplan.systems.frontmatter import FrontMatterError
-from keyplan.systems.posts import Post, find_posts, first_paragraph, read_post, stable_id
+from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.posts import Post, find_posts, first_paragraph, read_post, stable_id
 
 
 def read(folder: Path, name: str, text: str) -> Post:

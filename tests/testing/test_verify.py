@@ -21,8 +21,8 @@ from keyplan.design import templates
 from keyplan.design.formats import IntegerFormat
 from keyplan.design.keys import CompiledKey
 from keyplan.errors import KeyFieldError
-from keyplan.systems.cms import Cms
 from keyplan.testing import verify
+from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

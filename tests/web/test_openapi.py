@@ -20,7 +20,7 @@ SYSTEMS = ("Blog", "Cms", "Papers", "Shop", "Social")
 def design(name: str) -> type[Design]:
     if name == "Library":
         return Library
-    found: type[Design] = getattr(importlib.import_module(f"keyplan.systems.{name.lower()}.design"), name)
+    found: type[Design] = getattr(importlib.import_module(f"keyplan_systems.{name.lower()}.design"), name)
     return found
 
 

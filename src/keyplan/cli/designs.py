@@ -1,4 +1,4 @@
-"""Finding the design that a NAME means: a built-in system, ``module:Class``, or ``path/to/file.py:Class``."""
+"""Finding the design that a NAME means: an installed system, ``module:Class``, or ``path/to/file.py:Class``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from keyplan.errors import KeyplanError, RequestError, UnknownDesign
+from keyplan.errors import KeyplanError, UnknownDesign
 from keyplan.opening import Design
-from keyplan.systems import SYSTEM_NAMES, System, system
+from keyplan.systems import System, hint_for, system, system_names
 
 __all__ = ["Found", "apart", "find", "find_all", "find_system"]
 
-_HINT = "NAME is a built-in system ({}), module:Class, or path/to/file.py:Class"
+_HINT = "NAME is an installed system, module:Class, or path/to/file.py:Class"
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,9 @@ class Found:
 
 def find(name: str) -> Found:
     """The design of that name. Raises UnknownDesign, and DesignError for one that can't work."""
-    if name in SYSTEM_NAMES:
-        try:
-            found = system(name)
-        except ModuleNotFoundError as error:
-            raise RequestError(f"{name} needs {error.name}", hint="pip install 'keyplan[systems]'") from None
-        return Found(name, found.design, found)
+    if _is_systems(name):
+        known = system(name)
+        return Found(name, known.design, known)
     module, where, class_name = _imported(name)
     design = _design_in(module, where, class_name)
     return Found(_file_name(design.__name__), design)
@@ -56,11 +53,16 @@ def find(name: str) -> Found:
 
 def find_all(name: str) -> list[Found]:
     """The design of that name, or all the designs of a file that is named without a class. Raises as ``find`` does."""
-    if name in SYSTEM_NAMES or not name.endswith(".py"):
+    if not name.endswith(".py"):
         return [find(name)]
     module, where, _ = _imported(name)
     local = [one for one in _designs_of(module).values() if one.__module__ == module.__name__]
     return [Found(_file_name(one.__name__), one) for one in local or [_design_in(module, where, "")]]
+
+
+def _is_systems(name: str) -> bool:
+    """Whether a name is an installed system's. What names a file or a module isn't looked for among them."""
+    return ":" not in name and not name.endswith(".py") and name in system_names()
 
 
 @contextmanager
@@ -97,16 +99,15 @@ def _imported(name: str) -> tuple[ModuleType, str, str]:
         return _file(where), where, class_name
     if class_name:
         return _module(where), where, class_name
-    near = difflib.get_close_matches(name, SYSTEM_NAMES, n=1)
-    hint = f"did you mean {near[0]}?" if near else _HINT.format(", ".join(SYSTEM_NAMES))
-    raise UnknownDesign(f"there is no system {name!r}", hint=hint)
+    raise UnknownDesign(f"there is no system {name!r}", hint=f"{hint_for(name)}; {_HINT}")
 
 
 def find_system(name: str, what: str) -> System:
-    """The built-in system of that name, for what only systems have. Raises UnknownDesign."""
+    """The installed system of that name, for what only systems have. Raises UnknownDesign."""
     found = find(name)
     if found.system is None:
-        raise UnknownDesign(f"{name} is a design without {what}", hint=f"systems have one: {', '.join(SYSTEM_NAMES)}")
+        hint = f"systems have one: {', '.join(system_names()) or 'none is installed'}"
+        raise UnknownDesign(f"{name} is a design without {what}", hint=hint)
     return found.system
 
 

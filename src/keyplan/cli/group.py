@@ -80,7 +80,7 @@ Examples:
   keyplan import cms ~/blog/_posts
   keyplan explain designs.py:Shop orders_of_user
 
-NAME is a built-in system (cms), or a design of your own: module:Class, or path/to/file.py:Class.
+NAME is an installed system (cms), or a design of your own: module:Class, or path/to/file.py:Class.
 """
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.sample import sample_user, whole_post
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.sample import sample_user, whole_post
 
 __all__ = ["SAMPLED", "arguments"]
 

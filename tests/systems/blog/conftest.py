@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import User
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import User
 from tests.systems.blog.support import new_user
 
 

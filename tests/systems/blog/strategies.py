@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from keyplan.systems.blog.entities import Byline, FrontPage, Post, Session, TagCount, User
+from keyplan_systems.blog.entities import Byline, FrontPage, Post, Session, TagCount, User
 
 __all__ = ["STRATEGIES"]
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.client.conversations import Request, Transport
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import (
+from keyplan.testing.invariants import check_invariants
+from keyplan.testing.world import scan
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import (
     Counter,
     Credential,
     Post,
@@ -21,10 +23,8 @@ from keyplan.systems.blog.entities import (
     User,
     UserImpression,
 )
-from keyplan.systems.blog.posts import tag_combos
-from keyplan.systems.blog.scoring import Totals, totals_of
-from keyplan.testing.invariants import check_invariants
-from keyplan.testing.world import scan
+from keyplan_systems.blog.posts import tag_combos
+from keyplan_systems.blog.scoring import Totals, totals_of
 
 __all__ = ["Recorder", "check_books", "counted", "items_of", "new_post", "new_user", "published", "recorded", "silent"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from keyplan.systems.blog.access import OWN, WHO
-from keyplan.systems.blog.design import Blog
+from keyplan_systems.blog.access import OWN, WHO
+from keyplan_systems.blog.design import Blog
 
 
 def test_each_pattern_is_named_and_nothing_else() -> None:

@@ -11,10 +11,10 @@ from argon2 import PasswordHasher
 
 from keyplan import now
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused, ValueTaken
-from keyplan.systems.blog import accounts, people
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User
 from keyplan.testing.world import scan
+from keyplan_systems.blog import accounts, people
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User
 from tests.systems.blog.support import check_books, items_of, new_user, recorded
 
 PASSWORD = "seven quiet lamps"

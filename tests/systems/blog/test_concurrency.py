@@ -19,9 +19,9 @@ import pytest
 from argon2 import PasswordHasher
 
 from keyplan.errors import KeyplanError, Refused, WriteFailed
-from keyplan.systems.blog import accounts, counting
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Counter, Credential, PostSlug, Session, User
+from keyplan_systems.blog import accounts, counting
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Counter, Credential, PostSlug, Session, User
 from tests.systems.blog.support import check_books, counted, items_of, new_post, new_user, published
 
 THREADS = 8
@@ -30,8 +30,8 @@ WORK = """
 import json, random, sys
 from contextlib import suppress
 from keyplan.errors import Refused, WriteFailed
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post
 
 path, number, given = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 chance = random.Random(number)

@@ -8,10 +8,10 @@ import pytest
 
 from keyplan import now
 from keyplan.errors import ArgumentError
-from keyplan.systems.blog import counting
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import COUNTER_SLOTS, Counter, FrontPage, User
-from keyplan.systems.blog.scoring import heated
+from keyplan_systems.blog import counting
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import COUNTER_SLOTS, Counter, FrontPage, User
+from keyplan_systems.blog.scoring import heated
 from tests.systems.blog.support import check_books, counted, items_of, new_user, published
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.loader import load
-from keyplan.systems.blog.posts import tag_combos
 from keyplan.testing.world import scan
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.loader import load
+from keyplan_systems.blog.posts import tag_combos
 from tests.systems.blog.support import check_books, items_of, new_user, recorded, silent
 
 JEKYLL = Path(__file__).parents[3].parent / "shared" / "data" / "jekyll-posts"

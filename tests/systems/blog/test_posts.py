@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan.errors import ArgumentError, ItemNotFound, ItemTooLarge, Refused
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import CONTENT_BYTES_MAX, Post, PostContent, PostWithContent, User
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import CONTENT_BYTES_MAX, Post, PostContent, PostWithContent, User
 from tests.systems.blog.support import check_books, new_post, new_user, published
 
 DAY = datetime(2026, 11, 21, 9, tzinfo=UTC)

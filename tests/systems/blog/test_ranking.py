@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from keyplan import now
-from keyplan.systems.blog import counting, ranking
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.ranking import Gatherer, front_page
+from keyplan_systems.blog import counting, ranking
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.ranking import Gatherer, front_page
 from tests.systems.blog.support import check_books, published, recorded
 
 

@@ -6,9 +6,9 @@ import math
 import re
 from pathlib import Path
 
-import keyplan.systems.blog
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import (
+import keyplan_systems.blog
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import (
     COMBO_TAGS_MAX,
     COUNTER_SHARDS,
     COUNTER_SLOTS,
@@ -17,10 +17,10 @@ from keyplan.systems.blog.entities import (
     READER_SHARDS,
     STATUS_SHARDS,
 )
-from keyplan.systems.blog.posts import tag_combos
-from keyplan.systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
+from keyplan_systems.blog.posts import tag_combos
+from keyplan_systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
 
-README = (Path(keyplan.systems.blog.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(keyplan_systems.blog.__file__).parent / "README.md").read_text(encoding="utf-8")
 
 
 def section(heading: str) -> str:

@@ -11,12 +11,12 @@ import pytest
 
 from keyplan.client.conversations import Request
 from keyplan.errors import StoreError
-from keyplan.systems.blog import accounts
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import ContactMessage, Counter, Post, PostImpression, PostSlug, User
-from keyplan.systems.blog.sample import DEMO_PASSWORD, DEMO_USERS, sample, sample_user, users_for, whole_post
-from keyplan.systems.blog.scoring import totals_of
 from keyplan.testing.world import scan
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import ContactMessage, Counter, Post, PostImpression, PostSlug, User
+from keyplan_systems.blog.sample import DEMO_PASSWORD, DEMO_USERS, sample, sample_user, users_for, whole_post
+from keyplan_systems.blog.scoring import totals_of
 from tests.systems.blog.support import Recorder, check_books, items_of, new_post, new_user, silent
 
 SAMPLED = 200

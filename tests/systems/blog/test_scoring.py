@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.systems.blog.scoring import heated, points_of, rating_key
+from keyplan_systems.blog.scoring import heated, points_of, rating_key
 
 MOMENT = datetime(2026, 11, 21, 9, tzinfo=UTC)
 

@@ -13,10 +13,10 @@ import pytest
 from argon2 import PasswordHasher
 
 from keyplan.errors import Refused, WriteFailed
-from keyplan.systems.blog import accounts
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import FrontPage, UserImpression
-from keyplan.systems.blog.sample import sample, sample_user
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import FrontPage, UserImpression
+from keyplan_systems.blog.sample import sample, sample_user
 from tests.contract.remote import local_address, new_table, server_address
 from tests.systems.blog.asked import SAMPLED, arguments
 from tests.systems.blog.support import check_books, new_post, new_user, silent

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import (
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import (
     COUNTER_SHARDS,
     COUNTER_SLOTS,
     FRONT_PAGE_REPLICAS,

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, UserImpression
-from keyplan.systems.blog.sample import sample_user
-from keyplan.systems.blog.system import SYSTEM
 from keyplan.web import app
 from keyplan.web.answers import answer_json
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, UserImpression
+from keyplan_systems.blog.sample import sample_user
+from keyplan_systems.blog.system import SYSTEM
 from tests.cli.support import json_of
 from tests.systems.blog.asked import SAMPLED, arguments
 from tests.systems.blog.support import silent

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keyplan.systems.blog.entities import Post
-from keyplan.systems.blog.words import (
+from keyplan_systems.blog.entities import Post
+from keyplan_systems.blog.words import (
     EXCERPT_MAX,
     SLUG_MAX,
     TAG_MAX,

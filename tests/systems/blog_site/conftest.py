@@ -8,16 +8,16 @@ import pytest
 from argon2 import PasswordHasher
 from starlette.applications import Starlette
 
-from keyplan.systems.blog import accounts
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.site.application import site_application
-from keyplan.systems.blog.site.policy import BlogPolicy
-from keyplan.systems.blog.site.providers import OfflineProvider
-from keyplan.systems.blog.site.settings import Settings
-from keyplan.systems.blog.site.site import Site
 from keyplan.web import app
 from keyplan.web.beside import Beside
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site.application import site_application
+from keyplan_systems.blog.site.policy import BlogPolicy
+from keyplan_systems.blog.site.providers import OfflineProvider
+from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.support import Visit, make_post, make_user
 
 SECRET = b"a secret of the tests, and nobody else's"

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Credential, Session, User
 from keyplan.web.beside import Beside
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, Session, User
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 from tests.systems.support import stored

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from keyplan import now
-from keyplan.systems.blog import accounts
-from keyplan.systems.blog.access import WHO
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.site.policy import BlogPolicy
-from keyplan.systems.blog.site.site import Site
 from keyplan.web.beside import Beside
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.access import WHO
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site.policy import BlogPolicy
+from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.support import Visit, make_post
 
 

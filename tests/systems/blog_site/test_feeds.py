@@ -5,8 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from datetime import UTC, datetime, timedelta
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
 from tests.systems.blog_site.support import Visit, make_post
 
 ATOM = "{http://www.w3.org/2005/Atom}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from keyplan import now
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import ContactMessage, Post, User
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import ContactMessage, Post, User
 from tests.systems.blog_site.conftest import Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan.errors import Fault, Refused
-from keyplan.systems.blog.site.incoming import Form, local_path
-from keyplan.systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
-from keyplan.systems.blog.site.markdown import render_markdown, without_title
-from keyplan.systems.blog.site.signing import Signer, random_token
+from keyplan_systems.blog.site.incoming import Form, local_path
+from keyplan_systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
+from keyplan_systems.blog.site.markdown import render_markdown, without_title
+from keyplan_systems.blog.site.signing import Signer, random_token
 
 
 @pytest.mark.parametrize(

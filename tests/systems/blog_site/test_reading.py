@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.site.site import Site
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site.site import Site
 from tests.systems.blog_site.support import Visit, make_post, text_of
 from tests.systems.support import recorded
 

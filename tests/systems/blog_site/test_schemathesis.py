@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from starlette.types import ASGIApp
 
-from keyplan.systems.blog import accounts
-from keyplan.systems.blog.entities import Post, User
-from keyplan.systems.blog.site.policy import BlogPolicy
-from keyplan.systems.blog.site.site import Site
 from keyplan.web import app
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.site.policy import BlogPolicy
+from keyplan_systems.blog.site.site import Site
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis isn't installed: it reads the API's document")
 

@@ -9,13 +9,13 @@ import pytest
 from starlette.applications import Starlette
 
 from keyplan import now
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, Session, User
-from keyplan.systems.blog.site.application import site_application
-from keyplan.systems.blog.site.incoming import BODY_BYTES_MAX, local_path
-from keyplan.systems.blog.site.settings import Settings
-from keyplan.systems.blog.site.site import LIMITS, Site
 from keyplan.web.beside import Beside
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, Session, User
+from keyplan_systems.blog.site.application import site_application
+from keyplan_systems.blog.site.incoming import BODY_BYTES_MAX, local_path
+from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.blog.site.site import LIMITS, Site
 from tests.systems.blog_site.conftest import SECRET, Clock
 from tests.systems.blog_site.support import PASSWORD, Visit, text_of
 from tests.web.support import TestClient

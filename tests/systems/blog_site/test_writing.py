@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.systems.blog.design import Blog
-from keyplan.systems.blog.entities import Post, User
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
 from tests.systems.blog_site.support import Visit, text_of
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan.systems.cms import Article, Cms
-from keyplan.systems.cms.sample import Whole, sample, whole_article
+from keyplan_systems.cms import Article, Cms
+from keyplan_systems.cms.sample import Whole, sample, whole_article
 from tests.systems.cms.support import silent
 
 SAMPLED = 300

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.client.conversations import AsyncTransport, Request, Transport
-from keyplan.systems.cms import Cms
+from keyplan_systems.cms import Cms
 
 
 @dataclass

@@ -10,14 +10,14 @@ from pathlib import Path
 from threading import Barrier
 from typing import Any
 
-from keyplan.systems.cms import Article, Cms
+from keyplan_systems.cms import Article, Cms
 from tests.systems.cms.support import keys
 
 PUBLISHERS = 20
 
 PUBLISH = """
 import sys
-from keyplan.systems.cms import Cms
+from keyplan_systems.cms import Cms
 with Cms.open(sys.argv[1], create=False) as cms:
     print("ready", flush=True)
     sys.stdin.readline()

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from keyplan.errors import RequestError, StoreError
-from keyplan.systems import LoadReport, frontmatter
-from keyplan.systems.cms import Article, Cms
-from keyplan.systems.cms.design import BODY_BYTES_MAX
-from keyplan.systems.cms.loader import load
-from keyplan.systems.posts import stable_id
+from keyplan.systems import LoadReport
+from keyplan_systems import frontmatter
+from keyplan_systems.cms import Article, Cms
+from keyplan_systems.cms.design import BODY_BYTES_MAX
+from keyplan_systems.cms.loader import load
+from keyplan_systems.posts import stable_id
 from tests.systems.cms.support import keys, recorded, silent, stored
 
 JEKYLL_POSTS = Path(__file__).parents[3] / ".." / "shared" / "data" / "jekyll-posts"
@@ -191,7 +192,7 @@ def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert loaded(cms, tmp_path) == LoadReport(1, [])
     write(tmp_path, "yaml.md", POST)
-    with pytest.raises(RequestError, match=r"keyplan\[systems\]"):
+    with pytest.raises(RequestError, match=r"keyplan-systems"):
         loaded(cms, tmp_path)
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from keyplan import Page
 from keyplan.errors import ArgumentError, CursorError
-from keyplan.systems.cms import Article, ArticleVersion, ArticleWithVersion, Cms
-from keyplan.systems.cms.sample import AUTHORS, Whole
 from keyplan.testing import verify
+from keyplan_systems.cms import Article, ArticleVersion, ArticleWithVersion, Cms
+from keyplan_systems.cms.sample import AUTHORS, Whole
 from tests.systems.cms.support import AsyncRecorder, recorded, stored
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import keyplan.systems.cms
-from keyplan.systems.cms import Cms
-from keyplan.systems.cms.design import BODY_BYTES_MAX, EXCERPT_MAX, TAGS_MAX
+import keyplan_systems.cms
+from keyplan_systems.cms import Cms
+from keyplan_systems.cms.design import BODY_BYTES_MAX, EXCERPT_MAX, TAGS_MAX
 from tests.systems.cms.support import stored
 
-README = (Path(keyplan.systems.cms.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(keyplan_systems.cms.__file__).parent / "README.md").read_text(encoding="utf-8")
 
 
 def rows(heading: str) -> list[list[str]]:

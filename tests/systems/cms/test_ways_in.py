@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems.cms.design import Cms
-from keyplan.systems.cms.system import SYSTEM
 from keyplan.web import app
 from keyplan.web.answers import answer_json
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.system import SYSTEM
 from tests.cli.support import json_of
 from tests.web.support import TestClient
 

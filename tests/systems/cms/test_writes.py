@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, ItemTooLarge, Refused, StoreError
-from keyplan.systems.cms import Article, Cms, TagArticle
-from keyplan.systems.cms.design import BODY_BYTES_MAX, TAGS_MAX
-from keyplan.systems.cms.sample import sample
+from keyplan_systems.cms import Article, Cms, TagArticle
+from keyplan_systems.cms.design import BODY_BYTES_MAX, TAGS_MAX
+from keyplan_systems.cms.sample import sample
 from tests.systems.cms.support import keys, recorded, silent, stored
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan.systems.papers import Author, Papers
-from keyplan.systems.papers.sample import sample
+from keyplan_systems.papers import Author, Papers
+from keyplan_systems.papers.sample import sample
 from tests.systems.support import silent
 
 SAMPLED = 300

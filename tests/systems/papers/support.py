@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from keyplan.systems.papers import Papers
+from keyplan_systems.papers import Papers
 from tests.systems.support import stored
 
 __all__ = ["assert_consistent", "plain_items"]

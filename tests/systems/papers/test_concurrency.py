@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from keyplan.systems.papers import Author, Paper, Papers
+from keyplan_systems.papers import Author, Paper, Papers
 from tests.systems.papers.support import assert_consistent
 from tests.systems.support import STORES, in_processes, open_on
 
@@ -17,7 +17,7 @@ PROCESSES = 4
 PROGRAM = """
 import json, sys
 from keyplan.errors import ItemExists, Refused
-from keyplan.systems.papers import Paper, Papers
+from keyplan_systems.papers import Paper, Papers
 url, number = sys.argv[1], int(sys.argv[2])
 done = []
 def attempt(name, call):

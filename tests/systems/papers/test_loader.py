@@ -12,9 +12,9 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan.systems.papers import Papers, byline
-from keyplan.systems.papers.loader import load
-from keyplan.systems.papers.records import UNDATED, handle_of, moment_of, topics_of
+from keyplan_systems.papers import Papers, byline
+from keyplan_systems.papers.loader import load
+from keyplan_systems.papers.records import UNDATED, handle_of, moment_of, topics_of
 from tests.cli.support import run
 from tests.systems.papers.support import assert_consistent, plain_items
 from tests.systems.support import all_pages, recorded, silent
@@ -209,11 +209,11 @@ def test_the_byline_keeps_its_order(empty: Papers, tmp_path: Path) -> None:
 
 
 def test_without_its_libraries(empty: Papers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "keyplan.systems.papers.bibtex", raising=False)
+    monkeypatch.delitem(sys.modules, "keyplan_systems.papers.bibtex", raising=False)
     monkeypatch.setitem(sys.modules, "pylatexenc.latex2text", None)
     with pytest.raises(RequestError, match=r"a\.bib is BibTeX, and pylatexenc") as caught:
         loaded(empty, tmp_path / "a.bib", BIBTEX)
-    assert caught.value.hint == "pip install 'keyplan[systems]'"
+    assert caught.value.hint == "pip install keyplan-systems"
     assert loaded(empty, tmp_path / "a.json", CSL).loaded == 2
 
 

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from benchmarks.papers_questions import Catalogue, catalogue_of, question_1, question_2, question_3, shown
 
-import keyplan.systems.papers
-from keyplan.systems.papers import Author, Paper, Papers
-from keyplan.systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
-from keyplan.systems.papers.sample import sample
+import keyplan_systems.papers
+from keyplan_systems.papers import Author, Paper, Papers
+from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
+from keyplan_systems.papers.sample import sample
 from tests.cli.support import json_of, run
 from tests.repository.files import ROOT
 from tests.systems.measuring import check_rows, rows_of, text_of
 from tests.systems.papers.test_loader import KRR
 from tests.systems.support import silent, stored
 
-README = text_of(keyplan.systems.papers)
+README = text_of(keyplan_systems.papers)
 QUESTIONS = README.partition("\n## The open questions\n")[2].partition("\n## ")[0]
 
 
@@ -75,7 +75,7 @@ def test_numbers_are_named() -> None:
 
 def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    command = "cost papers --traffic src/keyplan/systems/papers/traffic.toml"
+    command = "cost papers --traffic systems/src/keyplan_systems/papers/traffic.toml"
     assert f"keyplan {command}\n" in README
     patterns = json_of(*command.split())["patterns"]
     said = {
@@ -97,7 +97,7 @@ def test_the_cost_model_is_what_the_command_says(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("columns", [80, 100, 111, 112, 120])
 def test_the_months_price_is_shown_whole_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    traffic = "src/keyplan/systems/papers/traffic.toml"
+    traffic = "systems/src/keyplan_systems/papers/traffic.toml"
     lines = run("cost", "papers", "--traffic", traffic, env={"COLUMNS": str(columns)}).stdout.splitlines()
     (named,) = [line for line in lines if "$/million" in line]
     assert named.rstrip().endswith("$/month")
@@ -148,4 +148,4 @@ def test_commands_of_the_questions_run(command: str, monkeypatch: pytest.MonkeyP
 
 def test_there_are_commands_of_the_questions() -> None:
     assert len(re.findall(r"^keyplan (?:cost|check) ", QUESTIONS, re.MULTILINE)) >= 4
-    assert (Path(keyplan.systems.papers.__file__).parent / "traffic.toml").is_file()
+    assert (Path(keyplan_systems.papers.__file__).parent / "traffic.toml").is_file()

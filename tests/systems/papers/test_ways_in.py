@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from keyplan.systems import system
-from keyplan.systems.papers import Paper, Papers
-from keyplan.systems.papers.sample import authors, sample, whole_paper
 from keyplan.web import app
+from keyplan_systems.papers import Paper, Papers
+from keyplan_systems.papers.sample import authors, sample, whole_paper
 from tests.cli.support import json_of
 from tests.systems.measuring import assert_same_answers, name_of
 from tests.systems.papers.support import assert_consistent

@@ -11,8 +11,8 @@ import pytest
 
 from keyplan import now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused
-from keyplan.systems.papers import Author, Paper, Papers, byline
-from keyplan.systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Status
+from keyplan_systems.papers import Author, Paper, Papers, byline
+from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX, Status
 from tests.systems.papers.support import assert_consistent, plain_items
 from tests.systems.support import recorded
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan.systems.shop import Product, Shop, User
-from keyplan.systems.shop.sample import sample
+from keyplan_systems.shop import Product, Shop, User
+from keyplan_systems.shop.sample import sample
 
 SAMPLED = 200
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from typing import Any
 
-from keyplan.systems.shop import OrderEvent, Shop
+from keyplan_systems.shop import OrderEvent, Shop
 
 __all__ = ["TODAY", "all_events", "all_items", "assert_consistent", "placed_stock"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems.shop import Product, Shop, User
+from keyplan_systems.shop import Product, Shop, User
 from tests.systems.shop.support import all_items, assert_consistent, placed_stock
 from tests.systems.support import STORES, in_processes, open_on
 
@@ -21,7 +21,7 @@ PROCESSES = 4
 PREAMBLE = """
 import json, random, sys
 from keyplan.errors import KeyplanError, Refused
-from keyplan.systems.shop import Shop
+from keyplan_systems.shop import Shop
 url, number, given = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
 chance = random.Random(number)
 with Shop.open(url, create=False) as shop:

@@ -11,8 +11,8 @@ import pytest
 
 from keyplan.errors import RequestError
 from keyplan.systems import LoadReport
-from keyplan.systems.shop import Shop
-from keyplan.systems.shop.loader import load
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.loader import load
 from tests.cli.support import run
 
 PRODUCTS = """\

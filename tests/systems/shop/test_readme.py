@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import keyplan.systems.shop
+import keyplan_systems.shop
 from keyplan import Range
-from keyplan.systems.shop import OrderEvent, Product, Reading, Shop, User
-from keyplan.systems.shop.design import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT
-from keyplan.systems.shop.sample import sample
+from keyplan_systems.shop import OrderEvent, Product, Reading, Shop, User
+from keyplan_systems.shop.design import EVENT_SHARDS, LINES_MAX, READING_KEPT, TOKEN_KEPT
+from keyplan_systems.shop.sample import sample
 from tests.systems.measuring import check_rows, measured, rows_of, text_of
 from tests.systems.support import silent, stored
 
-README = text_of(keyplan.systems.shop)
+README = text_of(keyplan_systems.shop)
 DAY = datetime(2026, 5, 3, tzinfo=UTC)
 
 

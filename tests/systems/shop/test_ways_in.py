@@ -13,9 +13,9 @@ import pytest
 
 from keyplan import Range
 from keyplan.systems import system
-from keyplan.systems.shop import Shop
-from keyplan.systems.shop.sample import products, sample, users, whole_order
 from keyplan.web import app
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.sample import products, sample, users, whole_order
 from tests.cli.support import json_of
 from tests.systems.measuring import assert_same_answers, name_of
 from tests.systems.shop.support import assert_consistent, placed_stock

@@ -20,8 +20,8 @@ from keyplan.errors import (
     Refused,
     ValueTaken,
 )
-from keyplan.systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
-from keyplan.systems.shop.design import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
+from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
+from keyplan_systems.shop.design import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
 from tests.systems.shop.support import TODAY, all_events, assert_consistent, placed_stock
 from tests.systems.support import recorded
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from keyplan.systems.social import Social, limits
-from keyplan.systems.social.sample import sample
+from keyplan_systems.social import Social, limits
+from keyplan_systems.social.sample import sample
 from tests.systems.social.support import people
 from tests.systems.support import silent
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 
 from keyplan import Entity
-from keyplan.systems.social import (
+from keyplan_systems.social import (
     Comment,
     Delivery,
     Follower,
@@ -25,7 +25,7 @@ from keyplan.systems.social import (
     User,
     UserTally,
 )
-from keyplan.systems.social.entities import preview_of
+from keyplan_systems.social.entities import preview_of
 from tests.systems.support import stored
 
 __all__ = ["STRATEGIES", "assert_whole", "everything", "people"]

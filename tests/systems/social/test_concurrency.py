@@ -12,7 +12,7 @@ from threading import Barrier
 import pytest
 
 from keyplan.errors import KeyplanError, Refused
-from keyplan.systems.social import Comment, Like, Post, Social, conversation_of
+from keyplan_systems.social import Comment, Like, Post, Social, conversation_of
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import STORES, all_pages, in_processes, open_on
 
@@ -22,7 +22,7 @@ NAMES = tuple(f"u{number}" for number in range(6))
 LIFE = """
 import random, sys
 from keyplan.errors import Refused, ItemNotFound
-from keyplan.systems.social import Social, design, limits
+from keyplan_systems.social import Social, design, limits
 limits.READ_MAX, limits.AUDIENCE_MAX, limits.BACKFILL_MAX = 1, 3, 6
 design.POST_SPREAD_AT = design.USER_SPREAD_AT = 3
 chance = random.Random(int(sys.argv[2]))

@@ -12,9 +12,9 @@ import pytest
 
 from keyplan.errors import RequestError, StoreError
 from keyplan.systems import FAULTS_KEPT, LoadReport
-from keyplan.systems.social import Following, Social, Subscription, TimelineEntry, limits
-from keyplan.systems.social import loader as loading
-from keyplan.systems.social.loader import load
+from keyplan_systems.social import Following, Social, Subscription, TimelineEntry, limits
+from keyplan_systems.social import loader as loading
+from keyplan_systems.social.loader import load
 from tests.cli.support import json_of, run
 from tests.systems.social.support import assert_whole, everything
 from tests.systems.support import all_pages, silent, stored
@@ -121,8 +121,8 @@ def test_who_follows_many_gets_a_timeline(empty: Social, tmp_path: Path, small: 
 
 
 def test_a_famous_user_is_spread_on_the_way(empty: Social, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("keyplan.systems.social.bulk.USER_SPREAD_AT", 20)
-    monkeypatch.setattr("keyplan.systems.social.design.USER_SPREAD_AT", 20)
+    monkeypatch.setattr("keyplan_systems.social.bulk.USER_SPREAD_AT", 20)
+    monkeypatch.setattr("keyplan_systems.social.design.USER_SPREAD_AT", 20)
     path = write(tmp_path, "star.txt", "# Directed graph", *(f"{number} 0" for number in range(1, 40)))
     load(empty, path, silent)
     star = empty.profile("0")

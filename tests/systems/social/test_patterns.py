@@ -10,9 +10,9 @@ import pytest
 
 from keyplan import Range
 from keyplan.errors import ArgumentError
-from keyplan.systems.social import Comment, Follower, Following, Like, Membership, Message, Post, Social, User
-from keyplan.systems.social.sample import READER, sample, user_id
 from keyplan.testing import verify
+from keyplan_systems.social import Comment, Follower, Following, Like, Membership, Message, Post, Social, User
+from keyplan_systems.social.sample import READER, sample, user_id
 from tests.systems.social.conftest import SAMPLED
 from tests.systems.social.support import STRATEGIES, assert_whole, everything
 from tests.systems.support import all_pages, silent, stored

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-import keyplan.systems.social
+import keyplan_systems.social
 from keyplan import Range
-from keyplan.systems.social import Delivery, Social, limits
-from keyplan.systems.social.sample import NEWEST, READER, sample, user_id
+from keyplan_systems.social import Delivery, Social, limits
+from keyplan_systems.social.sample import NEWEST, READER, sample, user_id
 from tests.systems.measuring import check_rows, measured, rows_of, text_of
 from tests.systems.support import silent
 
-README = text_of(keyplan.systems.social)
+README = text_of(keyplan_systems.social)
 COUNT = 300
 """Users of the sample that the README speaks of: the command's default."""
 

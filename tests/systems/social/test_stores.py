@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan.errors import ItemNotFound, Refused, ValueTaken
-from keyplan.systems.social import Social, conversation_of, design
+from keyplan_systems.social import Social, conversation_of, design
 from tests.systems.social.support import assert_whole, people
 from tests.systems.support import STORES, all_pages, open_on
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from keyplan.systems.social import Social, limits
-from keyplan.systems.social.sample import READER, sample, user_id
-from keyplan.systems.social.system import SYSTEM
 from keyplan.web import app
+from keyplan_systems.social import Social, limits
+from keyplan_systems.social.sample import READER, sample, user_id
+from keyplan_systems.social.system import SYSTEM
 from tests.cli.support import json_of, run
 from tests.systems.support import alike_in_every_way, silent
 from tests.web.support import TestClient

@@ -8,7 +8,7 @@ import pytest
 
 from keyplan import Create, Delete, Update, now
 from keyplan.errors import ArgumentError, ItemExists, ItemNotFound, KeyplanError, Refused, ValueTaken
-from keyplan.systems.social import (
+from keyplan_systems.social import (
     Comment,
     Like,
     Post,
@@ -19,8 +19,8 @@ from keyplan.systems.social import (
     design,
     limits,
 )
-from keyplan.systems.social.bulk import add_likes, add_posts, add_users
-from keyplan.systems.social.entities import PREVIEW_MAX, User
+from keyplan_systems.social.bulk import add_likes, add_posts, add_users
+from keyplan_systems.social.entities import PREVIEW_MAX, User
 from tests.systems.social.support import assert_whole, everything, people
 from tests.systems.support import all_pages, recorded
 

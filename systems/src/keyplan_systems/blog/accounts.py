@@ -1,0 +1,405 @@
+"""Accounts: registering, signing in, passwords, sessions, external identities, limits; what a site calls.
+
+Passwords are hashed here (argon2id), and secrets of sessions; the store never sees either. What is written is in
+``people.py``. Everything that a person may type wrong is told with its field, as faults of one ``Refused``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Literal, NamedTuple
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from keyplan import Delete, Discard, Update, now, ulid
+from keyplan.errors import ConditionFailed, Fault, ItemNotFound, Refused, ValueTaken, WriteFailed
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, ProviderUser, Session, User, UserStatus
+from keyplan_systems.blog.people import identity
+
+__all__ = [
+    "SESSION_SECONDS",
+    "SignedIn",
+    "TooMany",
+    "change_email",
+    "change_password",
+    "end_session",
+    "end_sessions",
+    "hash_password",
+    "limit",
+    "moderate",
+    "needs_rehash",
+    "open_session",
+    "password_fits",
+    "register",
+    "rotate",
+    "session_of",
+    "sign_in",
+    "sign_in_by_provider",
+    "unlink",
+]
+
+SESSION_SECONDS = 14 * 24 * 3600
+ROTATION_SECONDS = 3600
+"""A browser's session gets a new secret after so long."""
+GRACE_SECONDS = 60
+"""So long the secret before is still good, for requests that were on their way."""
+PASSWORD_MIN = 10
+PASSWORD_MAX = 200
+
+_EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
+_USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
+_TOKEN = re.compile(r"([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{20,100})")
+_hasher = PasswordHasher()
+
+
+class SignedIn(NamedTuple):
+    """A user who is signed in, by which session, and whether its secret is due to be changed (``rotate``)."""
+
+    user: User
+    session: Session
+    rotate: bool
+
+
+class TooMany(Refused):
+    """Something was tried too often. ``retry_after_seconds``: when it may be tried again."""
+
+    def __init__(self, message: str, *, retry_after_seconds: int) -> None:
+        super().__init__(message, hint=f"try again in {retry_after_seconds} seconds")
+        self.retry_after_seconds = retry_after_seconds
+
+
+# Passwords
+
+
+def hash_password(password: str) -> str:
+    """The hash of a password, with its salt and parameters: argon2id, 64 MiB, 3 passes (RFC 9106's second choice)."""
+    return _hasher.hash(password)
+
+
+def password_fits(password_hash: str | None, password: str) -> bool:
+    """Whether a password has this hash. Without a hash it doesn't, and takes as long to say so."""
+    try:
+        _hasher.verify(password_hash or _nobodys_hash(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return password_hash is not None
+
+
+def needs_rehash(password_hash: str) -> bool:
+    """Whether a hash was made with other parameters than today's."""
+    return _hasher.check_needs_rehash(password_hash)
+
+
+@cache
+def _nobodys_hash() -> str:
+    return _hasher.hash(secrets.token_urlsafe())
+
+
+# Registering
+
+
+def register(
+    blog: Blog,
+    *,
+    email: str,
+    username: str,
+    name: str,
+    password: str | None = None,
+    role: Literal["reader", "author"] = "reader",
+    provider: str | None = None,
+    external_id: str | None = None,
+) -> User:
+    """Register a user, who signs in by password, or by an external identity, or by both.
+
+    Raises Refused with a fault for each field that can't be taken as it is: ``email``, ``username``, ``name``,
+    ``password``, ``provider``. Of two at once with one email or username, one wins, and the other is told.
+    """
+    email, username, name = email.strip().lower(), username.strip().lower(), " ".join(name.split())
+    faults = [*_email_faults(email), *_username_faults(username), *_name_faults(name)]
+    linked = provider is not None and external_id is not None
+    if password is not None or not linked:
+        faults += _password_faults(password or "", email, username)
+    if faults:
+        raise _refused(faults)
+    user = User(username=username, name=name, role=role)
+    hashed = None if password is None else hash_password(password)
+    credential = Credential(user_id=user.user_id, email=email, password_hash=hashed)
+    known = None
+    if provider is not None and external_id is not None:
+        known = ProviderUser(provider=provider, external_id=external_id, user_id=user.user_id)
+    try:
+        return blog.register(user, credential, known)
+    except WriteFailed:
+        taken = _taken(blog, email, username, known)
+        if not taken:
+            raise
+        raise _refused(taken) from None
+
+
+def _taken(blog: Blog, email: str, username: str, known: ProviderUser | None) -> list[Fault]:
+    faults: list[Fault] = []
+    if blog.user_by_email(email) is not None:
+        faults.append(Fault("email", "somebody is registered with it", "sign in, or take another"))
+    if blog.user_to_sign_in(username) is not None:
+        faults.append(Fault("username", "it is somebody else's", "choose another"))
+    if known is not None and blog.provider_user(known.provider, known.external_id) is not None:
+        faults.append(Fault("provider", "this identity signs somebody in already", "sign in with it"))
+    return faults
+
+
+def _email_faults(email: str) -> list[Fault]:
+    if len(email) > 254 or not _EMAIL.fullmatch(email) or not _is_text(email):
+        return [Fault("email", "this is no email address", "like ada@example.com, at most 254 characters")]
+    return []
+
+
+def _username_faults(username: str) -> list[Fault]:
+    if _USERNAME.fullmatch(username) and len(username) <= 40:
+        return []
+    return [Fault("username", "it can't be a username", "3 to 40 letters a–z, numbers, and hyphens between them")]
+
+
+def _name_faults(name: str) -> list[Fault]:
+    if 1 <= len(name) <= 80 and _is_text(name) and name.isprintable():
+        return []
+    return [Fault("name", "it can't be a name", "1 to 80 characters")]
+
+
+def _password_faults(password: str, email: str, username: str, field: str = "password") -> list[Fault]:
+    if not PASSWORD_MIN <= len(password) <= PASSWORD_MAX or not _is_text(password):
+        return [Fault(field, "it can't be a password", f"{PASSWORD_MIN} to {PASSWORD_MAX} characters")]
+    if password.lower() in {email, username, email.partition("@")[0]} or len(set(password)) < 5:
+        return [Fault(field, "it is too easy to guess", "a few words that don't belong together are good")]
+    return []
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be stored: it holds no half character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _refused(faults: list[Fault]) -> Refused:
+    return Refused("it can't be taken as it is", place="account", faults=faults)
+
+
+# Signing in
+
+
+def sign_in(blog: Blog, login: str, password: str) -> User:
+    """The active user with this email or username and this password. Raises Refused, at ``password``.
+
+    It says the same, after the same time, for a login that nobody has and for a wrong password. Reads are strongly
+    consistent. A hash of older parameters is made anew.
+    """
+    login = login.strip().lower()
+    user, credential = None, None
+    if _is_text(login) and 0 < len(login) <= 254:
+        user = blog.user_by_email(login) if "@" in login else blog.user_to_sign_in(login)
+    if user is not None:
+        credential = blog.get(Credential, user_id=user.user_id, consistent=True)
+    hashed = None if credential is None else credential.password_hash
+    fits = len(password) <= PASSWORD_MAX and _is_text(password) and password_fits(hashed, password)
+    if not fits or user is None or hashed is None:
+        raise _refused([Fault("password", "the login or the password is wrong")])
+    _check_active(user)
+    if needs_rehash(hashed):
+        blog.transact([Update(Credential, user_id=user.user_id).set(password_hash=hash_password(password))])
+    return user
+
+
+def sign_in_by_provider(blog: Blog, provider: str, external_id: str) -> User | None:
+    """The user whom an external identity signs in; None when it is nobody's. Raises Refused for one who isn't
+    active.
+    """
+    user = blog.user_by_provider(provider, external_id)
+    if user is not None:
+        _check_active(user)
+    return user
+
+
+def _check_active(user: User) -> None:
+    if user.status != "active":
+        raise _refused([Fault("password", f"this account is {user.status}", "write to the moderators")])
+
+
+# Sessions
+
+
+def open_session(
+    blog: Blog,
+    user_id: str,
+    *,
+    seconds: int = SESSION_SECONDS,
+    kind: Literal["browser", "token"] = "browser",
+    label: str = "",
+) -> str:
+    """Begin a session of a user: its token, which only its owner has. Raises Refused for a user who isn't active."""
+    secret = secrets.token_urlsafe(32)
+    session = Session(
+        user_id=user_id,
+        session_id=ulid(),
+        secret_hash=_digest(secret),
+        kind=kind,
+        label=label[:200],
+        expires_at=_after(seconds),
+    )
+    blog.open_session(session)
+    return f"{user_id}.{session.session_id}.{secret}"
+
+
+def session_of(blog: Blog, token: str) -> SignedIn | None:
+    """Who is signed in by a token: one query, strongly consistent. None for a token that isn't good (any more).
+
+    A secret that was rotated away is good for GRACE_SECONDS; whoever comes with it later has a copy, so the session
+    ends.
+    """
+    parts = _TOKEN.fullmatch(token)
+    if parts is None:
+        return None
+    user_id, session_id, secret = parts.groups()
+    account = blog.account(user_id)
+    if account is None or account.user.status != "active":
+        return None
+    user = account.user
+    session = next((one for one in account.sessions if one.session_id == session_id), None)
+    moment = now()
+    if session is None or session.expires_at <= moment or session.epoch != user.session_epoch:
+        return None
+    age = (moment - session.rotated_at).total_seconds()
+    digest = _digest(secret)
+    if hmac.compare_digest(session.secret_hash, digest):
+        return SignedIn(user, session, session.kind == "browser" and age > ROTATION_SECONDS)
+    if hmac.compare_digest(session.previous_hash or "", digest):
+        if age <= GRACE_SECONDS:
+            return SignedIn(user, session, rotate=False)
+        blog.end_session(user_id, session_id)
+    return None
+
+
+def rotate(blog: Blog, token: str, *, seconds: int = SESSION_SECONDS) -> str | None:
+    """Give a session a new secret, and time to its end: the new token. None when the token's secret isn't the newest:
+    another request of the same browser was quicker, and has the new one.
+    """
+    signed_in = session_of(blog, token)
+    head, _, old = token.rpartition(".")
+    if signed_in is None or not hmac.compare_digest(signed_in.session.secret_hash, _digest(old)):
+        return None
+    secret = secrets.token_urlsafe(32)
+    try:
+        blog.rotate_session(signed_in.session, _digest(secret), _after(seconds))
+    except ConditionFailed:
+        return None
+    return f"{head}.{secret}"
+
+
+def end_session(blog: Blog, user_id: str, session_id: str) -> None:
+    """End one session."""
+    blog.end_session(user_id, session_id)
+
+
+def end_sessions(blog: Blog, user_id: str, keep: str | None = None) -> None:
+    """End all sessions of a user, but for the one with the id ``keep``. Raises ItemNotFound."""
+    blog.end_sessions(user_id, keep)
+
+
+def _digest(secret: str) -> str:
+    """A hash of a secret that is long and random, so that it needs neither salt nor slowness."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _after(seconds: int) -> datetime:
+    return (now() + timedelta(seconds=seconds)).replace(microsecond=0)
+
+
+# Changes
+
+
+def moderate(blog: Blog, user_id: str, status: UserStatus) -> User:
+    """Suspend a user, whose sessions end at once, or make them active again. Raises ItemNotFound."""
+    return blog.set_status(user_id, status)
+
+
+def change_password(blog: Blog, user_id: str, old: str, new: str, keep: str | None = None) -> None:
+    """Change a password; the user's sessions end, but for the one with the id ``keep``.
+
+    Without a password until now, ``old`` isn't asked for. Raises Refused at ``old`` or ``new``, ItemNotFound.
+    """
+    user, credential = _credential(blog, user_id)
+    if credential.password_hash is not None and not password_fits(credential.password_hash, old[: PASSWORD_MAX + 1]):
+        raise _refused([Fault("old", "the password is wrong")])
+    faults = _password_faults(new, credential.email, user.username, "new")
+    if faults:
+        raise _refused(faults)
+    blog.set_password(user_id, hash_password(new), keep)
+
+
+def change_email(blog: Blog, user_id: str, password: str, email: str) -> None:
+    """Change a user's email; the old one is free then. Raises Refused at ``password`` or ``email``, ItemNotFound."""
+    email = email.strip().lower()
+    _, credential = _credential(blog, user_id)
+    faults = _email_faults(email)
+    if credential.password_hash is not None and not password_fits(
+        credential.password_hash, password[: PASSWORD_MAX + 1]
+    ):
+        faults.append(Fault("password", "the password is wrong"))
+    if faults:
+        raise _refused(faults)
+    if email == credential.email:
+        return
+    try:
+        blog.update(credential, email=email, changed_at=now())
+    except ValueTaken:
+        raise _refused([Fault("email", "somebody is registered with it", "take another")]) from None
+
+
+def unlink(blog: Blog, user_id: str, provider: str, external_id: str) -> bool:
+    """Take an external identity from a user: whether they had it. Raises Refused, at ``provider``, for the only way
+    that they have to sign in.
+    """
+    _, credential = _credential(blog, user_id)
+    named = identity(provider, external_id)
+    if named not in credential.providers:
+        return False
+    if credential.password_hash is None and len(credential.providers) == 1:
+        raise _refused([Fault("provider", "there is no other way to sign in", "set a password first")])
+    # What was decided by is expected unchanged, so that two at once don't take the last two ways.
+    update = Update(credential, providers=Discard({named})).only_if(
+        providers=credential.providers, password_hash=credential.password_hash
+    )
+    blog.transact([update, Delete(ProviderUser, provider=provider, external_id=external_id).only_if(user_id=user_id)])
+    return True
+
+
+def _credential(blog: Blog, user_id: str) -> tuple[User, Credential]:
+    user = blog.get(User, user_id=user_id, consistent=True)
+    credential = blog.get(Credential, user_id=user_id, consistent=True)
+    if user is None or credential is None:
+        raise ItemNotFound(f"there is no user {user_id!r}", place="account")
+    return user, credential
+
+
+# Limits
+
+
+def limit(blog: Blog, action: str, subject: str, *, most: int, seconds: int) -> None:
+    """Count an attempt of a subject (an address, a login): at most ``most`` in each span of ``seconds``.
+
+    For all processes together, in one request. The subject is stored as a hash only. Raises TooMany.
+    """
+    hashed = hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()
+    try:
+        blog.count_attempt(action, hashed, seconds, most)
+    except ConditionFailed:
+        left = seconds - int(now().timestamp()) % seconds
+        raise TooMany("too many attempts", retry_after_seconds=left) from None

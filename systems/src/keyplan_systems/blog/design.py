@@ -1,0 +1,79 @@
+"""The design of the blog: one table, eight indexes, and every question and write of the document.
+
+Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``posts.py``, ``people.py`` and
+``counting.py``.
+"""
+
+from __future__ import annotations
+
+from keyplan import Design, Table
+from keyplan_systems.blog.counting import CountingWrites
+from keyplan_systems.blog.entities import (
+    INDEXES,
+    Account,
+    Byline,
+    ContactMessage,
+    Counter,
+    Credential,
+    FrontPage,
+    Post,
+    PostContent,
+    PostImpression,
+    PostSlug,
+    PostTag,
+    PostTagCombo,
+    PostWithContent,
+    ProviderUser,
+    RateLimit,
+    Session,
+    TagCount,
+    User,
+    UserImpression,
+)
+from keyplan_systems.blog.people import PeopleWrites
+from keyplan_systems.blog.posts import PostWrites
+
+__all__ = [
+    "Account",
+    "Blog",
+    "Byline",
+    "ContactMessage",
+    "Counter",
+    "Credential",
+    "FrontPage",
+    "Post",
+    "PostContent",
+    "PostImpression",
+    "PostSlug",
+    "PostTag",
+    "PostTagCombo",
+    "PostWithContent",
+    "ProviderUser",
+    "RateLimit",
+    "Session",
+    "TagCount",
+    "User",
+    "UserImpression",
+]
+
+
+_REASONS = {
+    "KP103 PostContent.content": "check_content refuses what is longer before anything is sent",
+    "KP103 Blog.link_provider": "a user has as many identities as there are providers",
+    "KP201 PostTag.by_name": "a tag is written when a post is published, and once a minute at most: see README.md",
+    "KP201 PostTag.by_rating": "a tag is written when a post is published, and once a minute at most: see README.md",
+    "KP202 User.by_status_created": "a user is written once a minute at most: see README.md",
+    "KP202 User.by_status_rating": "a user is written once a minute at most: see README.md",
+    "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
+    "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
+    "KP306 Blog.refresh_front_page": "a copy is to be replaced, on the condition that the first was",
+    "KP405": "index names are the document's, so that its readers find them",
+    "KP602 Session.expires_at": "accounts.session_of compares it with the time",
+}
+"""Findings of ``keyplan check`` that are right so, and why."""
+
+
+class Blog(CountingWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
+    """A blog platform: fifteen questions, one table, eight indexes."""
+
+    table = Table("blog", indexes=INDEXES, entities=[RateLimit])

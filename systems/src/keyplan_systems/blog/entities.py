@@ -1,0 +1,447 @@
+"""The blog's indexes and entities: people, posts, tags, counters, impressions, messages.
+
+Entity names, key shapes, index and attribute names follow the document; where they don't, README.md says why. The
+questions are in ``reads.py``, the writes in ``posts.py``, ``people.py`` and ``counting.py``.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, computed_field
+
+from keyplan import Entity, Field, Index, Key, Number, Ttl, Unique, Version, now, ulid
+from keyplan_systems.blog.scoring import rating_key
+
+__all__ = [
+    "COMBO_TAGS_MAX",
+    "CONTENT_BYTES_MAX",
+    "COUNTER_SHARDS",
+    "COUNTER_SLOTS",
+    "FRONT_PAGE_REPLICAS",
+    "INDEXES",
+    "READER_SHARDS",
+    "STATUS_SHARDS",
+    "Account",
+    "Byline",
+    "ContactMessage",
+    "Counter",
+    "CounterKind",
+    "Credential",
+    "Excerpt",
+    "FrontPage",
+    "Month",
+    "Name",
+    "Post",
+    "PostContent",
+    "PostImpression",
+    "PostSlug",
+    "PostStatus",
+    "PostTag",
+    "PostTagCombo",
+    "PostWithContent",
+    "ProviderUser",
+    "RateLimit",
+    "Role",
+    "Session",
+    "Slug",
+    "Stars",
+    "Tag",
+    "TagCount",
+    "Tags",
+    "Title",
+    "User",
+    "UserImpression",
+    "UserStatus",
+    "Username",
+]
+
+USERS_BY_USERNAME = Index("USERS_BY_USERNAME", "username")
+USERS_BY_STATUS_RATING = Index("USERS_BY_STATUS_RATING", "user_status_pk", Number("rating_sk"))
+USERS_BY_STATUS_CREATED_AT = Index("USERS_BY_STATUS_CREATED_AT", "user_status_pk", Number("created_at_sk"))
+POSTS_BY_STATUS_CREATED_AT = Index("POSTS_BY_STATUS_CREATED_AT", "post_status_pk", Number("created_at_sk"))
+POSTS_BY_STATUS_RATING = Index("POSTS_BY_STATUS_RATING", "post_status_pk", Number("rating_sk"))
+POSTS_BY_USER_STATUS_CREATED_AT = Index(
+    "POSTS_BY_USER_STATUS_CREATED_AT", "post_user_status_pk", Number("created_at_sk")
+)
+TAGS_BY_TYPE_RATING = Index("TAGS_BY_TYPE_RATING", "tag_type_pk", Number("rating_sk"))
+TAGS_BY_TYPE_NAME = Index("TAGS_BY_TYPE_NAME", "tag_type_pk", "tag_name_sk")
+
+INDEXES = [
+    USERS_BY_USERNAME,
+    USERS_BY_STATUS_RATING,
+    USERS_BY_STATUS_CREATED_AT,
+    POSTS_BY_STATUS_CREATED_AT,
+    POSTS_BY_STATUS_RATING,
+    POSTS_BY_USER_STATUS_CREATED_AT,
+    TAGS_BY_TYPE_RATING,
+    TAGS_BY_TYPE_NAME,
+]
+
+STATUS_SHARDS = 4
+"""Partitions that the published posts are spread over in an index: README.md has the arithmetic of these numbers."""
+READER_SHARDS = 32
+"""Partitions that the readers of one post are spread over."""
+COUNTER_SHARDS = {"post": 32, "user": 4, "tag": 4}
+"""Partitions that the counter of one post, user or tag is spread over."""
+COUNTER_SLOTS = 8
+"""Items of a counter in each of its partitions that transactions count in; one more takes single additions."""
+FRONT_PAGE_REPLICAS = 8
+COMBO_TAGS_MAX = 5
+"""Tags that a post may have: n tags are 2ⁿ−1 combinations."""
+CONTENT_BYTES_MAX = 390 * 1024
+"""Bytes (UTF-8) of a post's content: DynamoDB's 400 KB for an item, less what its keys and other attributes take."""
+
+UserStatus = Literal["active", "suspended", "deleted"]
+PostStatus = Literal["unpublished", "published", "archived"]
+Role = Literal["reader", "author", "moderator"]
+CounterKind = Literal["post", "user", "tag"]
+
+
+def _lower(text: str) -> str:
+    return text.lower()
+
+
+def _sorted(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(set(tags)))
+
+
+Username = Annotated[str, Field(min_length=3, max_length=40), AfterValidator(_lower)]
+Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_lower)]
+Slug = Annotated[str, Field(max_length=200, pattern=r"^[^\W_]+(?:-[^\W_]+)*$"), AfterValidator(_lower)]
+"""The last part of an address: letters and numbers of any script, with hyphens between them."""
+Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_lower)]
+Tags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(min_length=1, max_length=COMBO_TAGS_MAX)]
+"""The tags of a combination: in order, no repeats."""
+PostTags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(max_length=COMBO_TAGS_MAX)]
+Title = Annotated[str, StringConstraints(min_length=1, max_length=300, strip_whitespace=True)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80, strip_whitespace=True)]
+Excerpt = Annotated[str, Field(max_length=300)]
+Stars = Annotated[int, Field(ge=1, le=5)]
+Id = Annotated[str, Field(min_length=1, max_length=100)]
+Month = Annotated[str, Field(pattern=r"^\d{4}-(?:0[1-9]|1[0-2])$")]
+
+
+# People
+
+
+class User(Entity):
+    """A user as everybody may see them: profile, role, counters. Email and password are in Credential.
+
+    ``drafts``, ``published`` and ``archived`` count the user's posts by status. ``rating`` is the sum of their posts'
+    ratings and ``views`` counts their profile's, both gathered now and then. A session is valid while it has the
+    user's ``session_epoch``.
+    """
+
+    user_id: Id = Field(default_factory=ulid)
+    username: Username
+    name: Name
+    bio: str = Field(default="", max_length=1000)
+    role: Role = "reader"
+    status: UserStatus = "active"
+    drafts: int = Field(default=0, ge=0)
+    published: int = Field(default=0, ge=0)
+    archived: int = Field(default=0, ge=0)
+    views: int = Field(default=0, ge=0)
+    rating: int = Field(default=0, ge=0, lt=10**15)
+    ranked_at: datetime | None = None
+    session_epoch: int = 0
+    created_at: datetime = Field(default_factory=now)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def rating_sk(self) -> int:
+        """Rating, then time."""
+        return rating_key(self.rating, self.created_at)
+
+    primary = Key("USER#{user_id}", "META")
+    by_username = Key("{username}", index=USERS_BY_USERNAME)
+    by_status_rating = Key("USER#{status}", "{rating_sk}", index=USERS_BY_STATUS_RATING)
+    by_status_created = Key("USER#{status}", "{created_at:ms}", index=USERS_BY_STATUS_CREATED_AT)
+    username_claim = Unique("USERNAME#{username}", "META")
+
+
+class Credential(Entity):
+    """What only signing in may read: a user's email, the hash of their password, their external identities.
+
+    ``providers`` has an identity as ``provider:external_id``. No pattern gives a credential away.
+    """
+
+    user_id: Id
+    email: Email
+    password_hash: str | None = None
+    providers: set[str] = Field(default_factory=set)
+    changed_at: datetime = Field(default_factory=now)
+
+    primary = Key("USER#{user_id}", "CREDENTIAL")
+    email_claim = Unique("USER_EMAIL#{email}", "META")
+
+
+class Session(Entity):
+    """A user who is signed in somewhere. The secret itself is in the user's cookie, its hash is here.
+
+    ``previous_hash`` is that of the secret before the last rotation, for requests that were on their way.
+    """
+
+    user_id: Id
+    session_id: Id = Field(default_factory=ulid)
+    secret_hash: str
+    previous_hash: str | None = None
+    kind: Literal["browser", "token"] = "browser"
+    label: str = Field(default="", max_length=200)
+    epoch: int = 0
+    created_at: datetime = Field(default_factory=now)
+    rotated_at: datetime = Field(default_factory=now)
+    expires_at: Ttl
+
+    primary = Key("USER#{user_id}", "META#SESSION#{session_id}")
+
+
+class Account(NamedTuple):
+    """A user and where they are signed in: one query."""
+
+    user: User
+    sessions: list[Session]
+
+
+class ProviderUser(Entity):
+    """A user of an external identity provider."""
+
+    provider: str = Field(min_length=1, max_length=40)
+    external_id: str = Field(min_length=1, max_length=400)
+    user_id: Id
+
+    primary = Key("PROVIDER_USER#{provider}#{external_id}", "META")
+
+
+class UserImpression(Entity):
+    """A user has viewed another."""
+
+    user_id: Id
+    viewed_id: Id
+    at: datetime = Field(default_factory=now)
+
+    primary = Key("USER#{user_id}", "REL#USER#{viewed_id}")
+
+
+# Posts
+
+
+class Post(Entity):
+    """A post as lists show it. Its content is an item of its own, so that no list and no index loads it.
+
+    ``views``, ``likes``, ``ratings`` (how many) and ``stars`` (their sum) are gathered from the counters, and
+    ``rating`` is made of them. ``listed_at`` is when it was published first, or else made: lists are in its order.
+    """
+
+    post_id: Id = Field(default_factory=ulid)
+    user_id: Id
+    slug: Slug
+    title: Title
+    excerpt: Excerpt = ""
+    status: PostStatus = "unpublished"
+    tags: PostTags = ()
+    words: int = Field(default=0, ge=0)
+    views: int = 0
+    likes: int = 0
+    ratings: int = 0
+    stars: int = 0
+    rating: int = Field(default=0, ge=0, lt=10**15)
+    ranked_at: datetime | None = None
+    created_at: datetime = Field(default_factory=now)
+    updated_at: datetime = Field(default_factory=now)
+    published_at: datetime | None = None
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def rating_sk(self) -> int:
+        """Rating, then time."""
+        return rating_key(self.rating, self.listed_at)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def listed_at(self) -> datetime:
+        """When it was published first, or else made."""
+        return self.published_at or self.created_at
+
+    primary = Key("POST#{post_id}", "META")
+    by_status_created = Key(
+        "POST#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_STATUS_CREATED_AT, shards=STATUS_SHARDS
+    )
+    by_status_rating = Key("POST#STATUS#{status}", "{rating_sk}", index=POSTS_BY_STATUS_RATING, shards=STATUS_SHARDS)
+    by_user_status = Key("POST#USER#{user_id}#STATUS#{status}", "{listed_at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
+
+
+class PostContent(Entity):
+    """A post's text in Markdown. ``version`` counts its edits: one of an older version is refused.
+
+    ``imported`` is a digest of the file that it was imported from, if it was: the same file changes nothing again.
+    """
+
+    post_id: Id
+    content: str
+    version: Version = 0
+    edited_at: datetime = Field(default_factory=now)
+    edited_by: Id
+    imported: str | None = None
+
+    primary = Key("POST#{post_id}", "META#CONTENT")
+
+
+class PostWithContent(NamedTuple):
+    """A post and its text: one query."""
+
+    post: Post
+    content: PostContent
+
+
+class PostSlug(Entity):
+    """A slug leads to a post; a post's old slugs stay, and redirect."""
+
+    slug: Slug
+    post_id: Id
+    since: datetime = Field(default_factory=now)
+
+    primary = Key("POST_SLUG#{slug}", "META")
+
+
+class PostTag(Entity):
+    """A tag: how many published posts carry it, and how much they are viewed.
+
+    ``counted`` are the points of its counter that ``rating`` has already. A tag without posts stands in no index.
+    """
+
+    tag: Tag
+    posts: int = Field(default=0, ge=0)
+    rating: int = Field(default=0, ge=0, lt=10**15)
+    counted: int = 0
+    ranked_at: datetime | None = None
+    created_at: datetime = Field(default_factory=now)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def rating_sk(self) -> int:
+        """Rating, then time."""
+        return rating_key(self.rating, self.created_at)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def used(self) -> bool:
+        """Whether a published post carries it."""
+        return self.posts > 0
+
+    primary = Key("POST_TAG#{tag}", "META")
+    by_rating = Key("POST_TAG", "{rating_sk}", index=TAGS_BY_TYPE_RATING, when={"used": True})
+    by_name = Key("POST_TAG", "{tag}", index=TAGS_BY_TYPE_NAME, when={"used": True})
+
+
+class PostTagCombo(Entity):
+    """A published post carries all of these tags."""
+
+    tags: Tags
+    published_at: datetime
+    post_id: Id
+
+    primary = Key("POST_TAG_COMBO#{tags}", "POST#{published_at}#{post_id}")
+
+
+class PostImpression(Entity):
+    """A user and a post: when they saw it first, whether they like it, how many stars they gave."""
+
+    post_id: Id
+    user_id: Id
+    at: datetime = Field(default_factory=now)
+    liked: bool = False
+    stars: Stars | None = None
+
+    primary = Key("POST#{post_id}", "IMP#USER#{user_id}", shards=READER_SHARDS)
+
+
+class Counter(Entity):
+    """A part of the counts of one post, user or tag: the sum over the parts is the count.
+
+    Whoever counts adds to a part taken at random, so that no item is hot. A part that was never needed isn't there.
+    """
+
+    kind: CounterKind
+    subject: Id
+    shard: int = Field(ge=0, lt=100)
+    slot: int = Field(ge=0, lt=100)
+    views: int = 0
+    likes: int = 0
+    ratings: int = 0
+    stars: int = 0
+    points: int = 0
+
+    primary = Key("COUNTER#{kind}#{subject}#{shard}", "{slot:02d}")
+
+
+# The front page, messages, limits
+
+
+class Byline(BaseModel):
+    """Who wrote a post, as its card shows it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    username: str
+
+
+class TagCount(BaseModel):
+    """A tag and how many posts carry it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    tag: str
+    posts: int
+
+
+class FrontPage(Entity):
+    """What the front page shows, read at once: the latest posts, the popular ones, the trending tags.
+
+    It is made anew at most every few seconds, and kept in several copies, since everybody reads it. ``bylines`` are by
+    user id.
+    """
+
+    replica: int = Field(ge=0, lt=100)
+    latest: tuple[Post, ...] = ()
+    popular: tuple[Post, ...] = ()
+    tags: tuple[TagCount, ...] = ()
+    bylines: dict[str, Byline] = Field(default_factory=dict[str, Byline])
+    refreshed_at: datetime
+
+    primary = Key("FRONT_PAGE#{replica}", "META")
+
+
+class ContactMessage(Entity):
+    """A message of the contact form; a month's messages are one partition."""
+
+    message_id: Id = Field(default_factory=ulid)
+    name: str = Field(min_length=1, max_length=100)
+    email: Email
+    subject: str = Field(default="", max_length=200)
+    text: str = Field(min_length=1, max_length=10_000)
+    handled: bool = False
+    at: datetime = Field(default_factory=now)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def month(self) -> str:
+        """The month of the message in UTC, ``2026-11``."""
+        return f"{self.at:%Y-%m}"
+
+    primary = Key("CONTACT_MESSAGE#{month}", "{at}#{message_id}")
+
+
+class RateLimit(Entity):
+    """How often something was tried by one subject in one span of time. It expires when the span is over."""
+
+    action: str = Field(min_length=1, max_length=40)
+    subject: str = Field(min_length=1, max_length=400)
+    window: int = Field(ge=0, lt=10**12)
+    count: int = 0
+    expires_at: Ttl
+
+    primary = Key("RATE_LIMIT#{action}#{subject}", "{window:012d}")

@@ -1,0 +1,204 @@
+"""The writes about people: registering, profiles, roles, moderation, sessions, identities; messages and limits.
+
+Passwords and secrets come here hashed: hashing, and what a site calls, is in ``accounts.py``.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from keyplan import Add, Batch, Check, Create, Delete, Field, Include, Update, Writes, now, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.blog.entities import (
+    Account,
+    ContactMessage,
+    Credential,
+    Month,
+    Name,
+    ProviderUser,
+    RateLimit,
+    Role,
+    Session,
+    User,
+    UserStatus,
+)
+from keyplan_systems.blog.reads import Reads
+
+__all__ = ["SESSIONS_MAX", "PeopleWrites", "identity"]
+
+
+Bio = Annotated[str, Field(max_length=1000)]
+SESSIONS_MAX = 30
+"""Sessions of one user: each request of theirs reads them all, in one query."""
+Seconds = Annotated[int, Field(ge=1, le=7 * 24 * 3600)]
+Most = Annotated[int, Field(ge=1)]
+
+
+def identity(provider: str, external_id: str) -> str:
+    """An external identity as a credential names it."""
+    return f"{provider}:{external_id}"
+
+
+class PeopleWrites(Reads):
+    """The writes about people."""
+
+    @write("W1")
+    def register(self, user: User, credential: Credential, provider_user: ProviderUser | None = None) -> Writes[User]:
+        """Register a user with their credential: email, username and external identity must be free.
+
+        Counts aren't taken from ``user``. Raises ValueTaken, ItemExists.
+        """
+        linked = user.user_id if provider_user is None else provider_user.user_id
+        if {credential.user_id, linked} != {user.user_id}:
+            raise Refused("the credential is another user's", place="Blog.register")
+        begun = {"drafts": 0, "published": 0, "archived": 0, "views": 0, "rating": 0, "ranked_at": None}
+        created: User = yield Create(user.model_copy(update=begun))
+        if provider_user is None:
+            yield Create(credential.model_copy(update={"providers": set[str]()}))
+        else:
+            named = identity(provider_user.provider, provider_user.external_id)
+            yield Create(provider_user)
+            yield Create(credential.model_copy(update={"providers": {named}}))
+        return created
+
+    @write("W8")
+    def edit_profile(self, user_id: str, name: Name, bio: Bio) -> Writes:
+        """Change the name and the text that a user's profile shows. Raises ConditionFailed for one who isn't active."""
+        yield Update(User, user_id=user_id).set(name=name, bio=bio).only_if(status="active")
+
+    @write("W9")
+    def set_role(self, user_id: str, role: Role) -> Writes:
+        """Make a user a reader, an author or a moderator."""
+        yield Update(User, user_id=user_id).set(role=role)
+
+    @write("W10", attempts=30)
+    def set_status(self, user_id: str, status: UserStatus) -> Writes[User]:
+        """Suspend a user, or make them active again. Whoever isn't active has no sessions: all end in the same write.
+
+        They end by the user's ``session_epoch``; the items are removed after that.
+        """
+        user, sessions = yield from self._account(user_id)
+        if user.status == status:
+            return user
+        epoch = user.session_epoch + 1
+        after: User = yield Update(user, status=status, session_epoch=epoch).only_if(
+            status=user.status, session_epoch=user.session_epoch
+        )
+        yield Batch(Delete(Session, user_id=user_id, session_id=one.session_id) for one in sessions)
+        return after
+
+    # Sessions
+
+    @write("W21", attempts=10)
+    def open_session(self, session: Session) -> Writes[Session]:
+        """Begin a session of an active user. Those of theirs that are over are removed, and beyond SESSIONS_MAX those
+        that were used least lately. Raises Refused.
+        """
+        user, sessions = yield from self._account(session.user_id)
+        if user.status != "active":
+            raise Refused(f"the user is {user.status}", place="Blog.open_session")
+        begun: Session = yield Create(session.model_copy(update={"epoch": user.session_epoch}))
+        yield Check(User, user_id=user.user_id).only_if(status="active", session_epoch=user.session_epoch)
+        good = [one for one in sessions if one.epoch == user.session_epoch and one.expires_at > now()]
+        kept = sorted(good, key=lambda one: one.rotated_at)[-(SESSIONS_MAX - 1) :]
+        yield Batch(
+            Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions if one not in kept
+        )
+        return begun
+
+    @write("W22")
+    def rotate_session(self, session: Session, new_hash: str, expires_at: datetime) -> Writes[Session]:
+        """Give a session a new secret. Raises ConditionFailed when its secret isn't the one that was read any more."""
+        rotated: Session = yield Update(
+            session,
+            secret_hash=new_hash,
+            previous_hash=session.secret_hash,
+            rotated_at=now(),
+            expires_at=expires_at,
+        ).only_if(secret_hash=session.secret_hash)
+        return rotated
+
+    @write("W23")
+    def end_session(self, user_id: str, session_id: str) -> Writes:
+        """End one session."""
+        yield Delete(Session, user_id=user_id, session_id=session_id)
+
+    @write("W24", attempts=30)
+    def end_sessions(self, user_id: str, keep: str | None = None) -> Writes:
+        """End all sessions of a user, but for the one named by ``keep``."""
+        user, sessions = yield from self._account(user_id)
+        yield from self._ended(user, sessions, keep)
+
+    @write("W25", attempts=30)
+    def set_password(self, user_id: str, password_hash: str, keep: str | None = None) -> Writes:
+        """Give a user another password; their sessions end, but for the one named by ``keep``."""
+        user, sessions = yield from self._account(user_id)
+        yield Update(Credential, user_id=user_id).set(password_hash=password_hash, changed_at=now())
+        yield from self._ended(user, sessions, keep)
+
+    def _account(self, user_id: str) -> Writes[Account]:
+        account = yield from self.account.ask(user_id)
+        if account is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.user")
+        return account
+
+    def _ended(self, user: User, sessions: list[Session], keep: str | None) -> Writes:
+        """The sessions of an epoch that is over, one taken along into the next."""
+        epoch = user.session_epoch + 1
+        yield Update(User, user_id=user.user_id).set(session_epoch=epoch).only_if(session_epoch=user.session_epoch)
+        kept = next((one for one in sessions if one.session_id == keep and one.epoch == user.session_epoch), None)
+        if kept is not None:
+            yield Update(kept, epoch=epoch).only_if(epoch=kept.epoch)
+        yield Batch(
+            Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions if one is not kept
+        )
+
+    # External identities
+
+    @write("W26", attempts=10)
+    def link_provider(self, user_id: str, provider: str, external_id: str) -> Writes[ProviderUser]:
+        """Let an external identity sign a user in. Raises Refused when it signs another in already, ItemNotFound."""
+        found = yield from self.provider_user.ask(provider, external_id)
+        if found is not None:
+            if found.user_id != user_id:
+                raise Refused("that identity is another user's", place="Blog.link_provider")
+            return found
+        if (yield from self.user.ask(user_id)) is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Blog.link_provider")
+        linked = ProviderUser(provider=provider, external_id=external_id, user_id=user_id)
+        yield Create(linked)
+        yield Update(Credential, user_id=user_id).set(providers=Include({identity(provider, external_id)}))
+        return linked
+
+    # Messages and limits
+
+    @write("W27")
+    def send_message(self, message: ContactMessage) -> Writes[ContactMessage]:
+        """Leave a message for the moderators."""
+        yield Create(message.model_copy(update={"handled": False}))
+        return message
+
+    @write("W28")
+    def handle_message(self, month: Month, at: datetime, message_id: str, *, handled: bool = True) -> Writes:
+        """Note that a message was dealt with, or wasn't."""
+        yield Update(ContactMessage, month=month, at=at, message_id=message_id).set(handled=handled)
+
+    @write("W29")
+    def delete_message(self, month: Month, at: datetime, message_id: str) -> Writes:
+        """Remove a message."""
+        yield Delete(ContactMessage, month=month, at=at, message_id=message_id)
+
+    @write("W30")
+    def count_attempt(self, action: str, subject: str, seconds: Seconds, most: Most) -> Writes:
+        """Count an attempt of a subject in the span of ``seconds`` that runs now. Raises ConditionFailed when there
+        were ``most`` already: one request that counts and decides, for all processes together.
+        """
+        window = int(now().timestamp()) // seconds
+        over = datetime.fromtimestamp((window + 1) * seconds, UTC) + timedelta(seconds=60)
+        yield (
+            Update(RateLimit, action=action, subject=subject, window=window)
+            .set(count=Add(1), expires_at=over)
+            .or_create()
+            .only_if("attribute_not_exists(count) OR count < :most", most=most)
+        )

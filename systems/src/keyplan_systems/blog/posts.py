@@ -1,0 +1,282 @@
+"""The writes of authors: creating, editing, publishing and archiving posts.
+
+Each is one transaction over the post, its text, its slug, its author's counters, its tags and their combinations.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from itertools import combinations
+
+from keyplan import Add, Create, Delete, Put, Update, Writes, now, write
+from keyplan.errors import ConditionFailed, Fault, ItemNotFound, ItemTooLarge, Refused
+from keyplan_systems.blog.entities import (
+    CONTENT_BYTES_MAX,
+    Excerpt,
+    Post,
+    PostContent,
+    PostSlug,
+    PostStatus,
+    PostTag,
+    PostTagCombo,
+    PostTags,
+    PostWithContent,
+    Slug,
+    Title,
+    User,
+)
+from keyplan_systems.blog.reads import Reads
+from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated
+from keyplan_systems.blog.words import excerpt_from, word_count
+
+__all__ = ["PostWrites", "check_content", "tag_combos"]
+
+_COUNTERS: dict[PostStatus, str] = {"unpublished": "drafts", "published": "published", "archived": "archived"}
+"""The counter of the author that each status has."""
+
+
+class PostWrites(Reads):
+    """The writes of authors."""
+
+    @write("W2", attempts=10)
+    def create_post(self, post: Post, content: str, imported: str | None = None) -> Writes[PostWithContent]:
+        """Create an unpublished post with its text; its slug must be free, and its author active.
+
+        Counts and moments of publishing are not taken from ``post``: it begins without. Raises Refused with the fault
+        at ``slug``, or for an author who isn't active, or an id that a post has; ItemNotFound for an author who isn't
+        there; ItemTooLarge.
+        """
+        check_content(content, "Blog.create_post.content")
+        if post.status != "unpublished":
+            raise Refused("a new post is unpublished", place="Blog.create_post", hint="publish it afterwards")
+        yield from self._active(post.user_id, "Blog.create_post")
+        if (yield from self.post.ask(post.post_id)) is not None:
+            raise Refused(f"there is a post {post.post_id!r} already", place="Blog.create_post", hint="edit it")
+        yield from self._take_slug(post.slug, post.post_id)
+        created: Post = yield Create(_begun(post, content))
+        written: PostContent = yield Create(
+            PostContent(
+                post_id=post.post_id,
+                content=content,
+                edited_at=created.created_at,
+                edited_by=post.user_id,
+                imported=imported,
+            )
+        )
+        yield Update(User, user_id=post.user_id).set(drafts=Add(1)).only_if(status="active")
+        return PostWithContent(created, written)
+
+    @write("W3", attempts=30)
+    def edit_post(
+        self,
+        post_id: str,
+        version: int,
+        title: Title,
+        content: str,
+        slug: Slug,
+        tags: PostTags,
+        edited_by: str,
+        excerpt: Excerpt = "",
+        imported: str | None = None,
+    ) -> Writes[PostWithContent]:
+        """Edit a post: title, text, slug, tags and excerpt (empty: the text's first paragraph), all of them.
+
+        ``version`` is that of the text that was edited. An edit of an older one raises Refused with the fault at
+        ``version``, and overwrites nothing. The slug that a post had stays, and leads to it; another post's raises
+        Refused with the fault at ``slug``. An archived post is refused too. Raises ItemNotFound, ItemTooLarge.
+        """
+        check_content(content, "Blog.edit_post.content")
+        found = yield from self.whole_post.ask(post_id)
+        if found is None:
+            raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.edit_post")
+        post, before = found
+        if before.version != version:
+            raise _stale(before, version)
+        if post.status == "archived":
+            raise Refused("an archived post is not edited", place="Blog.edit_post", hint="restore it first")
+        if slug != post.slug:
+            yield from self._take_slug(slug, post_id)
+        moment = now()
+        text: PostContent = yield Update(
+            before, content=content, edited_at=moment, edited_by=edited_by, imported=imported or before.imported
+        )
+        after: Post = yield Update(
+            post,
+            title=title,
+            slug=slug,
+            tags=tags,
+            excerpt=excerpt or excerpt_from(content),
+            words=word_count(content),
+            updated_at=moment,
+        ).only_if(status=post.status, slug=post.slug, tags=post.tags)
+        if post.status == "published" and post.published_at is not None:
+            yield from self._retag(post_id, post.published_at, post.tags, after.tags)
+        return PostWithContent(after, text)
+
+    @write("W4", attempts=30)
+    def publish(self, post_id: str) -> Writes[Post]:
+        """Publish a post that isn't: it is listed, its tags lead to it, its author's counters say so.
+
+        A post that was published before keeps its first date. Raises ItemNotFound; Refused for an archived one, and
+        for an author who isn't active.
+        """
+        return (yield from self._published(post_id, now()))
+
+    @write("W4b", attempts=30)
+    def publish_as_of(self, post_id: str, published_at: datetime) -> Writes[Post]:
+        """Publish a post with the date that it had elsewhere: for an import. Raises as ``publish``."""
+        return (yield from self._published(post_id, published_at))
+
+    def _published(self, post_id: str, moment: datetime) -> Writes[Post]:
+        post = yield from self._post(post_id)
+        if post.status == "published":
+            return post
+        if post.status == "archived":
+            raise Refused("an archived post is not published", place="Blog.publish", hint="restore it first")
+        yield from self._active(post.user_id, "Blog.publish")
+        after = yield from self._moved(post, "published", published_at=post.published_at or moment)
+        yield from self._retag(post_id, post.published_at or moment, (), post.tags)
+        return after
+
+    @write("W5", attempts=30)
+    def unpublish(self, post_id: str) -> Writes[Post]:
+        """Take a published post back: it is a draft again. Raises ItemNotFound; Refused for an archived one."""
+        post = yield from self._post(post_id)
+        if post.status == "archived":
+            raise Refused("an archived post is not public", place="Blog.unpublish", hint="restore it to work on it")
+        if post.status == "unpublished":
+            return post
+        return (yield from self._withdrawn(post, "unpublished"))
+
+    @write("W6", attempts=30)
+    def archive(self, post_id: str) -> Writes[Post]:
+        """Archive a post: it is listed nowhere but in its author's archive, and not edited. Raises ItemNotFound."""
+        post = yield from self._post(post_id)
+        if post.status == "archived":
+            return post
+        return (yield from self._withdrawn(post, "archived"))
+
+    @write("W7", attempts=30)
+    def restore(self, post_id: str) -> Writes[Post]:
+        """Make an archived post a draft again. Raises ItemNotFound."""
+        post = yield from self._post(post_id)
+        if post.status != "archived":
+            return post
+        return (yield from self._moved(post, "unpublished", published_at=post.published_at))
+
+    def _post(self, post_id: str) -> Writes[Post]:
+        post = yield from self.post.ask(post_id)
+        if post is None:
+            raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.post")
+        return post
+
+    def _active(self, user_id: str, place: str) -> Writes:
+        """Raises ItemNotFound and Refused unless the user is active: what the write then expects."""
+        user = yield from self.user.ask(user_id)
+        if user is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place=place)
+        if user.status != "active":
+            raise Refused(f"the author is {user.status}", place=place)
+
+    def _take_slug(self, slug: str, post_id: str) -> Writes:
+        """Let a slug lead to a post, unless it does already. Raises Refused when it leads to another."""
+        found = yield from self.slug_of.ask(slug)
+        if found is None:
+            yield Create(PostSlug(slug=slug, post_id=post_id))
+        elif found.post_id != post_id:
+            raise Refused(
+                f"the slug {slug!r} is another post's",
+                place="Blog",
+                hint="choose another",
+                faults=[Fault("slug", "another post has it, or had it once", "choose another")],
+            )
+
+    def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
+        """A post in another status, and its author's counters."""
+        after: Post = yield Update(post, status=status, published_at=published_at, updated_at=now()).only_if(
+            status=post.status, tags=post.tags, published_at=post.published_at
+        )
+        counters = {_COUNTERS[post.status]: Add(-1), _COUNTERS[status]: Add(1)}
+        count = Update(User, user_id=post.user_id).set(**counters)
+        yield count.only_if(status="active") if status == "published" else count
+        return after
+
+    def _withdrawn(self, post: Post, status: PostStatus) -> Writes[Post]:
+        after = yield from self._moved(post, status, published_at=post.published_at)
+        if post.status == "published" and post.published_at is not None:
+            yield from self._retag(post.post_id, post.published_at, post.tags, ())
+        return after
+
+    def _retag(self, post_id: str, published_at: datetime, old: tuple[str, ...], new: tuple[str, ...]) -> Writes:
+        """Bring tags and combinations of a published post from its old tags to its new ones."""
+        changed = sorted({*old} ^ {*new})
+        if not changed:
+            return
+        there = {one.tag: one for one in (yield from self.tags.ask(changed))}
+        for name in changed:
+            found = there.get(name)
+            if name not in new:
+                if found is None or found.posts < 1:  # the post was taken back since it was read: try again
+                    raise ConditionFailed(f"the tag {name!r} has changed meanwhile", place="Blog.tags")
+                yield Update(found, posts=Add(-1))
+                continue
+            moment = now()
+            if found is None:
+                rating = heated(0, PUBLISHED_POINTS, moment)
+                yield Create(PostTag(tag=name, posts=1, rating=rating, created_at=moment))
+            else:
+                rating = heated(found.rating, PUBLISHED_POINTS, moment)
+                yield Update(found, posts=Add(1), rating=rating).only_if(rating=found.rating)
+        before, after = tag_combos(old), tag_combos(new)
+        for combo in before:
+            if combo not in after:
+                yield Delete(PostTagCombo, tags=combo, published_at=published_at, post_id=post_id)
+        for combo in after:
+            if combo not in before:
+                yield Put(PostTagCombo(tags=combo, published_at=published_at, post_id=post_id))
+
+
+def tag_combos(tags: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every combination of a post's tags: 2ⁿ−1 of them for n tags."""
+    chosen = sorted(set(tags))
+    return [combo for size in range(1, len(chosen) + 1) for combo in combinations(chosen, size)]
+
+
+def check_content(content: str, place: str) -> None:
+    """Raises ItemTooLarge for a text that no post can hold, before anything is sent."""
+    size = len(content.encode("utf-8", "surrogatepass"))
+    if size > CONTENT_BYTES_MAX:
+        raise ItemTooLarge(
+            f"the text is {size:,} bytes; a post holds {CONTENT_BYTES_MAX:,}",
+            place=place,
+            hint="publish it in parts that link to each other",
+        )
+
+
+def _begun(post: Post, content: str) -> Post:
+    """A post as it begins: unpublished, and not yet counted."""
+    return post.model_copy(
+        update={
+            "excerpt": post.excerpt or excerpt_from(content),
+            "words": word_count(content),
+            "views": 0,
+            "likes": 0,
+            "ratings": 0,
+            "stars": 0,
+            "rating": 0,
+            "ranked_at": None,
+            "published_at": None,
+            "updated_at": post.created_at,
+        }
+    )
+
+
+def _stale(before: PostContent, version: int) -> Refused:
+    return Refused(
+        f"the post was edited meanwhile: it is at version {before.version}, the edit began from {version}",
+        place="Blog.edit_post",
+        hint="look at what has changed, and edit that",
+        faults=[
+            Fault("version", f"it is {before.version} by now, edited by {before.edited_by}", "begin from the new text")
+        ],
+    )

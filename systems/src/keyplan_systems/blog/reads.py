@@ -1,0 +1,203 @@
+# mypy: disable-error-code="empty-body"
+"""The blog's questions: B1 to B15 as the document has them (a letter marks a further form), and R1 to R9, which the
+site and the writes need besides.
+
+What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from keyplan import Cursor, Each, Page, Prefix, Range, read
+from keyplan_systems.blog.entities import (
+    Account,
+    ContactMessage,
+    Counter,
+    CounterKind,
+    Credential,
+    FrontPage,
+    Month,
+    Post,
+    PostImpression,
+    PostSlug,
+    PostStatus,
+    PostTag,
+    PostTagCombo,
+    PostWithContent,
+    ProviderUser,
+    Tags,
+    User,
+    UserImpression,
+    UserStatus,
+)
+
+__all__ = ["Reads"]
+
+
+class Reads:
+    """Every question of the blog."""
+
+    # Posts
+
+    @read("B1", where={"status": "published"}, order_by="-listed_at")
+    def latest_posts(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
+        """The latest published posts."""
+        ...
+
+    @read("B1b", where={"status": "published"}, order_by="listed_at")
+    def published_between(
+        self, listed_at: Range[datetime] | None = None, limit: int = 100, cursor: Cursor | None = None
+    ) -> Page[Post]:
+        """The posts published in a span of time, the oldest first: an archive's pages, a sitemap."""
+        ...
+
+    @read("B1c", order_by="-listed_at")
+    def posts_by_status(self, status: PostStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
+        """Everybody's posts in a status, newest first: for moderators."""
+        ...
+
+    @read("B2", where={"status": "published"}, order_by="-rating_sk")
+    def popular_posts(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
+        """The most popular posts, by views, likes and ratings."""
+        ...
+
+    @read("B3", through=PostSlug)
+    def post_by_slug(self, slug: str) -> Post | None:
+        """A post by its slug, current or old."""
+        ...
+
+    @read("B3b")
+    def slug_of(self, slug: str) -> PostSlug | None:
+        """Which post a slug leads to."""
+        ...
+
+    @read("B3c")
+    def whole_post(self, post_id: str) -> PostWithContent | None:
+        """A post with its text: one query."""
+        ...
+
+    @read("B4", newest_first=True)
+    def posts_of_user(
+        self, user_id: str, status: PostStatus, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Post]:
+        """An author's posts in a status, newest first."""
+        ...
+
+    # Tags
+
+    @read("B5", where={"used": True}, order_by="-rating_sk")
+    def trending_tags(self, limit: int = 10) -> list[PostTag]:
+        """The tags that posts were most viewed under of late."""
+        ...
+
+    @read("B6", where={"used": True})
+    def tags_starting(self, tag: Prefix, limit: int = 10) -> list[PostTag]:
+        """The tags that begin with a text (in lower case)."""
+        ...
+
+    @read("B7", through=PostTagCombo, newest_first=True)
+    def posts_by_tags(self, tags: Tags, limit: int = 10, cursor: Cursor | None = None) -> Page[Post]:
+        """The published posts that carry all of these tags, newest first."""
+        ...
+
+    # Users
+
+    @read("B8", through=Credential, consistent=True)
+    def user_by_email(self, email: str) -> User | None:
+        """A user by email (in lower case), for sign-in: strongly consistent, by the claim on the email."""
+        ...
+
+    @read("B9")
+    def user_by_username(self, username: str) -> User | None:
+        """A user by username (in lower case)."""
+        ...
+
+    @read("B9b", consistent=True)
+    def user_to_sign_in(self, username: str) -> User | None:
+        """A user by username, for sign-in: strongly consistent, by the claim on the username."""
+        ...
+
+    @read("B10", through=ProviderUser)
+    def user_by_provider(self, provider: str, external_id: str) -> User | None:
+        """A user by an external identity."""
+        ...
+
+    @read("B11", order_by="-rating_sk")
+    def users_by_rating(self, status: UserStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[User]:
+        """The users in a status, the highest rated first."""
+        ...
+
+    @read("B12", order_by="-created_at")
+    def latest_users(self, status: UserStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[User]:
+        """The users in a status, newest first."""
+        ...
+
+    # Impressions and messages
+
+    @read("B13a")
+    def post_seen(self, post_id: str, user_id: str) -> PostImpression | None:
+        """Whether a user has seen a post, likes it, has rated it."""
+        ...
+
+    @read("B13b")
+    def who_saw_post(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[PostImpression]:
+        """Who saw a post."""
+        ...
+
+    @read("B14")
+    def user_viewed(self, user_id: str, viewed_id: str) -> UserImpression | None:
+        """Whether a user has viewed another."""
+        ...
+
+    @read("B15", newest_first=True)
+    def contact_messages(self, month: Month, limit: int = 20, cursor: Cursor | None = None) -> Page[ContactMessage]:
+        """A month's contact messages, newest first."""
+        ...
+
+    # What the site and the writes need besides
+
+    @read("R1")
+    def post(self, post_id: str) -> Post | None:
+        """A post by its id, without its text."""
+        ...
+
+    @read("R2")
+    def user(self, user_id: str) -> User | None:
+        """A user by their id."""
+        ...
+
+    @read("R3")
+    def users(self, user_id: Each[str]) -> list[User]:
+        """Several users by their ids: the authors of a page of posts."""
+        ...
+
+    @read("R4", consistent=True, items=6)
+    def account(self, user_id: str) -> Account | None:
+        """A user with their sessions: one query, strongly consistent."""
+        ...
+
+    @read("R5")
+    def tag(self, tag: str) -> PostTag | None:
+        """A tag by its name (in lower case)."""
+        ...
+
+    @read("R6")
+    def tags(self, tag: Each[str]) -> list[PostTag]:
+        """Several tags by their names (in lower case)."""
+        ...
+
+    @read("R7", items=16)
+    def counters(self, kind: CounterKind, subject: str, shard: Each[int]) -> list[Counter]:
+        """The parts of a counter: a query a partition."""
+        ...
+
+    @read("R8")
+    def front_page(self, replica: int) -> FrontPage | None:
+        """A copy of what the front page shows."""
+        ...
+
+    @read("R9")
+    def provider_user(self, provider: str, external_id: str) -> ProviderUser | None:
+        """Whose an external identity is."""
+        ...

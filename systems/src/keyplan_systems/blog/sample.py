@@ -1,0 +1,381 @@
+"""The blog's sample: people, and their posts with tags, readers and popularity.
+
+Post number n is the same in every sample, whatever its size, and there are people enough for the posts: a tenth of
+them, twelve at the least. What is there already is left as it is, so sampling again changes nothing. Three people can
+sign in, with DEMO_PASSWORD: reader@example.com, author@example.com and moderator@example.com (or by username).
+
+Everything is written so that the books balance, as if the blog's own writes had done it: a block's posts go in one
+transaction with the counters of their authors and tags, after all that belongs to them. Interrupted, a sample is taken
+up where it ended.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter as Tally
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache, lru_cache
+
+from argon2.low_level import Type, hash_secret
+
+from keyplan import Add, Create, Put, Update
+from keyplan.errors import WriteFailed
+from keyplan.systems import Progress
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import (
+    ContactMessage,
+    Counter,
+    CounterKind,
+    Credential,
+    Post,
+    PostContent,
+    PostImpression,
+    PostSlug,
+    PostStatus,
+    PostTag,
+    PostTagCombo,
+    Role,
+    User,
+)
+from keyplan_systems.blog.posts import tag_combos
+from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
+from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
+from keyplan_systems.blog.words import excerpt_from, slug_from, tag_from, word_count
+from keyplan_systems.posts import stable_id
+from keyplan_systems.texts import Subject
+
+__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
+
+DEMO_PASSWORD = "keyplan demo 2026"  # noqa: S105 - a sample's, and told to everybody
+DEMO_USERS: Sequence[tuple[str, str, Role]] = (
+    ("reader", "Robin Reader", "reader"),
+    ("author", "Avery Author", "author"),
+    ("moderator", "Morgan Moderator", "moderator"),
+)
+NEWEST = datetime(2026, 11, 20, 18, 30, tzinfo=UTC)
+"""When post 0 was made; each further one was made some hours earlier."""
+USERS_MIN = 12
+AUTHORS_SHARE = 5
+"""One user in so many writes posts, besides the first twelve."""
+BLOCK = 28
+"""Posts that are written together: two actions each, and two for each author and tag, within 100."""
+BLOCK_AUTHORS = 6
+BLOCK_TAGS = 15
+USERS_AT_ONCE = 25
+READERS_MAX = 40
+ATTEMPTS = 10
+GENERAL_TAGS = ("howto", "notes", "beginners", "opinion", "weekend")
+
+
+def sample(design: Blog, count: int, progress: Progress) -> int:
+    """Write sample posts 0 to ``count``, and a tenth as many people; gives how many posts weren't there yet."""
+    people = users_for(count)
+    total = count + people
+    progress(0, total)
+    for start in range(0, people, USERS_AT_ONCE):
+        _write_users(design, range(start, min(start + USERS_AT_ONCE, people)))
+        progress(start, total)
+    _write_messages(design)
+    written = 0
+    for start in range(0, count, BLOCK):
+        numbers = range(start, min(start + BLOCK, count))
+        written += _write_block(design, [whole_post(number) for number in numbers])
+        progress(people + numbers.stop, total)
+    with suppress(WriteFailed):  # somebody else makes it at the same moment
+        design.refresh_front_page(force=True)
+    return written
+
+
+def users_for(count: int) -> int:
+    """How many people a sample of so many posts has."""
+    return max(USERS_MIN, count // 10)
+
+
+# People
+
+
+@lru_cache(maxsize=20_000)
+def sample_user(number: int) -> User:
+    """Sample user ``number``, without what their posts count for. The first three are those who can sign in."""
+    chance = random.Random(f"keyplan blog user {number}")  # noqa: S311 - a sample, and the same one each time
+    if number < len(DEMO_USERS):
+        username, name, role = DEMO_USERS[number]
+    else:
+        username, name = _person(number - len(DEMO_USERS))
+        role = "author" if number < USERS_MIN or number % AUTHORS_SHARE == 0 else "reader"
+    made = NEWEST - timedelta(days=4000, minutes=-37 * number)
+    return User(
+        user_id=stable_id(f"sample/user/{number}", made),
+        username=username,
+        name=name,
+        bio=chance.choice(BIOS),
+        role=role,
+        status="suspended" if role == "reader" and number >= USERS_MIN and chance.random() < 0.03 else "active",
+        created_at=made,
+    )
+
+
+def _person(place: int) -> tuple[str, str]:
+    """A username and a name; no username comes twice."""
+    turn, first = divmod(place, len(FIRST_NAMES))
+    name = f"{FIRST_NAMES[first]} {LAST_NAMES[(turn + place) % len(LAST_NAMES)]}"
+    again = turn // len(LAST_NAMES)
+    return slug_from(name) + (f"-{again + 1}" if again else ""), name
+
+
+def _write_users(design: Blog, numbers: range) -> None:
+    """Write those people who aren't there. Raises ValueTaken when somebody else has one of their names."""
+    people = [sample_user(number) for number in numbers]
+    there = design.get_many(User, [{"user_id": one.user_id} for one in people], consistent=True)
+    actions: list[Create] = []
+    for user, found in zip(people, there, strict=True):
+        if found is None:
+            hashed = _demo_hash() if any(user.username == one[0] for one in DEMO_USERS) else None
+            credential = Credential(
+                user_id=user.user_id,
+                email=f"{user.username}@example.com",
+                password_hash=hashed,
+                changed_at=user.created_at,
+            )
+            actions += [Create(user), Create(credential)]
+    if actions:
+        design.transact(actions)
+
+
+@cache
+def _demo_hash() -> str:
+    """The hash of the demo password, with a salt that is the same in every sample."""
+    return hash_secret(
+        DEMO_PASSWORD.encode(),
+        b"keyplan's sample",
+        time_cost=3,
+        memory_cost=64 * 1024,
+        parallelism=4,
+        hash_len=32,
+        type=Type.ID,
+    ).decode()
+
+
+def _write_messages(design: Blog) -> None:
+    """Write the messages of the contact form that aren't there."""
+    messages: list[ContactMessage] = []
+    for number, (subject, text) in enumerate(MESSAGES):
+        at = NEWEST - timedelta(hours=19 * number, minutes=7 * number)
+        username, name = _person(number * 5)
+        messages.append(
+            ContactMessage(
+                message_id=stable_id(f"sample/message/{number}", at),
+                name=name,
+                email=f"{username}@example.com",
+                subject=subject,
+                text=text,
+                handled=number > 4,
+                at=at,
+            )
+        )
+    keys = [{"month": one.month, "at": one.at, "message_id": one.message_id} for one in messages]
+    there = design.get_many(ContactMessage, keys, consistent=True)
+    design.batch(Put(one) for one, found in zip(messages, there, strict=True) if found is None)
+
+
+# Posts
+
+
+@dataclass(frozen=True)
+class WholePost:
+    """A post with everything that belongs to it, as the blog's own writes would have left it."""
+
+    post: Post
+    content: PostContent
+    readers: list[PostImpression]
+
+    @property
+    def slug(self) -> PostSlug:
+        """Its slug's item."""
+        return PostSlug(slug=self.post.slug, post_id=self.post.post_id, since=self.post.created_at)
+
+    @property
+    def counter(self) -> Counter:
+        """Its counts, in one part."""
+        post = self.post
+        return Counter(
+            kind="post",
+            subject=post.post_id,
+            shard=0,
+            slot=0,
+            views=post.views,
+            likes=post.likes,
+            ratings=post.ratings,
+            stars=post.stars,
+        )
+
+    @property
+    def combos(self) -> list[PostTagCombo]:
+        """The combinations of its tags, if it is published."""
+        post = self.post
+        if post.status != "published" or post.published_at is None:
+            return []
+        return [
+            PostTagCombo(tags=tags, published_at=post.published_at, post_id=post.post_id)
+            for tags in tag_combos(post.tags)
+        ]
+
+
+def whole_post(number: int) -> WholePost:
+    """Sample post ``number``."""
+    chance = random.Random(f"keyplan blog post {number}")  # noqa: S311 - a sample, and the same one each time
+    title, subject, again = title_of(number)
+    made = NEWEST - _age(number) - timedelta(minutes=chance.randrange(50))
+    post_id = stable_id(f"sample/post/{number}", made)
+    author = sample_user(chance.choice(_block(number // BLOCK)[0])).user_id
+    status: PostStatus = chance.choices(("published", "unpublished", "archived"), weights=(88, 8, 4))[0]
+    out = made + timedelta(minutes=chance.randrange(5, 40)) if status != "unpublished" else None
+    content = essay(chance, subject)
+    readers = [] if out is None else _readers(chance, post_id, out, users_for(number))
+    rated = [one.stars for one in readers if one.stars is not None]
+    views = 0 if out is None else len(readers) + min(2_000_000, int(25 * (1 - chance.random()) ** -0.95))
+    post = Post(
+        post_id=post_id,
+        user_id=author,
+        slug=slug_from(title) + (f"-{again + 1}" if again else ""),
+        title=title,
+        excerpt=excerpt_from(content),
+        status=status,
+        tags=_tags(chance, subject, _block(number // BLOCK)[1]),
+        words=word_count(content),
+        views=views,
+        likes=sum(one.liked for one in readers),
+        ratings=len(rated),
+        stars=sum(rated),
+        created_at=made,
+        updated_at=out or made,
+        published_at=out,
+    )
+    written = PostContent(post_id=post_id, content=content, edited_at=made, edited_by=author)
+    return WholePost(post.model_copy(update={"rating": points_of(post)}), written, readers)
+
+
+def _age(number: int) -> timedelta:
+    """How long before NEWEST post ``number`` was made: some a day, and in a large sample many more a day."""
+    return timedelta(hours=5 * min(number, 2000) + max(0, number - 2000))
+
+
+@lru_cache(maxsize=64)
+def _block(block: int) -> tuple[list[int], frozenset[str]]:
+    """The numbers of the authors of a block of posts, the busy ones more often; and the tags that it may use."""
+    chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
+    users = users_for(block * BLOCK)
+    authors = [1, *range(3, USERS_MIN), *range(15, users, AUTHORS_SHARE)]
+    chosen = chance.choices(authors, _zipf(len(authors)), k=BLOCK_AUTHORS)
+    first = [subject.tags[0] for subject in SUBJECTS]
+    others = sorted({tag for subject in SUBJECTS for tag in subject.tags[1:]} | {*GENERAL_TAGS})
+    tags = {tag_from(tag) for tag in (*first, *chance.sample(others, BLOCK_TAGS - len(first)))}
+    return chosen, frozenset(tags)
+
+
+def _tags(chance: random.Random, subject: Subject, allowed: frozenset[str]) -> tuple[str, ...]:
+    """The subject's first tag, and a few others of its own and of the general ones."""
+    own = [tag_from(tag) for tag in (*subject.tags[1:], *GENERAL_TAGS)]
+    more = [tag for tag in own if tag in allowed]
+    chosen = {tag_from(subject.tags[0]), *chance.sample(more, min(len(more), chance.randrange(4)))}
+    return tuple(sorted(chosen)[:5])
+
+
+def _readers(chance: random.Random, post_id: str, out: datetime, users: int) -> list[PostImpression]:
+    """Some users who saw a post, liked it, gave it stars: few for most posts, many for some."""
+    count = min(READERS_MAX, users, int(0.6 * (1 - chance.random()) ** -0.8))
+    found: list[PostImpression] = []
+    for number in sorted(chance.sample(range(users), count)):
+        stars = chance.choice((None, None, None, 3, 4, 4, 5, 5))
+        at = out + timedelta(minutes=chance.randrange(9000))
+        reader = sample_user(number).user_id
+        found.append(PostImpression(post_id=post_id, user_id=reader, at=at, liked=chance.random() < 0.4, stars=stars))
+    return found
+
+
+def _zipf(count: int) -> list[float]:
+    return [1 / rank for rank in range(1, count + 1)]
+
+
+# Writing a block
+
+
+def _write_block(design: Blog, wholes: Sequence[WholePost]) -> int:
+    """Write those posts that aren't there: what belongs to them, then they themselves with their authors' and their
+    tags' counts, in one transaction. Tried again when somebody else changes those meanwhile.
+    """
+    for attempt in range(ATTEMPTS):
+        keys = [{"post_id": one.post.post_id} for one in wholes]
+        there = design.get_many(Post, keys, consistent=True)
+        new = [one for one, found in zip(wholes, there, strict=True) if found is None]
+        if not new:
+            return 0
+        new = _with_free_slugs(design, new)
+        design.batch(Put(item) for one in new for item in (one.slug, one.counter, *one.combos, *one.readers))
+        try:
+            design.transact(_block_actions(design, new))
+        except WriteFailed:
+            if attempt == ATTEMPTS - 1:
+                raise
+        else:
+            return len(new)
+    return 0
+
+
+def _with_free_slugs(design: Blog, wholes: list[WholePost]) -> list[WholePost]:
+    """The posts with slugs that are their own: one that somebody else took has a part of the post's id behind it."""
+    there = design.get_many(PostSlug, [{"slug": one.post.slug} for one in wholes], consistent=True)
+    return [
+        one
+        if found is None or found.post_id == one.post.post_id
+        else replace(one, post=one.post.model_copy(update={"slug": f"{one.post.slug}-{one.post.post_id[-6:].lower()}"}))
+        for one, found in zip(wholes, there, strict=True)
+    ]
+
+
+def _block_actions(design: Blog, wholes: Sequence[WholePost]) -> list[Create | Update]:
+    """The actions of a block's transaction."""
+    posts = [one.post for one in wholes]
+    actions: list[Create | Update] = [Create(item) for one in wholes for item in (one.post, one.content)]
+    for user in design.users(sorted({one.user_id for one in posts})):
+        own = [one for one in posts if one.user_id == user.user_id]
+        by_status = Tally(one.status for one in own)
+        points = sum(one.rating for one in own)
+        actions.append(
+            Update(
+                user,
+                drafts=Add(by_status["unpublished"]),
+                published=Add(by_status["published"]),
+                archived=Add(by_status["archived"]),
+                rating=user.rating + points,
+            ).only_if(rating=user.rating)
+        )
+        actions.append(_added("user", user.user_id, points))
+    public = [one for one in posts if one.status == "published"]
+    names = sorted({tag for one in public for tag in one.tags})
+    there = {one.tag: one for one in design.tags(names)} if names else {}
+    for place, name in enumerate(names):
+        # No two begin in the same millisecond, so that those with equal points have one order in every store
+        begun = timedelta(milliseconds=place)
+        actions += _tag_actions(name, [one for one in public if name in one.tags], there.get(name), begun)
+    return actions
+
+
+def _tag_actions(name: str, posts: Sequence[Post], found: PostTag | None, begun: timedelta) -> list[Create | Update]:
+    rating = 0 if found is None else found.rating
+    for post in posts:
+        rating = heated(rating, post.rating + PUBLISHED_POINTS, post.listed_at)
+    points = sum(one.rating for one in posts)
+    counts = _added("tag", name, points)
+    if found is None:
+        first = min(one.listed_at for one in posts) + begun
+        return [Create(PostTag(tag=name, posts=len(posts), rating=rating, counted=points, created_at=first)), counts]
+    update = Update(found, posts=Add(len(posts)), rating=rating, counted=Add(points))
+    return [update.only_if(rating=found.rating, counted=found.counted), counts]
+
+
+def _added(kind: CounterKind, subject: str, points: int) -> Update:
+    return Update(Counter, kind=kind, subject=subject, shard=0, slot=0).set(points=Add(points)).or_create()

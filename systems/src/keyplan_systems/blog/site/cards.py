@@ -1,0 +1,73 @@
+"""Posts as pages show them: with their authors' names, dates, reading times and averages.
+
+A list's authors are read in one request, whatever the list's length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post
+
+__all__ = ["Card", "authors_of", "cards"]
+
+WORDS_A_MINUTE = 230
+UNKNOWN = ("somebody", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A post without its text. ``at`` is when it was published, or else begun."""
+
+    post_id: str
+    user_id: str
+    slug: str
+    title: str
+    excerpt: str
+    status: str
+    tags: tuple[str, ...]
+    at: datetime
+    updated_at: datetime
+    author_name: str
+    author_username: str
+    minutes: int
+    views: int
+    likes: int
+    ratings: int
+    average: float
+
+
+def card(post: Post, name: str, username: str) -> Card:
+    """A post as a card."""
+    return Card(
+        post_id=post.post_id,
+        user_id=post.user_id,
+        slug=post.slug,
+        title=post.title,
+        excerpt=post.excerpt,
+        status=post.status,
+        tags=post.tags,
+        at=post.listed_at,
+        updated_at=post.updated_at,
+        author_name=name,
+        author_username=username,
+        minutes=max(1, round(post.words / WORDS_A_MINUTE)),
+        views=max(0, post.views),
+        likes=max(0, post.likes),
+        ratings=max(0, post.ratings),
+        average=round(post.stars / post.ratings, 1) if post.ratings > 0 else 0.0,
+    )
+
+
+def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
+    """Names and usernames of the authors of posts, by user id: one request."""
+    ids = list(dict.fromkeys(post.user_id for post in posts))
+    return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
+
+
+def cards(posts: Iterable[Post], authors: Mapping[str, tuple[str, str]]) -> list[Card]:
+    """Posts as cards, in order."""
+    return [card(post, *authors.get(post.user_id, UNKNOWN)) for post in posts]

@@ -1,0 +1,78 @@
+"""What holds for every request of the site: the host it names, its size, and the headers of every response."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from keyplan_systems.blog.site.incoming import BODY_BYTES_MAX
+
+__all__ = ["Guard"]
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' https:",  # pictures in posts
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+_STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
+
+
+class Guard:
+    """Refuses requests for other hosts and bodies that are too large, and gives every response its headers.
+
+    Without the first, a page of another site could reach this one by a name of its own.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str] | None, *, secure: bool) -> None:
+        self.app = app
+        self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
+        self.headers = (*HEADERS, _STRICT_TRANSPORT) if secure else HEADERS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse, or pass on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self.headers]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self.app)(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> ASGIApp | None:
+        headers = dict(scope["headers"])
+        named = [value for name, value in scope["headers"] if name == b"host"]
+        if self.hosts is not None and (len(named) != 1 or _host(named[0]) not in self.hosts):  # of two, which?
+            return PlainTextResponse("This server doesn't answer for that host.\n", status_code=421)
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length[:20]) > BODY_BYTES_MAX:
+            return PlainTextResponse(f"A request has at most {BODY_BYTES_MAX:,} bytes.\n", status_code=413)
+        return None
+
+
+def _host(header: bytes) -> str:
+    """The host that a request names, without its port."""
+    text = header.decode("latin-1").lower()
+    name, colon, port = text.rpartition(":")
+    return name if colon and port.isascii() and port.isdigit() else text

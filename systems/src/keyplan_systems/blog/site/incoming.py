@@ -1,0 +1,151 @@
+"""What comes in with a request, taken strictly: query strings, forms, cookies, addresses to go on to.
+
+Bodies are bounded and must be UTF-8; what isn't is a ``BadRequest`` with its status, never an error of the server.
+What a form's fields must be is said by the pages, with ``Form``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import Request
+
+from keyplan.errors import Fault, KeyplanError
+from keyplan_systems.blog.words import is_line
+
+__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_form"]
+
+BODY_BYTES_MAX = 2 * 1024 * 1024
+FIELDS_MAX = 50
+QUERY_BYTES_MAX = 8 * 1024
+
+
+class BadRequest(Exception):
+    """A request that can't be read, with its HTTP status."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+def _refuse(status: int, text: str) -> NoReturn:
+    raise BadRequest(status, text)
+
+
+def _pairs(raw: bytes, what: str) -> dict[str, str]:
+    """The fields of a query string or a form; of a name that is given twice, the last value."""
+    try:
+        pairs = parse_qsl(
+            raw.decode("ascii"), keep_blank_values=True, encoding="utf-8", errors="strict", max_num_fields=FIELDS_MAX
+        )
+    except UnicodeDecodeError:
+        _refuse(400, f"The {what} isn't UTF-8.")
+    except ValueError:
+        _refuse(400, f"The {what} has more than {FIELDS_MAX} fields.")
+    return dict(pairs)
+
+
+def query_of(request: Request) -> dict[str, str]:
+    """The values of the query string. Raises BadRequest where it is too long or isn't UTF-8."""
+    raw: bytes = request.scope["query_string"]
+    if len(raw) > QUERY_BYTES_MAX:
+        _refuse(414, "The address is too long.")
+    return _pairs(raw, "address")
+
+
+async def read_form(request: Request) -> Form:
+    """The form in a request's body. Raises BadRequest."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        _refuse(415, "This page takes a form, and nothing else.")
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > BODY_BYTES_MAX:
+            _refuse(413, f"That is more than {BODY_BYTES_MAX // 1024 // 1024} MB.")
+        parts.append(part)
+    return Form(_pairs(b"".join(parts), "form"))
+
+
+class Form:
+    """The fields of a form: what was typed, what they are called, and what is wrong with each."""
+
+    def __init__(self, typed: Mapping[str, str] | None = None) -> None:
+        self.typed = dict(typed or {})
+        self.faults: dict[str, str] = {}
+        self.labels: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self.typed.get(name, "")
+
+    def __bool__(self) -> bool:
+        return not self.faults
+
+    def text(self, name: str, label: str, longest: int, *, required: bool = True, lines: bool = False) -> str:
+        """A field's text, trimmed; a fault where it is empty, too long, or holds what can't be seen.
+
+        ``longest`` is in characters. With ``lines`` it may have several lines; they end with a line feed.
+        """
+        self.labels[name] = label
+        found = self[name].replace("\r\n", "\n").replace("\r", "\n").strip()
+        if required and not found:
+            self.fault(name, "this is needed")
+        elif len(found) > longest:
+            self.fault(name, f"at most {longest:,} characters; these are {len(found):,}")
+        elif not lines and "\n" in found:
+            self.fault(name, "one line only")
+        elif any(unicodedata.category(one) in {"Cc", "Cs"} and one not in "\n\t" for one in found):
+            self.fault(name, "there is a control character in it")
+        elif found and not lines and not is_line(found):
+            self.fault(name, "it shows nothing, or has a character in it that hides what it is")
+        return found
+
+    def password(self, name: str, label: str, *, shortest: int = 0, longest: int = 256) -> str:
+        """A password, as it was typed."""
+        self.labels[name] = label
+        found = self[name]
+        if not found:
+            self.fault(name, "this is needed")
+        elif len(found) < shortest:
+            self.fault(name, f"at least {shortest} characters")
+        elif len(found) > longest:
+            self.fault(name, f"at most {longest} characters")
+        return found
+
+    def number(self, name: str, label: str) -> int | None:
+        """A whole number of up to nine digits; None, with a fault, for what is none."""
+        self.labels[name] = label
+        found = self[name].strip()
+        if not (found.isascii() and found.isdigit() and len(found) < 10):
+            self.fault(name, "a whole number")
+            return None
+        return int(found)
+
+    def fault(self, name: str, text: str) -> None:
+        """Say what is wrong with a field; the first fault of a field is kept."""
+        self.faults.setdefault(name, text)
+
+    def take(self, error: KeyplanError, known: Iterable[str] = ()) -> None:
+        """Put an error's faults to the fields that they are about; what is about none stands at the top."""
+        names = set(known) | set(self.typed) | set(self.labels)
+        told = error.faults or [Fault(error.place or "", error.message, error.hint)]
+        for fault in told:
+            name = next((part for part in reversed(fault.place.split(".")) if part in names), "")
+            self.fault(name, f"{fault.message}; {fault.hint}" if fault.hint else fault.message)
+
+
+def local_path(text: str) -> str:
+    """The path to go on to, if it is one of this site, else ``/``: an address given here sends nobody elsewhere."""
+    plain = text.isprintable() and "\\" not in text and len(text) <= 2000
+    if not (plain and text.startswith("/") and not text.startswith("//")):
+        return "/"
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return "/"
+    return "/" if parts.scheme or parts.netloc else text

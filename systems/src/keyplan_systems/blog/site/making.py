@@ -1,0 +1,62 @@
+"""The site made for a server: its application, its policy for the API beside it, and how one signs in to the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from starlette.applications import Starlette
+
+from keyplan.errors import Refused
+from keyplan.systems import SiteOptions
+from keyplan_systems.blog.accounts import sign_in
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.sample import DEMO_PASSWORD, DEMO_USERS
+from keyplan_systems.blog.site.application import site_application
+from keyplan_systems.blog.site.policy import BlogPolicy
+from keyplan_systems.blog.site.providers import OfflineProvider
+from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.blog.site.site import Site
+
+__all__ = ["BlogSite", "make_site"]
+
+
+class BlogSite(NamedTuple):
+    """An application, what it says of the API, and what it tells whoever started it."""
+
+    application: Starlette
+    policy: BlogPolicy
+    told: Sequence[str]
+
+
+def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
+    """The site on an open design. Without a public address the offline provider signs in whoever says who they are."""
+    settings = Settings(
+        secret=options.secret,
+        hosts=options.hosts,
+        origin=options.origin,
+        secure=options.origin is not None and options.origin.startswith("https:"),
+        providers=() if options.origin is not None else (OfflineProvider(),),
+    )
+    site = Site(blog, settings)
+    return BlogSite(site_application(site), BlogPolicy(site), _logins(blog, public=options.origin is not None))
+
+
+def _logins(blog: Blog, *, public: bool) -> list[str]:
+    """How one signs in to the sample, as far as it is there and nobody has changed its passwords.
+
+    That password stands in the documentation: a public site is warned.
+    """
+    names: list[str] = []
+    for username, _, _ in DEMO_USERS:
+        try:
+            sign_in(blog, username, DEMO_PASSWORD)
+        except Refused:
+            continue
+        names.append(username)
+    if not names:
+        return []
+    told = [f"Sign in as {' or '.join(names)}; the password is: {DEMO_PASSWORD}"]
+    if public:
+        told.append("Warning: everybody knows that password; change it before others reach this site")
+    return told

@@ -1,0 +1,139 @@
+"""An account's own page: profile, password, address, sessions, tokens for the API, linked providers."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from keyplan.errors import Refused
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.entities import Credential
+from keyplan_systems.blog.site.incoming import Form
+from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from keyplan_systems.blog.site.site import Turn, not_found
+
+__all__ = ["become_author", "change_email", "change_password", "end_session", "make_token", "profile", "show", "unlink"]
+
+BIO_CHARACTERS_MAX = 500
+
+
+def show(turn: Turn) -> Response:
+    """The page."""
+    return _page(turn)
+
+
+def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | None = None) -> Response:
+    user = turn.user
+    account = turn.blog.account(user.user_id)
+    credential = turn.blog.get(Credential, user_id=user.user_id, consistent=True)
+    if account is None or credential is None:
+        raise not_found()
+    sessions = sorted(account.sessions, key=lambda one: one.created_at, reverse=True)
+    return turn.page(
+        "account.html",
+        status,
+        form=Form({"name": user.name, "bio": user.bio}) if form is None else form,
+        email=credential.email,
+        has_password=credential.password_hash is not None,
+        linked={named.partition(":")[0] for named in credential.providers},
+        providers=turn.site.settings.providers,
+        sessions=sessions,
+        token=token,
+    )
+
+
+def profile(turn: Turn) -> Response:
+    """Change the name and what stands below it."""
+    form = turn.form
+    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
+    bio = form.text("bio", "About you", BIO_CHARACTERS_MAX, required=False, lines=True)
+    if form:
+        turn.blog.edit_profile(turn.user.user_id, name, bio)
+        return turn.go("/account", "account")
+    return _page(turn, form, 422)
+
+
+def change_password(turn: Turn) -> Response:
+    """Change the password, or set the first one; every other session ends."""
+    form = _with_profile(turn)
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
+    has_one = credential is not None and credential.password_hash is not None
+    old = form.password("old", "Current password") if has_one else ""
+    new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
+    if form:
+        turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")
+        session = turn.visitor.session
+        try:
+            with turn.site.hashing:
+                keep = None if session is None else session.session_id
+                accounts.change_password(turn.blog, turn.user.user_id, old, new, keep=keep)
+        except Refused as error:
+            form.take(error, ("old", "new"))
+        else:
+            return turn.go("/account", "password")
+    return _page(turn, form, 422)
+
+
+def change_email(turn: Turn) -> Response:
+    """Change the address that one signs in with."""
+    form = _with_profile(turn)
+    email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
+    password = form.password("password", "Password")
+    if form:
+        turn.limit("sign-in", f"{turn.address} {turn.user.user_id}")
+        try:
+            with turn.site.hashing:
+                accounts.change_email(turn.blog, turn.user.user_id, password, email)
+        except Refused as error:
+            form.take(error, ("email", "password"))
+        else:
+            return turn.go("/account", "email")
+    return _page(turn, form, 422)
+
+
+def _with_profile(turn: Turn) -> Form:
+    """The form that was sent, with the page's other fields as they are."""
+    turn.form.typed = {"name": turn.user.name, "bio": turn.user.bio, **turn.form.typed}
+    return turn.form
+
+
+def unlink(turn: Turn) -> Response:
+    """Take an identity from elsewhere away, unless it is the only way in."""
+    name = turn.form["provider"]
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
+    form = _with_profile(turn)
+    for named in sorted(credential.providers) if credential is not None else ():
+        provider, _, external_id = named.partition(":")
+        if provider == name:
+            try:
+                accounts.unlink(turn.blog, turn.user.user_id, provider, external_id)
+            except Refused as error:
+                form.take(error)
+                return _page(turn, form, 409)
+    return turn.go("/account", "unlinked")
+
+
+def become_author(turn: Turn) -> Response:
+    """A reader turns author."""
+    if turn.user.role == "reader":
+        turn.blog.set_role(turn.user.user_id, "author")
+    return turn.go("/desk", "welcome")
+
+
+def end_session(turn: Turn) -> Response:
+    """End one of one's own sessions, or take a token back."""
+    accounts.end_session(turn.blog, turn.user.user_id, turn.form["session"][:100] or "-")
+    return turn.go("/account", "ended")
+
+
+def make_token(turn: Turn) -> Response:
+    """Make a token for the API. It is shown once."""
+    form = _with_profile(turn)
+    label = form.text("label", "What it is for", 60)
+    if not form:
+        return _page(turn, form, 422)
+    turn.limit("write", turn.user.user_id)
+    token = accounts.open_session(
+        turn.blog, turn.user.user_id, seconds=turn.site.settings.token_seconds, kind="token", label=label
+    )
+    form.typed.pop("label")
+    return _page(turn, form, token=turn.site.visitors.signed(token))

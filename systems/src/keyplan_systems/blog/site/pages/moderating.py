@@ -1,0 +1,111 @@
+"""What moderators do: users by status and rating, posts by date, and the inbox of the contact form."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Literal, cast
+
+from starlette.responses import Response
+
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.site.cards import authors_of, cards
+from keyplan_systems.blog.site.site import Problem, Turn, not_found
+
+__all__ = ["handle", "inbox", "posts", "set_status", "users"]
+
+UserStatus = Literal["active", "suspended", "deleted"]
+STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
+PostStatus = Literal["published", "unpublished", "archived"]
+PAGE = 25
+_MONTH = re.compile(r"20[0-9]{2}-(?:0[1-9]|1[0-2])")
+FIRST_YEAR = 2000
+
+
+def users(turn: Turn) -> Response:
+    """Users in a status, by rating or newest first."""
+    status = STATUSES.get(turn.query.get("status", ""), "active")
+    order = "newest" if turn.query.get("order") == "newest" else "rating"
+    ask = turn.blog.latest_users if order == "newest" else turn.blog.users_by_rating
+    page = ask(status, limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "moderation.html",
+        users=page.items,
+        status=status,
+        statuses=STATUSES,
+        order=order,
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path=f"/moderation?status={status}&order={order}",
+    )
+
+
+def set_status(turn: Turn) -> Response:
+    """Suspend or activate a user; their sessions end at once."""
+    user_id = turn.path("user_id")
+    status = turn.form["status"]
+    if status not in {"active", "suspended"}:
+        raise Problem(400, "No such status", "A user is active or suspended.")
+    if user_id == turn.user.user_id:
+        raise Problem(409, "That is you", "Nobody suspends themselves.", (("Moderation", "/moderation"),))
+    user = turn.blog.user(user_id) if len(user_id) <= 64 else None
+    if user is None or user.status == "deleted":
+        raise not_found()
+    if user.role == "moderator":
+        raise Problem(409, "A moderator too", "Moderators don't suspend each other.", (("Moderation", "/moderation"),))
+    accounts.moderate(turn.blog, user_id, cast("UserStatus", status))
+    return turn.go(f"/moderation?status={user.status}", "status")
+
+
+def posts(turn: Turn) -> Response:
+    """What was published last, to be taken down where it has to be."""
+    page = turn.blog.posts_by_status("published", limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "moderation_posts.html",
+        cards=cards(page, authors_of(turn.blog, page)),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path="/moderation/posts",
+    )
+
+
+def inbox(turn: Turn) -> Response:
+    """A month's messages, newest first."""
+    now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
+    this = f"{now:%Y-%m}"
+    asked = turn.query.get("month", this)
+    month = asked if _MONTH.fullmatch(asked) else this
+    page = turn.blog.contact_messages(month, limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "inbox.html",
+        messages=page.items,
+        month=datetime.strptime(month, "%Y-%m").replace(tzinfo=UTC),
+        before=_moved(month, -1),
+        after=_moved(month, 1) if month < this else None,
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path=f"/inbox?month={month}",
+    )
+
+
+def _moved(month: str, by: int) -> str:
+    """The month before or after."""
+    year, number = map(int, month.split("-"))
+    months = year * 12 + number - 1 + by
+    return f"{months // 12:04d}-{months % 12 + 1:02d}"
+
+
+def handle(turn: Turn) -> Response:
+    """Mark a message as handled or not, or remove it."""
+    month, message_id = turn.form["month"], turn.form["message"]
+    try:
+        at = datetime.fromisoformat(turn.form["at"])
+    except ValueError:
+        raise not_found() from None
+    if not _MONTH.fullmatch(month) or at.tzinfo is None or not 0 < len(message_id) <= 64:
+        raise not_found()
+    if turn.form["action"] == "delete":
+        turn.blog.delete_message(month, at, message_id)
+    else:
+        turn.blog.handle_message(month, at, message_id, handled=turn.form["action"] == "handled")
+    return turn.go(f"/inbox?month={month}")

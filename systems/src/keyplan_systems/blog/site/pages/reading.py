@@ -1,0 +1,272 @@
+"""What readers look at: front page, lists, a post, an author, tags, search; and what they say of a post."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from markupsafe import Markup
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from keyplan.errors import RequestError
+from keyplan_systems.blog.entities import Post
+from keyplan_systems.blog.ranking import front_page
+from keyplan_systems.blog.site.cards import authors_of, card, cards
+from keyplan_systems.blog.site.markdown import render_markdown, without_title
+from keyplan_systems.blog.site.rendering import post_path, tags_path
+from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.words import TAG_MAX, tag_from
+
+__all__ = ["author", "front", "latest", "like", "popular", "post", "rate", "search", "suggest", "tagged", "tags"]
+
+PAGE = 10
+FRONT_LATEST = 7
+FRONT_POPULAR = 5
+FRONT_TAGS = 14
+MORE_BY_AUTHOR = 3
+TAGS_TOGETHER_MAX = 5
+SUGGESTIONS = 8
+TAGS_SHOWN = 60
+_USERNAME = re.compile(r"[a-z0-9-]{3,40}")
+
+
+def front(turn: Turn) -> Response:
+    """The front page: one request to the store."""
+    found = front_page(turn.blog)
+    authors = {user_id: (byline.name, byline.username) for user_id, byline in found.bylines.items()}
+    return turn.page(
+        "front.html",
+        latest=cards(found.latest[:FRONT_LATEST], authors),
+        more=len(found.latest) >= FRONT_LATEST,
+        popular=cards(found.popular[:FRONT_POPULAR], authors),
+        trending=[one.tag for one in found.tags[:FRONT_TAGS]],
+    )
+
+
+def latest(turn: Turn) -> Response:
+    """All published posts, newest first."""
+    page = turn.blog.latest_posts(limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "list.html",
+        heading="Latest",
+        lede="Everything that was published, newest first.",
+        path="/latest",
+        cards=cards(page, authors_of(turn.blog, page)),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        trending=_trending(turn),
+    )
+
+
+def popular(turn: Turn) -> Response:
+    """All published posts, what is read and liked most first."""
+    page = turn.blog.popular_posts(limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "list.html",
+        heading="Popular",
+        lede="What is read, liked and rated most.",
+        path="/popular",
+        cards=cards(page, authors_of(turn.blog, page)),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        more="Less popular",
+        trending=_trending(turn),
+    )
+
+
+def _trending(turn: Turn) -> list[str]:
+    return [one.tag for one in turn.blog.trending_tags(limit=FRONT_TAGS)]
+
+
+def post(turn: Turn) -> Response:
+    """A post. An old slug leads to the current one; a draft is there for its author only."""
+    found = _by_slug(turn)
+    if found is None:
+        raise not_found()
+    whole = turn.site.views.whole_post(found)
+    visitor = turn.visitor
+    if whole is None or not _visible(turn, whole.post):
+        raise not_found()
+    about = whole.post
+    if about.slug != turn.path("slug"):
+        return RedirectResponse(post_path(about.slug), status_code=301)
+    users = turn.blog.users([about.user_id])
+    writer = users[0] if users else None
+    name, username = (writer.name, writer.username) if writer is not None else ("somebody", "")
+    impression = None
+    mine = visitor.user is not None and visitor.user.user_id == about.user_id
+    if visitor.user is not None and about.status == "published":
+        impression = turn.blog.post_seen(about.post_id, visitor.user.user_id)
+    if about.status == "published" and not mine and turn.request.method == "GET":
+        reader = None if visitor.user is None else visitor.user.user_id
+        turn.after.append(partial(turn.site.views.saw, about, reader, seen=impression is not None))
+    further = turn.blog.posts_of_user(about.user_id, "published", limit=MORE_BY_AUTHOR + 1)
+    others = [one for one in further if one.post_id != about.post_id][:MORE_BY_AUTHOR]
+    return turn.page(
+        "post.html",
+        post=card(about, name, username),
+        body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
+        mine=mine,
+        liked=impression is not None and impression.liked,
+        rated=impression.stars if impression is not None else None,
+        more=cards(others, {about.user_id: (name, username)}),
+    )
+
+
+def _by_slug(turn: Turn) -> str | None:
+    """The id of the post that a slug leads to."""
+    slug = turn.path("slug")
+    found = turn.blog.slug_of(slug) if 0 < len(slug) <= 200 else None
+    return None if found is None else found.post_id
+
+
+def _visible(turn: Turn, about: Post) -> bool:
+    user = turn.visitor.user
+    if about.status == "published":
+        return True
+    return user is not None and user.user_id == about.user_id
+
+
+def _published(turn: Turn) -> Post:
+    """The published post that a form is about."""
+    found = _by_slug(turn)
+    about = None if found is None else turn.site.views.whole_post(found)
+    if about is None or about.post.status != "published":
+        raise not_found()
+    return about.post
+
+
+def like(turn: Turn) -> Response:
+    """Like a post, or take it back."""
+    turn.limit("respond", turn.user.user_id)
+    about = _published(turn)
+    impression = turn.blog.post_seen(about.post_id, turn.user.user_id)
+    if impression is not None and impression.liked:
+        turn.blog.unlike_post(about.post_id, turn.user.user_id)
+    else:
+        turn.blog.like_post(about.post_id, turn.user.user_id)
+    return _answered(turn, about)
+
+
+def rate(turn: Turn) -> Response:
+    """Rate a post with one to five stars."""
+    turn.limit("respond", turn.user.user_id)
+    about = _published(turn)
+    stars = turn.form.number("stars", "Rating")
+    if stars is None or not 1 <= stars <= 5:
+        raise RequestError("a rating has one to five stars")
+    turn.blog.rate_post(about.post_id, turn.user.user_id, stars)
+    return _answered(turn, about)
+
+
+def _answered(turn: Turn, about: Post) -> Response:
+    turn.site.views.answered(about)
+    return turn.go(post_path(about.slug) + "#response")
+
+
+def author(turn: Turn) -> Response:
+    """An author with what they have published."""
+    username = turn.path("username")
+    user = turn.blog.user_by_username(username) if _USERNAME.fullmatch(username) else None
+    if user is None or user.status == "deleted":
+        raise not_found()
+    page = turn.blog.posts_of_user(user.user_id, "published", limit=PAGE, cursor=turn.cursor)
+    reader = turn.visitor.user
+    if reader is not None and reader.user_id != user.user_id and turn.request.method == "GET":
+        turn.after.append(partial(_saw_author, turn, reader.user_id, user.user_id))
+    return turn.page(
+        "author.html",
+        author=user,
+        heading=user.name,
+        lede=user.bio or f"Posts by {user.name}",
+        path=turn.request.url.path,
+        cards=cards(page, {user.user_id: (user.name, user.username)}),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+    )
+
+
+def _saw_author(turn: Turn, user_id: str, viewed_id: str) -> None:
+    turn.blog.view_user(user_id, viewed_id)
+
+
+def tags(turn: Turn) -> Response:
+    """The tags that are written about most."""
+    return turn.page("tags.html", trending=turn.blog.trending_tags(limit=TAGS_SHOWN))
+
+
+def tagged(turn: Turn) -> Response:
+    """The posts that carry all of these tags."""
+    chosen = _tags(turn.path("tags"))
+    if not chosen or len(chosen) > TAGS_TOGETHER_MAX:
+        raise not_found()
+    path = tags_path(chosen)
+    page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)
+    seen = {tag for one in page for tag in one.tags} - set(chosen)
+    adding = sorted(seen)[:12] if len(chosen) < TAGS_TOGETHER_MAX else []
+    return turn.page(
+        "tagged.html",
+        heading=" + ".join(chosen),
+        lede="Posts that carry " + ("this tag." if len(chosen) == 1 else "all of these tags."),
+        path=path,
+        cards=cards(page, authors_of(turn.blog, page)),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        empty="No post carries " + ("this tag." if len(chosen) == 1 else "all of these tags."),
+        chosen=[
+            (tag, tags_path(rest) if (rest := [one for one in chosen if one != tag]) else "/tags") for tag in chosen
+        ],
+        adding=[(tag, tags_path([*chosen, tag])) for tag in adding],
+    )
+
+
+def _tags(path: str) -> tuple[str, ...]:
+    """The tags of an address, each once, as ``tags_path`` has them; ``c++`` is one."""
+    return tuple(sorted({tag.strip()[:TAG_MAX].lower() for tag in path.split(",")} - {""}))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """The tags in a text, each once: its words, as tags are kept."""
+    return tuple(sorted({tag_from(word) for word in re.split(r"[\s,]+", text)} - {""}))
+
+
+def search(turn: Turn) -> Response:
+    """Posts by the tags that were typed, and the author of that name."""
+    query = turn.query.get("q", "").strip()[:100]
+    words = _words(query)[:TAGS_TOGETHER_MAX]
+    author_found = None
+    found = None
+    suggested: list[str] = []
+    if words:
+        found = turn.blog.posts_by_tags(words, limit=PAGE)
+        if len(words) == 1 and _USERNAME.fullmatch(words[0].removeprefix("@")):
+            author_found = turn.blog.user_by_username(words[0].removeprefix("@"))
+            if author_found is not None and author_found.status != "active":
+                author_found = None
+        last = _last_word(query)
+        suggested = [one.tag for one in turn.blog.tags_starting(last, limit=SUGGESTIONS)] if last else []
+    return turn.page(
+        "search.html",
+        query=query,
+        words=words,
+        author=author_found,
+        lede="Posts by tags, and authors by username. Several tags: posts that carry all of them.",
+        cards=[] if found is None else cards(found, authors_of(turn.blog, found)),
+        cursor=None if found is None else found.cursor,
+        path=tags_path(words) if words else "/search",
+        suggested=suggested,
+        trending=[] if suggested else _trending(turn),
+    )
+
+
+def _last_word(query: str) -> str:
+    return tag_from(re.split(r"[\s,]+", query)[-1])
+
+
+def suggest(turn: Turn) -> Response:
+    """Tags that begin so, as JSON for the search box."""
+    prefix = turn.query.get("prefix", "").strip().strip("#").lower()
+    if not prefix or len(prefix) > TAG_MAX:
+        return JSONResponse({"tags": []})
+    found = turn.blog.tags_starting(prefix, limit=SUGGESTIONS)
+    return JSONResponse({"tags": [one.tag for one in found]})

@@ -1,0 +1,221 @@
+"""Signing up, in and out; with an account of this site, or with a provider's.
+
+A sign-in always opens a new session, and a browser's older one ends, so that a session that somebody planted is worth
+nothing. A provider's answer is taken only in the browser that asked for it: the state is signed and kept in a cookie.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from starlette.responses import RedirectResponse, Response
+
+from keyplan.errors import Refused
+from keyplan_systems.blog import accounts
+from keyplan_systems.blog.entities import User
+from keyplan_systems.blog.site.incoming import Form, local_path
+from keyplan_systems.blog.site.providers import Identity, OfflineProvider, Provider
+from keyplan_systems.blog.site.signing import random_token
+from keyplan_systems.blog.site.site import Problem, Turn, not_found
+
+__all__ = ["callback", "choose", "go_to_provider", "sign_in", "sign_in_form", "sign_out", "sign_up", "sign_up_form"]
+
+STATE = "blog_state"
+STATE_SECONDS = 600
+EMAIL_CHARACTERS_MAX = 254
+NAME_CHARACTERS_MAX = 80
+USERNAME_CHARACTERS_MAX = 40
+PASSWORD_CHARACTERS_MIN = 10
+
+
+def sign_in_form(turn: Turn) -> Response:
+    """The page to sign in."""
+    if turn.visitor.user is not None:
+        return turn.go(local_path(turn.query.get("next", "/")))
+    return _sign_in_page(turn, Form({"next": local_path(turn.query.get("next", "/"))}))
+
+
+def _sign_in_page(turn: Turn, form: Form, status: int = 200) -> Response:
+    return turn.page("sign_in.html", status, form=form, providers=turn.site.settings.providers)
+
+
+def sign_in(turn: Turn) -> Response:
+    """Sign in by email address or username."""
+    form = turn.form
+    login = form.text("login", "Email or username", EMAIL_CHARACTERS_MAX)
+    password = form.password("password", "Password")
+    if not form:
+        return _sign_in_page(turn, form, 422)
+    known = f"login {login.lower()}"
+    turn.limit("sign-in from an address", turn.address)
+    turn.limit("sign-in", f"{turn.address} {known}")
+    turn.limit("sign-in to an account", known)  # also from many addresses
+    try:
+        with turn.site.hashing:
+            user = accounts.sign_in(turn.blog, login, password)
+    except Refused as error:
+        form.take(error)
+        return _sign_in_page(turn, form, 422)
+    return _open(turn, user, form["next"])
+
+
+def _open(turn: Turn, user: User, target: str, done: str | None = None) -> Response:
+    old = turn.visitor.session
+    if old is not None:
+        accounts.end_session(turn.blog, old.user_id, old.session_id)
+    label = turn.request.headers.get("user-agent", "")[:120]
+    seconds = turn.site.settings.session_seconds
+    turn.site.visitors.keep(turn.visitor, accounts.open_session(turn.blog, user.user_id, seconds=seconds, label=label))
+    return turn.go(local_path(target or "/"), done)
+
+
+def sign_out(turn: Turn) -> Response:
+    """End the session."""
+    session = turn.visitor.session
+    if session is not None:
+        accounts.end_session(turn.blog, session.user_id, session.session_id)
+    turn.visitor.signed_in = None
+    turn.site.visitors.leave(turn.visitor)
+    return turn.go("/")
+
+
+def sign_up_form(turn: Turn) -> Response:
+    """The page to join."""
+    if turn.visitor.user is not None:
+        return turn.go("/desk")
+    return _sign_up_page(turn, Form({"writes": "yes"}))
+
+
+def _sign_up_page(turn: Turn, form: Form, status: int = 200) -> Response:
+    identity = _identity(turn, form["identity"]) if form["identity"] else None
+    providers = () if identity is not None else turn.site.settings.providers
+    return turn.page("sign_up.html", status, form=form, identity=identity, providers=providers)
+
+
+def sign_up(turn: Turn) -> Response:
+    """Join, with a password or with a provider's identity."""
+    form = turn.form
+    identity = _identity(turn, form["identity"]) if form["identity"] else None
+    if form["identity"] and identity is None:
+        raise Problem(400, "That took too long", "Please begin again.", (("Sign in", "/sign-in"),))
+    email = form.text("email", "Email", EMAIL_CHARACTERS_MAX)
+    username = form.text("username", "Username", USERNAME_CHARACTERS_MAX)
+    name = form.text("name", "Name", NAME_CHARACTERS_MAX)
+    password = None
+    if identity is None:
+        password = form.password("password", "Password", shortest=PASSWORD_CHARACTERS_MIN)
+    if not form:
+        return _sign_up_page(turn, form, 422)
+    turn.limit("sign-up", turn.address)
+    role: Literal["author", "reader"] = "author" if form["writes"] else "reader"
+    try:
+        with turn.site.hashing:
+            user = accounts.register(
+                turn.blog,
+                email=email,
+                username=username,
+                name=name,
+                password=password,
+                role=role,
+                provider=None if identity is None else identity[0],
+                external_id=None if identity is None else identity[1].external_id,
+            )
+    except Refused as error:
+        form.take(error)
+        return _sign_up_page(turn, form, 422)
+    return _open(turn, user, "/desk" if role == "author" else "/", "welcome" if role == "author" else None)
+
+
+# With a provider
+
+
+def _provider(turn: Turn) -> Provider:
+    found = turn.site.settings.provider(turn.path("provider"))
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _callback(turn: Turn, provider: Provider) -> str:
+    return f"{turn.site.origin(turn.request)}/sign-in/with/{provider.name}/callback"
+
+
+def go_to_provider(turn: Turn) -> Response:
+    """Send the browser to the provider."""
+    provider = _provider(turn)
+    nonce = random_token()
+    state = {"nonce": nonce, "next": local_path(turn.query.get("next", "/")), "provider": provider.name}
+    response = RedirectResponse(provider.authorize_url(nonce, _callback(turn, provider)), status_code=303)
+    settings = turn.site.settings
+    response.set_cookie(
+        STATE,
+        turn.site.signer.sign("state", _packed(state, turn)),
+        max_age=STATE_SECONDS,
+        path="/sign-in/with/",
+        secure=settings.secure,
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+def choose(turn: Turn) -> Response:
+    """The page of the offline provider, which asks whom it shall name."""
+    provider = _provider(turn)
+    if not isinstance(provider, OfflineProvider):
+        raise not_found()
+    return turn.page("choose.html", provider=provider, state=turn.query.get("state", ""), form=Form())
+
+
+def callback(turn: Turn) -> Response:
+    """The browser comes back from the provider."""
+    provider = _provider(turn)
+    state = _unpacked(turn, "state", turn.request.cookies.get(STATE, ""), STATE_SECONDS)
+    if state is None or state["provider"] != provider.name or state["nonce"] != turn.query.get("state"):
+        raise Problem(400, "That didn't start here", "Signing in was begun in another browser, or long ago.", _AGAIN)
+    found = provider.identity(turn.query, _callback(turn, provider))
+    if found is None:
+        raise Problem(400, "It said no", f"{provider.title.capitalize()} didn't say who you are.", _AGAIN)
+    response = _known(turn, provider, found, state["next"])
+    response.delete_cookie(STATE, path="/sign-in/with/")
+    return response
+
+
+_AGAIN = (("Begin again", "/sign-in"), ("Front page", "/"))
+
+
+def _known(turn: Turn, provider: Provider, found: Identity, target: str) -> Response:
+    user = turn.blog.user_by_provider(provider.name, found.external_id)
+    if turn.visitor.user is not None:
+        if user is None:
+            turn.blog.link_provider(turn.user.user_id, provider.name, found.external_id)
+        elif user.user_id != turn.user.user_id:
+            raise Problem(409, "That identity is taken", "It belongs to another account.", (("Account", "/account"),))
+        return turn.go("/account", "linked")
+    if user is not None:
+        if user.status != "active":
+            raise Problem(403, "This account is closed", "Ask the moderators, if you think that it shouldn't be.")
+        return _open(turn, user, target)
+    facts = {"provider": provider.name, "id": found.external_id, "email": found.email, "name": found.name}
+    signed = turn.site.signer.sign("identity", _packed(facts, turn))
+    form = Form({"identity": signed, "email": found.email or "", "name": found.name, "writes": "yes"})
+    return _sign_up_page(turn, form)
+
+
+def _identity(turn: Turn, signed: str) -> tuple[str, Identity] | None:
+    facts = _unpacked(turn, "identity", signed, STATE_SECONDS)
+    return None if facts is None else (facts["provider"], Identity(facts["id"], facts["email"], facts["name"]))
+
+
+def _packed(facts: dict[str, Any], turn: Turn) -> str:
+    return json.dumps({**facts, "at": int(turn.site.settings.clock())}).encode().hex()
+
+
+def _unpacked(turn: Turn, purpose: str, signed: str, seconds: int) -> dict[str, Any] | None:
+    """What was signed for a purpose, not too long ago."""
+    text = turn.site.signer.unsign(purpose, signed)
+    if text is None:
+        return None
+    facts: dict[str, Any] = json.loads(bytes.fromhex(text))
+    return facts if 0 <= turn.site.settings.clock() - facts["at"] <= seconds else None

@@ -1,0 +1,231 @@
+"""An author's desk and the editor: drafts, preview, saving, publishing.
+
+A post that was changed since it was opened isn't overwritten: both texts are shown, and the author decides. Whoever
+isn't the author of a draft is told that it isn't there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from markupsafe import Markup
+from starlette.responses import HTMLResponse, Response
+
+from keyplan.errors import ItemExists, ItemTooLarge, Refused, ValueTaken
+from keyplan_systems.blog.entities import Post, PostWithContent
+from keyplan_systems.blog.site.cards import cards
+from keyplan_systems.blog.site.incoming import Form
+from keyplan_systems.blog.site.markdown import render_markdown
+from keyplan_systems.blog.site.rendering import post_path
+from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.words import excerpt_from, slug_from, tag_from
+
+__all__ = ["act", "create", "desk", "edit_form", "new_form", "preview", "save"]
+
+TITLE_CHARACTERS_MAX = 200
+SLUG_CHARACTERS_MAX = 100
+CONTENT_CHARACTERS_MAX = 100_000
+PREVIEW_CHARACTERS = 10_000
+"""A preview of so many characters counts as one more."""
+TAGS_MAX = 5
+DESK_PAGE = 20
+
+Status = Literal["unpublished", "published", "archived"]
+STATUSES: dict[str, Status] = {"unpublished": "unpublished", "published": "published", "archived": "archived"}
+
+
+def desk(turn: Turn) -> Response:
+    """One's own posts by status."""
+    status = STATUSES.get(turn.query.get("status", ""), "unpublished")
+    user = turn.user
+    page = turn.blog.posts_of_user(user.user_id, status, limit=DESK_PAGE, cursor=turn.cursor)
+    return turn.page(
+        "desk.html",
+        status=status,
+        cards=cards(page, {user.user_id: (user.name, user.username)}),
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path=f"/desk?status={status}",
+        counts={"unpublished": user.drafts, "published": user.published, "archived": user.archived},
+    )
+
+
+def new_form(turn: Turn) -> Response:
+    """An empty editor."""
+    return _editor(turn, Form(), None)
+
+
+def _editor(
+    turn: Turn, form: Form, post: Post | None, status: int = 200, theirs: PostWithContent | None = None
+) -> Response:
+    return turn.page(
+        "editor.html",
+        status,
+        form=form,
+        post=post,
+        theirs=theirs,
+        shown=Markup(_rendered(turn, form)),  # noqa: S704 - it is made safe there
+        tags_max=TAGS_MAX,
+    )
+
+
+def _fields(form: Form) -> tuple[str, str, str, tuple[str, ...]]:
+    """Title, content, slug and tags of the form, with its faults."""
+    title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
+    content = form.text("content", "Text", CONTENT_CHARACTERS_MAX, required=False, lines=True)
+    slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
+    if slug and slug_from(slug) != slug:
+        form.fault("slug", f"letters, digits and hyphens; perhaps {slug_from(slug) or 'my-post'}")
+    form.labels["tags"] = "Tags"
+    tags = tuple(dict.fromkeys(filter(None, map(tag_from, re.split(r"[\s,]+", form["tags"])))))
+    if len(tags) > TAGS_MAX:
+        form.fault("tags", f"at most {TAGS_MAX} tags; these are {len(tags)}")
+    return title, content, slug or slug_from(title), tags
+
+
+def create(turn: Turn) -> Response:
+    """Save a new post as a draft; publish it, or show how it would look."""
+    form = turn.form
+    if form["action"] == "preview":
+        return _editor(turn, form, None)
+    title, content, slug, tags = _fields(form)
+    if not form:
+        return _editor(turn, form, None, 422)
+    turn.limit("write", turn.user.user_id)
+    try:
+        post = Post(user_id=turn.user.user_id, slug=slug, title=title, excerpt=excerpt_from(content), tags=tags)
+        made = turn.blog.create_post(post, content)
+    except (ValueError, Refused, ItemExists, ValueTaken) as error:
+        _told(form, error)
+        return _editor(turn, form, None, 422)
+    if form["action"] == "publish":
+        return _publish(turn, made, form)
+    return turn.go(f"/write/{made.post.post_id}", "saved")
+
+
+def _told(form: Form, error: Exception) -> None:
+    """Put what a write refused to the field that it is about."""
+    if isinstance(error, ItemExists | ValueTaken):
+        form.fault("slug", "another post has this address; choose another one")
+    elif isinstance(error, ItemTooLarge):
+        form.fault("content", "the text is too long to be stored")
+    elif isinstance(error, Refused):
+        form.take(error, ("title", "content", "slug", "tags"))
+    else:
+        form.fault("", str(error))
+
+
+def _publish(turn: Turn, saved: PostWithContent, form: Form) -> Response:
+    try:
+        published = turn.blog.publish(saved.post.post_id)
+    except Refused as error:
+        form.take(error, ("title", "content", "tags"))
+        form.typed["version"] = str(saved.content.version)
+        return _editor(turn, form, saved.post, 422)
+    turn.site.changed(published, listed=True)
+    return turn.go(post_path(published.slug), "published")
+
+
+def _own(turn: Turn, *, moderators: bool = False) -> PostWithContent:
+    """The post of the address, if it is the user's own; for others it isn't there."""
+    post_id = turn.path("post_id")
+    found = turn.blog.whole_post(post_id) if len(post_id) <= 64 else None
+    if found is None:
+        raise not_found()
+    if found.post.user_id != turn.user.user_id and not (moderators and turn.visitor.moderator):
+        raise not_found()
+    return found
+
+
+def edit_form(turn: Turn) -> Response:
+    """The editor with a post."""
+    found = _own(turn)
+    return _editor(turn, _typed(found), found.post)
+
+
+def _typed(found: PostWithContent) -> Form:
+    post = found.post
+    return Form(
+        {
+            "title": post.title,
+            "content": found.content.content,
+            "slug": post.slug,
+            "tags": " ".join(post.tags),
+            "version": str(found.content.version),
+        }
+    )
+
+
+def save(turn: Turn) -> Response:
+    """Save a post, if nobody else has since it was opened; and publish it where that was asked for."""
+    form = turn.form
+    found = _own(turn)
+    if form["action"] == "preview":
+        return _editor(turn, form, found.post)
+    title, content, slug, tags = _fields(form)
+    version = form.number("version", "Version")
+    if not form or version is None:
+        return _editor(turn, form, found.post, 422)
+    turn.limit("write", turn.user.user_id)
+    try:
+        saved = turn.blog.edit_post(
+            found.post.post_id,
+            version,
+            title,
+            content,
+            slug,
+            tags,
+            excerpt=excerpt_from(content),
+            edited_by=turn.user.user_id,
+        )
+    except (ValueError, Refused, ItemExists, ValueTaken) as error:
+        if isinstance(error, Refused) and any(fault.place.endswith("version") for fault in error.faults):
+            return _conflict(turn, form)
+        _told(form, error)
+        return _editor(turn, form, found.post, 422)
+    turn.site.changed(saved.post, listed=saved.post.status == "published")
+    if form["action"] == "publish":
+        return _publish(turn, saved, form)
+    return turn.go(f"/write/{saved.post.post_id}", "saved")
+
+
+def _conflict(turn: Turn, form: Form) -> Response:
+    """Both texts: the one that is stored now, and the one that was typed. Nothing was written."""
+    theirs = _own(turn)
+    form.typed["version"] = str(theirs.content.version)
+    return _editor(turn, form, theirs.post, 409, theirs)
+
+
+def act(turn: Turn) -> Response:
+    """Publish, unpublish, archive or restore a post. Moderators may take down anybody's."""
+    action = turn.path("action")
+    found = _own(turn, moderators=action in {"unpublish", "archive"})
+    actions = {
+        "publish": (turn.blog.publish, "published"),
+        "unpublish": (turn.blog.unpublish, "unpublished"),
+        "archive": (turn.blog.archive, "archived"),
+        "restore": (turn.blog.restore, "restored"),
+    }
+    if action not in actions:
+        raise not_found()
+    do, done = actions[action]
+    turn.limit("write", turn.user.user_id)
+    changed = do(found.post.post_id)
+    turn.site.changed(changed, listed="published" in {found.post.status, changed.status})
+    if found.post.user_id != turn.user.user_id:
+        return turn.go("/moderation/posts", done)
+    return turn.go(f"/desk?status={changed.status}", done)
+
+
+def preview(turn: Turn) -> Response:
+    """How a text will look, as a piece of HTML."""
+    return HTMLResponse(_rendered(turn, turn.form))
+
+
+def _rendered(turn: Turn, form: Form) -> str:
+    """The text of a form as HTML. One that was sent counts by its length: rendering takes a while."""
+    content = form["content"][:CONTENT_CHARACTERS_MAX]
+    if turn.request.method == "POST":
+        turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
+    return render_markdown(content)

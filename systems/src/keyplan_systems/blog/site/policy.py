@@ -1,0 +1,225 @@
+"""Who may call which pattern of the API, and as whom: what ``keyplan.web`` asks of an application.
+
+A caller is known by the session's cookie, as pages are, or by a bearer token that the account's page made. With the
+cookie a write also needs the form token of that session, in the header ``X-CSRF-Token``: a page of another site can't
+send it. Whose post, profile or impression it is, is filled in or looked up here, and never taken from the caller.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+
+from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused
+from keyplan_systems.blog.access import WHO, Audience
+from keyplan_systems.blog.accounts import session_of
+from keyplan_systems.blog.entities import Post, PostSlug, PostWithContent, User
+from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
+from keyplan_systems.blog.site.site import Site
+from keyplan_systems.blog.site.visitors import SESSION, Visitor
+from keyplan_systems.blog.words import is_line, is_tag, slug_from, tag_from
+
+__all__ = ["BlogPolicy"]
+
+_RANKS: Mapping[Audience, int] = {"anyone": 0, "reader": 1, "author": 2, "moderator": 3}
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+
+_FILLED: Mapping[str, Collection[str]] = {
+    "post_seen": ("user_id",),
+    "user_viewed": ("user_id",),
+    "edit_profile": ("user_id",),
+    "view_post": ("user_id",),
+    "like_post": ("user_id",),
+    "unlike_post": ("user_id",),
+    "rate_post": ("user_id",),
+    "view_user": ("user_id",),
+    "end_session": ("user_id",),
+    "end_sessions": ("user_id",),
+    "create_post": ("imported",),
+    "edit_post": ("edited_by", "imported"),
+}
+"""Parameters that are the caller's id; ``imported`` is for an import's own use, and stays empty."""
+_OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
+_LISTING = {"publish", "unpublish", "archive"}
+_PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
+_CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
+_GIVEN_POST = ("slug", "title", "excerpt", "tags")
+"""What a caller says of a new post; the rest of it is the server's."""
+
+
+class BlogPolicy:
+    """The blog's word on its API (``keyplan.web.policy.Policy``)."""
+
+    patterns: ClassVar[frozenset[str]] = frozenset(name for name, who in WHO.items() if who != "nobody")
+    closed: ClassVar[frozenset[str]] = frozenset(name for name in patterns if WHO[name] != "anyone")
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.blog = site.blog
+        self.visitors = site.visitors
+
+    @property
+    def security(self) -> Mapping[str, Mapping[str, Any]]:
+        """How a caller makes itself known."""
+        return {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "A token of the account's page."},
+            "session": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": self.visitors.cookie_name(SESSION),
+                "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
+            },
+        }
+
+    def filled(self, pattern: str) -> Collection[str]:
+        """The parameters that the caller doesn't give."""
+        return _FILLED.get(pattern, ())
+
+    async def caller(self, request: HTTPConnection) -> User | None:
+        """The user who makes a request. Raises AccessRefused for a token or a session that isn't one."""
+        return await run_in_threadpool(self._caller, request)
+
+    def _caller(self, request: HTTPConnection) -> User | None:
+        claim = request.headers.get("authorization")
+        if claim is not None:
+            scheme, _, signed = claim.partition(" ")
+            token = self.visitors.token(signed.strip()) if scheme.lower() == "bearer" else None
+            found = None if token is None else session_of(self.blog, token)
+            if found is None:
+                raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
+            return found.user
+        visitor = self.visitors.of(request, rotating=False)
+        if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
+            raise AccessRefused(
+                "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"
+            )
+        return visitor.user
+
+    def fill(self, pattern: str, caller: User | None) -> Mapping[str, Any]:
+        """The caller's id wherever it is asked for."""
+        if caller is None:
+            return {}
+        return {name: None if name == "imported" else caller.user_id for name in self.filled(pattern)}
+
+    async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
+        """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
+        return await run_in_threadpool(self._admit, pattern, arguments, caller)
+
+    def _admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
+        rank = 0 if caller is None else _RANKS[caller.role]
+        if rank < _RANKS[WHO[pattern]]:
+            raise AccessRefused(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
+        if pattern == "posts_of_user" and arguments["status"] != "published":
+            self._own(caller, str(arguments["user_id"]), pattern)
+        if pattern in _OWN_POST | _PUBLISHED_POST:
+            self._post(pattern, str(arguments["post_id"]), caller)
+        if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
+            raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
+        if pattern in _CHANGED_USER:
+            found = self.blog.user(str(arguments["user_id"]))
+            if found is not None and found.role == "moderator":
+                does = _CHANGED_USER[pattern]
+                raise AccessRefused(f"moderators {does} neither themselves nor each other", place=f"Blog.{pattern}")
+        if pattern == "edit_profile":
+            _check_text(arguments, "name", "bio")
+        if pattern in {"create_post", "edit_post"}:
+            _check_content(str(arguments["content"]))
+        if pattern == "edit_post":
+            _check_post(arguments)
+        if pattern == "create_post" and caller is not None:
+            return {**arguments, "post": _new_post(arguments["post"], caller)}
+        return arguments
+
+    def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
+        if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
+            raise AccessRefused("drafts and archived posts are their author's", place=f"Blog.{pattern}")
+
+    def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
+        """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
+        found = self.blog.post(post_id)
+        if found is None or not _visible(found, caller) or (pattern in _PUBLISHED_POST and found.status != "published"):
+            raise ItemNotFound(f"there is no such post: {post_id!r}", place=f"Blog.{pattern}")
+        if pattern in _OWN_POST and caller is not None and found.user_id != caller.user_id:
+            moderates = caller.role == "moderator" and pattern != "edit_post"
+            if not moderates:
+                raise AccessRefused("it is somebody else's post", place=f"Blog.{pattern}")
+
+    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
+        """The answer, but for posts and users that aren't there for this caller."""
+        if pattern == "users":
+            return [one for one in answer if _is_there(one, caller)]
+        if isinstance(answer, Post | PostWithContent):
+            post = answer if isinstance(answer, Post) else answer.post
+            if pattern in self.closed:  # a write: pages show what it made
+                listed = pattern in _LISTING or post.status == "published"
+                await run_in_threadpool(partial(self.site.changed, post, listed=listed))
+            elif not _visible(post, caller):
+                return None
+        if isinstance(answer, User) and not _is_there(answer, caller):
+            return None
+        if isinstance(answer, PostSlug):
+            about = await run_in_threadpool(self.blog.post, answer.post_id)
+            return None if about is None or not _visible(about, caller) else answer
+        return answer
+
+
+def _knows(visitor: Visitor, request: HTTPConnection) -> bool:
+    return visitor.knows(request.headers.get("x-csrf-token", ""))
+
+
+def _visible(post: Post, caller: User | None) -> bool:
+    if post.status == "published":
+        return True
+    return caller is not None and (post.user_id == caller.user_id or caller.role == "moderator")
+
+
+def _is_there(user: User, caller: User | None) -> bool:
+    """Whether a user is there for a caller: who was removed is there for moderators only, as on the site."""
+    return user.status != "deleted" or (caller is not None and caller.role == "moderator")
+
+
+def _check_post(given: Mapping[str, Any]) -> None:
+    """Raises Refused for a slug or a tag that no address of the site could have, and for a title that can't be seen."""
+    slug = given["slug"]
+    if slug_from(str(slug)) != slug:
+        fault = Fault("slug", "it isn't one", f"letters, digits and hyphens: {slug_from(str(slug))}")
+        raise Refused("the slug isn't one", place="Blog", faults=[fault])
+    wrong = [str(tag) for tag in given.get("tags", ()) if not is_tag(str(tag))]
+    faults = [Fault("tags", f"{tag!r} isn't a tag", f"perhaps {tag_from(tag)!r}") for tag in wrong]
+    if faults:
+        raise Refused("a tag isn't one", place="Blog", faults=faults)
+    _check_text(given, "title", "excerpt")
+
+
+def _check_content(content: str) -> None:
+    """Raises Refused for a text that the site's editor couldn't take."""
+    if len(content) > CONTENT_CHARACTERS_MAX:
+        told = f"at most {CONTENT_CHARACTERS_MAX:,} characters; these are {len(content):,}"
+        fault = Fault("content", told, "publish it in parts that link to each other")
+        raise Refused("the text is too long", place="Blog", faults=[fault])
+
+
+def _check_text(given: Mapping[str, Any], line: str, lines: str) -> None:
+    """Raises Refused for a line that shows nothing, or another one than it is, and for text with control characters."""
+    faults: list[Fault] = []
+    if not is_line(str(given[line])):
+        faults.append(Fault(line, "it shows nothing, or holds controls", "one line that can be read"))
+    if any(unicodedata.category(one) == "Cc" and one not in "\n\t" for one in str(given.get(lines, ""))):
+        faults.append(Fault(lines, "there is a control character in it", "leave it out"))
+    if faults:
+        raise Refused("it can't be taken as it is", place="Blog", faults=faults)
+
+
+def _new_post(given: Any, caller: User) -> Any:
+    """The caller's new post: what they say of it, and nothing that is the server's to say."""
+    fields: Mapping[str, Any] = given.model_dump() if isinstance(given, BaseModel) else given
+    _check_post(fields)
+    if fields["user_id"] != caller.user_id:
+        raise AccessRefused("it is somebody else's name", place="Blog.create_post", hint=f"yours is {caller.user_id}")
+    return {name: fields[name] for name in (*_GIVEN_POST, "user_id") if name in fields}

@@ -1,0 +1,141 @@
+"""Templates: their environment, their filters, and the static files with their versions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+__all__ = ["asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
+
+STATIC = {"site.css": "text/css", "site.js": "text/javascript", "icon.svg": "image/svg+xml"}
+HUES = 8
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+@cache
+def static_file(name: str) -> tuple[bytes, str]:
+    """A static file's content, and its version: a part of its hash."""
+    content = files("keyplan_systems.blog.site").joinpath("static", name).read_bytes()
+    return content, hashlib.blake2b(content, digest_size=6).hexdigest()
+
+
+def asset(name: str) -> str:
+    """The address of a static file, another one whenever the file is."""
+    return f"/static/{name}?v={static_file(name)[1]}"
+
+
+def iso(moment: datetime) -> str:
+    """A moment in UTC: ``2026-11-21T09:42:00Z``."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def http_date(moment: datetime) -> str:
+    """A moment as RSS has it: ``Sat, 21 Nov 2026 09:42:00 GMT``."""
+    days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+    at = moment.astimezone(UTC)
+    return f"{days[at.weekday()]}, {at.day:02d} {_MONTHS[at.month - 1][:3]} {at.year} {at:%H:%M:%S} GMT"
+
+
+def _day(moment: datetime) -> str:
+    at = moment.astimezone(UTC)
+    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
+
+
+def _month(moment: datetime) -> str:
+    at = moment.astimezone(UTC)
+    return f"{_MONTHS[at.month - 1]} {at.year}"
+
+
+def _minute(moment: datetime) -> str:
+    return f"{_day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
+
+
+def _initials(name: str) -> str:
+    """One or two letters that stand for a name."""
+    words = [word for word in re.split(r"[\s.-]+", name) if word]
+    letters = [words[0][0], words[-1][0]] if len(words) > 1 else [one[0] for one in words]
+    return "".join(letters).upper() or "?"
+
+
+def _hue(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "replace")) % HUES
+
+
+def _count(number: int) -> str:
+    """A number as people say it: 1,204; 12.3k; 4.5M."""
+    for least, divisor, unit in ((1_000_000, 1_000_000, "M"), (10_000, 1_000, "k")):
+        if number >= least:
+            return f"{number / divisor:.1f}".removesuffix(".0") + unit
+    return f"{number:,}"
+
+
+_DEVICES = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS", "a Mac"),
+    ("Linux", "Linux"),
+)
+_BROWSERS = (("Edg/", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
+
+
+def _device(label: str) -> str:
+    """What a browser calls itself, as people call it."""
+    browser = next((name for mark, name in _BROWSERS if mark in label), "")
+    device = next((name for mark, name in _DEVICES if mark in label), "")
+    return " on ".join(filter(None, (browser, device))) or label[:40] or "Unknown device"
+
+
+def tags_path(tags: Iterable[str]) -> str:
+    """The address of the posts that carry all of these tags."""
+    return "/tags/" + ",".join(quote(tag, safe="") for tag in sorted(tags))
+
+
+def post_path(slug: str) -> str:
+    """The address of a post."""
+    return f"/posts/{quote(slug, safe='')}"
+
+
+def _tag_path(tag: str) -> str:
+    return tags_path([tag])
+
+
+@cache
+def environment() -> Environment:
+    """The templates. Everything is escaped, and a name that isn't there is an error and not an empty text."""
+    made = Environment(
+        loader=PackageLoader("keyplan_systems.blog.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    filters: dict[str, Any] = {
+        "count": _count,
+        "day": _day,
+        "device": _device,
+        "hue": _hue,
+        "initials": _initials,
+        "iso": iso,
+        "minute": _minute,
+        "month": _month,
+        "tag_path": _tag_path,
+    }
+    made.filters.update(filters)
+    own: Mapping[str, Any] = {"asset": asset}
+    made.globals.update(own)
+    return made

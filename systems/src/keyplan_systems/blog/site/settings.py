@@ -1,0 +1,42 @@
+"""What a site is told when it is made: its title, its address, its secret, who may sign in from elsewhere.
+
+How the secret is made and kept is in ``signing.py``; the providers' own kinds are in ``providers.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import time
+
+from keyplan_systems.blog.site.providers import Provider
+
+__all__ = ["Settings"]
+
+DAY_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A site's settings.
+
+    ``secret`` signs cookies and forms; ``hosts`` are the names that requests may use (None takes any); ``origin`` is
+    the public address without a slash at its end (None: as each request names it); ``secure`` says that the site is
+    reached by https, so that its cookies go over nothing else.
+    """
+
+    secret: bytes
+    title: str = "Marginalia"
+    tagline: str = "Notes on things made carefully, by the people who make them."
+    hosts: tuple[str, ...] | None = None
+    origin: str | None = None
+    secure: bool = False
+    providers: tuple[Provider, ...] = ()
+    session_seconds: int = 14 * DAY_SECONDS
+    token_seconds: int = 90 * DAY_SECONDS
+    clock: Callable[[], float] = field(default=time, repr=False)
+    """Seconds since 1970; tests move it."""
+
+    def provider(self, name: str) -> Provider | None:
+        """The provider of that name."""
+        return next((one for one in self.providers if one.name == name), None)

@@ -1,0 +1,122 @@
+"""Views of posts, gathered: what readers see is counted without a write for each of them.
+
+Views of those who aren't signed in are added up in this process and written once a second, one write unit a post; who
+is signed in counts once, by an impression. A process that dies loses a second of views. A published post that was read
+a moment ago is kept for two seconds: whatever a viral post gets, its items are read once in that time by each process.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+
+from keyplan.errors import KeyplanError
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, PostWithContent
+from keyplan_systems.blog.ranking import Gatherer
+
+__all__ = ["Views"]
+
+KEPT_SECONDS = 2.0
+KEPT_MAX = 200
+FLUSH_SECONDS = 1.0
+GATHER_SECONDS = 2.0
+GATHER_MOST = 10
+"""Rankings made anew at a time: little and often, so that no request waits for many."""
+POSTS_MAX = 10_000
+"""Posts whose views are waiting; more than that are dropped, since a count may be late and memory may not run out."""
+
+_LOG = logging.getLogger("keyplan.blog")
+
+
+class Views:
+    """Counts views, and keeps what is read most."""
+
+    def __init__(self, blog: Blog, clock: Callable[[], float] = time.monotonic) -> None:
+        self.blog = blog
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._waiting: Counter[str] = Counter()
+        self._kept: OrderedDict[str, tuple[float, PostWithContent]] = OrderedDict()
+        self._gatherer = Gatherer(blog, most=GATHER_MOST)
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def whole_post(self, post_id: str) -> PostWithContent | None:
+        """A post with its text; a published one may be two seconds old."""
+        now = self._clock()
+        with self._lock:
+            kept = self._kept.get(post_id)
+            if kept is not None and now - kept[0] < KEPT_SECONDS:
+                return kept[1]
+        found = self.blog.whole_post(post_id)
+        with self._lock:
+            if found is None or found.post.status != "published":
+                self._kept.pop(post_id, None)
+            else:
+                self._kept[post_id] = (now, found)
+                self._kept.move_to_end(post_id)
+                while len(self._kept) > KEPT_MAX:
+                    self._kept.popitem(last=False)
+        return found
+
+    def forget(self, post_id: str) -> None:
+        """A post has changed: read it again."""
+        with self._lock:
+            self._kept.pop(post_id, None)
+
+    def answered(self, post: Post) -> None:
+        """A reader has liked or rated a post: it is read again, and its ranking is made anew soon."""
+        self.forget(post.post_id)
+        self._gatherer.saw(post)
+
+    def saw(self, post: Post, user_id: str | None, *, seen: bool) -> None:
+        """A published post has been shown. A user counts once; ``seen`` says that they have."""
+        if user_id is None:
+            with self._lock:
+                if post.post_id in self._waiting or len(self._waiting) < POSTS_MAX:
+                    self._waiting[post.post_id] += 1
+        elif not seen:
+            self.blog.view_post(post.post_id, user_id)
+        else:
+            return
+        self._gatherer.saw(post)
+
+    def flush(self) -> None:
+        """Write the views that are waiting."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, Counter()
+        for post_id, views in waiting.items():
+            self.blog.count_view(post_id, views)
+
+    def start(self) -> None:
+        """Flush and gather in a thread of their own until ``stop``."""
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._work, name="keyplan-views", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write what is waiting, and end the thread."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _work(self) -> None:
+        gathered = self._clock()
+        while not self._stop.wait(FLUSH_SECONDS):
+            self._try(self.flush)
+            if self._clock() - gathered >= GATHER_SECONDS:
+                gathered = self._clock()
+                self._try(self._gatherer.gather)
+        self._try(self.flush)
+
+    def _try(self, action: Callable[[], object]) -> None:
+        """A store that doesn't answer costs some views, and never the thread."""
+        try:
+            action()
+        except KeyplanError as error:
+            _LOG.warning("views weren't counted: %s", error)

@@ -1,0 +1,30 @@
+"""The blog as a system: its design, its sample, its loader."""
+
+from __future__ import annotations
+
+from keyplan.systems import Site, SiteOptions, System
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.loader import load
+from keyplan_systems.blog.sample import sample
+
+__all__ = ["SYSTEM"]
+
+
+def site(design: Blog, options: SiteOptions) -> Site:
+    """The blog's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    from keyplan_systems.blog.site.making import make_site  # noqa: PLC0415
+
+    return make_site(design, options)
+
+
+SYSTEM = System(
+    name="blog",
+    title="Blog platform",
+    design=Blog,
+    sample=sample,
+    sample_count=300,
+    load=load,
+    input="a folder of Markdown posts",
+    takes=("folder",),
+    site=site,
+)

@@ -1,0 +1,81 @@
+"""Texts of posts in other forms: the slug of a title, the excerpt and the words of a text, a tag as it is kept."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from keyplan_systems.posts import first_paragraph
+
+__all__ = [
+    "EXCERPT_MAX",
+    "SLUG_MAX",
+    "TAG_MAX",
+    "excerpt_from",
+    "is_line",
+    "is_tag",
+    "slug_from",
+    "tag_from",
+    "word_count",
+]
+
+EXCERPT_MAX = 300
+SLUG_MAX = 100
+"""Characters of a slug that is made of a title."""
+TAG_MAX = 40
+_ENDS = "#,;-."
+_NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
+"""Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
+_TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that change the direction of what follows, also behind a text's own end."""
+
+
+def slug_from(title: str, otherwise: str = "post") -> str:
+    """A title as the last part of an address: ``Über uns & so`` is ``uber-uns-so``.
+
+    Letters of every script stay; marks over them go, and all between words is one hyphen. ``otherwise`` is the slug of
+    a title without letters and numbers.
+    """
+    plain = "".join(one for one in unicodedata.normalize("NFKD", title) if not unicodedata.combining(one))
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", plain).lower())
+    slug = ""
+    for word in words:
+        longer = f"{slug}-{word}" if slug else word[:SLUG_MAX]
+        if len(longer) > SLUG_MAX:
+            break
+        slug = longer
+    return slug or otherwise
+
+
+def tag_from(text: str) -> str:
+    """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
+    shown = "".join(one for one in text if one.isspace() or not _is_hidden(one))
+    words = re.sub(r"[\s_,]+", "-", shown.strip().lower()).strip(_ENDS)
+    return words[:TAG_MAX].strip(_ENDS)
+
+
+def _is_hidden(one: str) -> bool:
+    return one in _TURNING or unicodedata.category(one) in _NO_TEXT
+
+
+def is_tag(text: str) -> bool:
+    """Whether a text is a tag as it is kept."""
+    return is_line(text) and tag_from(text) == text
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is one line that shows something, without controls, and without what turns text round."""
+    kinds = {unicodedata.category(one) for one in text}
+    if kinds & _NO_TEXT or any(one in _TURNING for one in text):
+        return False
+    return any(kind[0] not in "CZ" for kind in kinds)
+
+
+def excerpt_from(content: str) -> str:
+    """The first paragraph of a Markdown text as plain text, at most EXCERPT_MAX characters; empty without one."""
+    return (first_paragraph(content) or "")[:EXCERPT_MAX]
+
+
+def word_count(content: str) -> int:
+    """How many words a text has: what white space divides."""
+    return len(content.split())

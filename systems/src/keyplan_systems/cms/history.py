@@ -1,0 +1,233 @@
+"""A folder's history in git: the texts that each file had, with their dates and authors.
+
+One ``git log`` over the folder tells every change; the texts are then read as they are asked for. Git is run without a
+shell, without the repository's hooks or filters, and within a bounded time. How histories become versions is in
+``loader.py``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from keyplan_systems.frontmatter import FrontMatterError, plain_text, split_front_matter
+from keyplan_systems.posts import FILE_BYTES_MAX
+
+__all__ = ["History", "HistoryError", "Revision"]
+
+LOG_SECONDS_MAX = 60
+READ_SECONDS_MAX = 300
+_FILE_MODES = frozenset({"100644", "100755"})
+_PLACES = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+)
+"""Variables that would lead git to another repository than the folder's."""
+
+
+class HistoryError(Exception):
+    """A history that is there and can't be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The text that a file had from a moment on, and who wrote it (None: not known)."""
+
+    body: str
+    author: str | None
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One commit's change of one file: the object that holds its new content."""
+
+    blob: str
+    author: str
+    moment: datetime
+
+
+class History:
+    """The history of the files below a folder. ``changes`` is by path relative to the folder, oldest first."""
+
+    def __init__(self, folder: Path, changes: dict[str, list[Change]]) -> None:
+        self._folder = folder
+        self._changes = changes
+        self._reader: subprocess.Popen[bytes] | None = None
+        self._timer: threading.Timer | None = None
+
+    @classmethod
+    def of(cls, folder: Path) -> History | None:
+        """The folder's history; None where git isn't installed or the folder isn't in a work tree.
+
+        Raises HistoryError when there is one and git doesn't give it, or not in time.
+        """
+        try:
+            inside = _git(folder, "rev-parse", "--is-inside-work-tree")
+            if b"not a git repository" in inside.stderr or inside.stdout.strip() == b"false":
+                return None
+            _checked(inside)
+            if _git(folder, "rev-parse", "--quiet", "--verify", "HEAD").returncode:
+                return None  # no commit yet
+            return cls(folder, dict(_changes(_checked(_git(folder, *_LOG)))))
+        except FileNotFoundError:
+            return None
+        except subprocess.TimeoutExpired:
+            raise HistoryError(f"git took more than {LOG_SECONDS_MAX} s") from None
+        except (ValueError, OverflowError) as error:
+            raise HistoryError(f"git's log can't be read: {error}") from None
+
+    def revisions(self, path: str) -> list[Revision]:
+        """The texts of a file, oldest first, each without its front matter. Raises HistoryError.
+
+        Texts that weren't UTF-8, or that were larger than any article may be, are left out.
+        """
+        found: list[Revision] = []
+        for change in self._changes.get(path, ()):
+            data = self._blob(change.blob)
+            body = None if data is None else _body(data)
+            if body is not None:
+                found.append(Revision(body, change.author or None, change.moment))
+        return found
+
+    def close(self) -> None:
+        """End the reading process."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._reader is not None:
+            for pipe in (self._reader.stdin, self._reader.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):  # what wasn't sent needn't be
+                        pipe.close()
+            self._reader.wait()
+            self._reader = None
+
+    def _blob(self, name: str) -> bytes | None:
+        if self._reader is None:
+            self._reader = subprocess.Popen(  # noqa: S603 - no shell; the arguments are ours and a folder
+                _command(self._folder, "cat-file", "--batch"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=_environment(),
+            )
+            self._timer = threading.Timer(READ_SECONDS_MAX, self._reader.kill)
+            self._timer.daemon = True
+            self._timer.start()
+        send, receive = self._reader.stdin, self._reader.stdout
+        if send is None or receive is None:  # pragma: no cover - both are pipes
+            raise HistoryError("git has no pipes")
+        try:
+            send.write(f"{name}\n".encode("ascii"))
+            send.flush()
+        except BrokenPipeError:
+            raise HistoryError("git ended before its texts were read") from None
+        head = receive.readline().split()
+        if len(head) == 2 and head[1] == b"missing":
+            return None  # a partial clone
+        if len(head) != 3:
+            raise HistoryError("git ended before its texts were read")
+        left = int(head[2]) + 1
+        keep = left <= FILE_BYTES_MAX
+        data = bytearray()
+        while left:
+            part = receive.read(min(left, 1 << 20))
+            if not part:
+                raise HistoryError("git ended in the middle of a text")
+            left -= len(part)
+            if keep:
+                data += part
+        return bytes(data[:-1]) if keep else None
+
+
+_LOG = (
+    *("log", "--reverse", "--topo-order", "--raw", "-z", "--no-abbrev", "-M", "--relative"),
+    *("--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"),
+    *("--format=%x02%aI%x00%aN", "--", "."),
+)
+
+
+def _command(folder: Path, *arguments: str) -> list[str]:
+    safe = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
+    return ["git", "-C", str(folder), *safe, *arguments]
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in _PLACES}
+    return {
+        **kept,
+        "LC_ALL": "C.UTF-8",
+        "LANGUAGE": "",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+    }
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(  # noqa: S603 - no shell; the arguments are ours and a folder
+        _command(folder, *arguments),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LOG_SECONDS_MAX,
+        env=_environment(),
+        check=False,
+    )
+
+
+def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise HistoryError(f"git says: {said[0] if said else done.returncode}")
+    return done.stdout
+
+
+def _changes(log: bytes) -> dict[str, list[Change]]:
+    """The changes of each file by the name it has now: a renamed file brings its history with it."""
+    found: dict[str, list[Change]] = {}
+    tokens = iter(log.split(b"\0"))
+    moment, author = datetime.fromtimestamp(0, UTC), ""
+    for token in tokens:
+        if token.startswith(b"\x02"):
+            moment = datetime.fromisoformat(token[1:].decode("ascii")).astimezone(UTC)
+            author = " ".join(next(tokens).decode("utf-8", "replace").split())
+            continue
+        line = token.lstrip(b"\n").decode("ascii", "replace")
+        if not line.startswith(":"):
+            continue
+        _, mode, before, blob, status = line.split(" ")
+        path = _name(tokens)
+        if status.startswith("R"):
+            old, path = path, _name(tokens)
+            found[path] = found.pop(old, [])
+        if blob != before and mode in _FILE_MODES:
+            found.setdefault(path, []).append(Change(blob, author, moment))
+    return found
+
+
+def _name(tokens: Iterator[bytes]) -> str:
+    return next(tokens).decode("utf-8", "replace")
+
+
+def _body(data: bytes) -> str | None:
+    try:
+        text = plain_text(data)
+    except FrontMatterError:
+        return None
+    try:
+        parts = split_front_matter(text)
+    except FrontMatterError:
+        return text
+    return text if parts is None else parts.body

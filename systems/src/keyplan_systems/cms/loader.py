@@ -1,0 +1,284 @@
+"""Loading a folder of Markdown posts into the CMS: Jekyll's, Hugo's, or any with front matter.
+
+A post becomes an article with its tags; its history in git, where there is one, becomes the article's versions. The
+same folder can be loaded again: what is there already is updated, and nothing doubles. What a post's file says is read
+by ``keyplan_systems.posts``, git by ``history.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyplan import Create, Delete, Put, Update
+from keyplan.errors import Fault, ItemExists, KeyplanError, Refused, RequestError, StoreError
+from keyplan.systems import LoadReport, Progress
+from keyplan_systems.cms.design import (
+    EXCERPT_MAX,
+    TAGS_MAX,
+    Article,
+    ArticleVersion,
+    Cms,
+    TagArticle,
+    check_body,
+    word_count,
+)
+from keyplan_systems.cms.history import History, HistoryError, Revision
+from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
+
+__all__ = ["load"]
+
+NOBODY = "unknown"
+"""The author of a post that names none."""
+STEP_VERSIONS = 50
+"""Versions written in one transaction: with 40 tags and the metadata within DynamoDB's 100 actions."""
+STEP_BYTES = 3_000_000
+"""Bytes of bodies in one transaction, within DynamoDB's 4 MB."""
+
+
+def load(design: Cms, folder: Path, progress: Progress) -> LoadReport:
+    """Load every post below a folder. A post that can't be loaded is a fault with its file and line.
+
+    ``loaded`` counts the articles that now stand as their files say, those that already did included. Raises
+    RequestError for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
+    """
+    paths, faults = find_posts(folder)
+    report = LoadReport(faults=faults)
+    histories = _Histories(folder, report)
+    progress(0, len(paths))
+    try:
+        for number, path in enumerate(paths, 1):
+            _load_one(design, folder, path, histories, report)
+            progress(number, len(paths))
+    finally:
+        histories.close()
+    return report
+
+
+class _Histories:
+    """The folder's history in git, as long as git gives it: when it fails, that is told once, and it is left out."""
+
+    def __init__(self, folder: Path, report: LoadReport) -> None:
+        self._report = report
+        self._place = shown(str(folder))
+        self._history: History | None = None
+        try:
+            self._history = History.of(folder)
+        except HistoryError as error:
+            self._failed(error)
+
+    def revisions(self, path: str) -> list[Revision]:
+        """The texts that a file had, oldest first."""
+        try:
+            return [] if self._history is None else self._history.revisions(path)
+        except HistoryError as error:
+            self._failed(error)
+            return []
+
+    def _failed(self, error: HistoryError) -> None:
+        message = f"git's history is left out from here on: {error}"
+        self._report.faults.append(Fault(self._place, message, "such posts are loaded with one version each"))
+        self.close()
+
+    def close(self) -> None:
+        """End git."""
+        if self._history is not None:
+            self._history.close()
+            self._history = None
+
+
+def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, report: LoadReport) -> None:
+    place = shown(path.relative_to(folder).as_posix())
+    try:
+        post = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
+        revisions = histories.revisions(post.path)
+    except FrontMatterError as error:
+        report.faults.append(fault_of(place, error))
+        return
+    try:
+        check_body(post.body, place)
+        _take_in(design, post, _complete(post, revisions, report))
+    except FrontMatterError as error:
+        report.faults.append(fault_of(place, error))
+    except StoreError:
+        raise
+    except KeyplanError as error:
+        report.faults.append(Fault(place, error.message, error.hint, error.code))
+    else:
+        report.loaded += 1
+
+
+def _complete(post: Post, revisions: Sequence[Revision], report: LoadReport) -> list[Revision]:
+    """The versions that a post is to have, the last one being what the file holds now."""
+    found: list[Revision] = []
+    for revision in revisions:
+        try:
+            check_body(revision.body, post.path)
+            found.append(revision)
+        except RequestError as error:
+            message = f"its text of {revision.moment:%Y-%m-%d %H:%M} is left out: {error.message}"
+            report.faults.append(Fault(post.path, message, error.hint, error.code))
+    if not found or found[-1].body != post.body:
+        moment = post.modified if found else post.date or post.modified
+        found.append(Revision(post.body, None, moment))
+    return found
+
+
+def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
+    """The article that a post describes, before it has a version. Raises FrontMatterError for what it can't hold."""
+    tags = dict.fromkeys((*post.tags, *post.categories))
+    if len(tags) > TAGS_MAX:
+        raise FrontMatterError(
+            f"{len(tags)} tags and categories; an article may have {TAGS_MAX}", line=post.lines.get("tags")
+        )
+    created = post.date or revisions[0].moment
+    excerpt = post.excerpt
+    if excerpt is not None and len(excerpt) > EXCERPT_MAX:
+        excerpt = f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
+    author = next((one for one in (*post.authors, revisions[0].author) if one), NOBODY)
+    try:
+        return Article(
+            article_id=stable_id(post.path, post.date),
+            title=post.title,
+            slug=post.slug,
+            excerpt=excerpt,
+            status="draft" if post.draft else "published",
+            author_id=author,
+            published_at=None if post.draft else created,
+            tags=set(tags),
+            created_at=created,
+            updated_at=max(created, revisions[-1].moment),
+        )
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise FrontMatterError(message, line=post.lines.get(name)) from None
+
+
+def _take_in(design: Cms, post: Post, revisions: Sequence[Revision]) -> None:
+    """Bring the article of a post, its tags and its versions to what the file says."""
+    wanted = _article_of(post, revisions)
+    before = design.get(Article, article_id=wanted.article_id, consistent=True)
+    if before is None:
+        before, revisions = _create(design, wanted, revisions)
+    else:
+        unknown = _unknown(design, before, revisions)
+        # A text that no commit holds was written when its file was changed, however old the post is.
+        revisions = [one if one.author else replace(one, moment=post.modified) for one in unknown]
+        changes = _changes(before, wanted)
+        if (changes or revisions) and before.status == "archived":
+            raise Refused(
+                f"article {before.article_id} is archived and stays as it is, though its file has changed",
+                hint="delete the article to load it anew, or take the file away",
+            )
+        if changes:
+            before = _update(design, before, changes, wanted.updated_at)
+    for step in _steps(revisions):
+        before = _append(design, before, step)
+
+
+def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tuple[Article, Sequence[Revision]]:
+    """Write a new article with its tags and its first versions, all or nothing; gives the versions that are left."""
+    first = next(_steps(revisions))
+    article = wanted.model_copy(
+        update={"current_version": len(first), "updated_at": max(wanted.created_at, first[-1].moment)}
+    )
+    actions: list[Put | Create] = [Create(article)]
+    actions.extend(
+        Put(TagArticle(tag=tag, article_id=article.article_id, tagged_at=article.created_at)) for tag in article.tags
+    )
+    actions.extend(Create(version) for version in _versions(article, first, after=0))
+    try:
+        design.transact(actions)
+    except ItemExists:
+        if design.get(Article, article_id=article.article_id, consistent=True) is not None:
+            raise  # somebody else loads the same folder
+        design.delete_article(article.article_id)  # versions that a delete which failed half-way has left
+        design.transact(actions)
+    return article, revisions[len(first) :]
+
+
+def _unknown(design: Cms, before: Article, revisions: Sequence[Revision]) -> Sequence[Revision]:
+    """The versions that came after what was loaded before.
+
+    The newest stored version that is one of the file's tells how far that was; what was published in the CMS since then
+    stays the newest, as long as the file doesn't change again.
+    """
+    cursor = None
+    while True:
+        page = design.article_versions(before.article_id, limit=10, cursor=cursor)
+        for stored in page:
+            same = [number for number, one in enumerate(revisions) if one.body == stored.body]
+            exact = [number for number in same if revisions[number].moment == stored.created_at]
+            if same:
+                return revisions[(exact or same)[-1] + 1 :]
+        cursor = page.cursor
+        if cursor is None:
+            return revisions[-1:]
+
+
+def _changes(before: Article, wanted: Article) -> dict[str, Any]:
+    """What of an article differs from its file. The file wins, but what was published once isn't taken back."""
+    names = ("title", "slug", "excerpt", "author_id", "tags")
+    changes = {name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)}
+    if before.status == "draft" and wanted.status == "published":
+        changes |= {"status": "published", "published_at": wanted.published_at}
+    return changes
+
+
+def _update(design: Cms, before: Article, changes: Mapping[str, Any], moment: datetime) -> Article:
+    """Write an article's changed metadata and tags, all or nothing."""
+    after = before.model_copy(update={**changes, "updated_at": max(before.updated_at, moment)})
+    stamp, article_id = after.updated_at, before.article_id
+    tagged = [Put(TagArticle(tag=tag, article_id=article_id, tagged_at=stamp)) for tag in after.tags - before.tags]
+    untagged = [Delete(TagArticle, tag=tag, article_id=article_id) for tag in before.tags - after.tags]
+    update = Update(before, **changes, updated_at=stamp).only_if(tags=before.tags, status=before.status)
+    design.transact([update, *tagged, *untagged])
+    return after
+
+
+def _append(design: Cms, before: Article, step: Sequence[Revision]) -> Article:
+    """Write the next versions, and let the article point to the last of them, all or nothing."""
+    newest = before.current_version + len(step)
+    moment = max(before.updated_at, step[-1].moment)
+    design.transact(
+        [
+            Update(before, current_version=newest, updated_at=moment).only_if(
+                current_version=before.current_version, status=before.status
+            ),
+            *(Create(version) for version in _versions(before, step, after=before.current_version)),
+        ]
+    )
+    return before.model_copy(update={"current_version": newest, "updated_at": moment})
+
+
+def _versions(article: Article, revisions: Sequence[Revision], *, after: int) -> Iterator[ArticleVersion]:
+    for number, revision in enumerate(revisions, after + 1):
+        yield ArticleVersion(
+            article_id=article.article_id,
+            version=number,
+            body=revision.body,
+            word_count=word_count(revision.body),
+            created_by=revision.author or article.author_id,
+            created_at=revision.moment,
+        )
+
+
+def _steps(revisions: Sequence[Revision]) -> Iterator[Sequence[Revision]]:
+    """The versions in parts that one transaction can hold."""
+    start, size = 0, 0
+    for number, revision in enumerate(revisions):
+        more = len(revision.body.encode("utf-8"))
+        if number > start and (number - start == STEP_VERSIONS or size + more > STEP_BYTES):
+            yield revisions[start:number]
+            start, size = number, 0
+        size += more
+    if start < len(revisions):
+        yield revisions[start:]

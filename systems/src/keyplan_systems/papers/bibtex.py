@@ -1,0 +1,334 @@
+"""BibTeX read entry by entry: macros, cross-references, names, and LaTeX's accents.
+
+The syntax is read by bibtexparser, a part of the file at a time: it begins anew at each ``@`` that begins a line, so
+the file may be cut there. LaTeX is turned into text by pylatexenc. A file with cross-references is read twice, since
+they name entries further down: macros and what can be inherited are kept, and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from bibtexparser.entrypoint import parse_string
+from bibtexparser.middlewares.names import parse_single_name_into_parts, split_multiple_persons_names
+from bibtexparser.model import (
+    Block,
+    DuplicateBlockKeyBlock,
+    DuplicateFieldKeyBlock,
+    Entry,
+    ImplicitComment,
+    ParsingFailedBlock,
+    String,
+)
+from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped] # it ships no types
+
+from keyplan_systems.lines import Lines, Tell
+from keyplan_systems.papers.design import Role
+from keyplan_systems.papers.records import (
+    UNDATED,
+    Person,
+    Record,
+    Trouble,
+    collection_of,
+    moment_of,
+    topics_of,
+)
+
+__all__ = ["read_bibtex"]
+
+PART_CHARACTERS = 256 * 1024
+"""So much of the file is parsed at a time, and up to the end of the entry it ends in."""
+ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
+"""No entry is longer: behind it the file is cut wherever it is."""
+PARENTS_MAX = 100_000
+"""Entries that are kept for others to inherit from."""
+INHERITED = ("booktitle", "title", "year", "month", "date", "editor", "publisher", "series", "journal", "institution")
+
+_STARTS = re.compile(r"[ \t]*@\w*[ \t]*[{(]")
+_CROSSREF = re.compile(r"\bcrossref\s*=\s*[{\"]\s*([^}\"]*?)\s*[}\"]", re.IGNORECASE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_ROLES: tuple[tuple[str, Role], ...] = (("author", "author"), ("editor", "editor"))
+
+# bibtexparser logs what it can't parse, and gives it too: it is told from there.
+logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
+
+
+@dataclass
+class _Known:
+    """What is known of the files as a whole, and what they lack."""
+
+    macros: dict[str, str] = field(default_factory=lambda: {name: str(at) for at, name in enumerate(_MONTHS, 1)})
+    parents: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    """Raw fields, by the key of the entry in small letters."""
+    lost: Counter[str] = field(default_factory=Counter[str])
+    """The keys of entries that are referred to and aren't there, and how often."""
+    lost_line: int = 1
+    """The line of the first entry that refers to such a one."""
+
+
+def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Trouble]:
+    """The records of a file, and what isn't an entry. What entries refer to may stand in the files beside it.
+
+    Raises OSError.
+    """
+    known = _Known()
+    files = dict.fromkeys((*beside, path))
+    wanted = {name.lower() for _, text in _parts(path, _untold) for name in _CROSSREF.findall(text)}
+    for file in files:
+        for start, text in _parts(file, _untold) if wanted or file != path else ():
+            for _, block in _blocks(start, text):
+                _keep(block, wanted, known)
+    told: list[Trouble] = []
+    for start, text in _parts(path, lambda *what: told.append(Trouble(*what))):
+        yield from told
+        told.clear()
+        for line, block in _blocks(start, text):
+            yield from _read(line, block, known)
+    yield from told
+    if known.lost:
+        some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
+        yield Trouble(
+            known.lost_line,
+            f"cross-references to entries that aren't here: {known.lost.total():,} (to {some}); "
+            "what would be inherited is missing",
+            "give a folder that has the file of those entries too",
+        )
+
+
+def _untold(line: int, message: str, hint: str | None) -> None:
+    """What can't be read is told when the file is read for its records."""
+
+
+def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
+    """Keep macros, and what can be inherited of the entries that others refer to."""
+    if isinstance(block, String):
+        known.macros.setdefault(block.key.lower(), _value(str(block.value), known.macros))
+    elif isinstance(block, Entry) and block.key.lower() in wanted and len(known.parents) < PARENTS_MAX:
+        fields = {one.key.lower(): str(one.value) for one in reversed(block.fields)}
+        kept = {name: fields[name] for name in INHERITED if name in fields}
+        known.parents.setdefault(block.key.lower(), kept)
+
+
+# Blocks
+
+
+def _parts(path: Path, tell: Tell) -> Iterator[tuple[int, str]]:
+    """The file in parts that begin with an entry, each with the number of its first line."""
+    with path.open("rb") as file:
+        taken: list[str] = []
+        start, size = 1, 0
+        for number, line in Lines(file, tell, fallback="latin-1"):
+            if (size >= PART_CHARACTERS and _STARTS.match(line)) or size >= ENTRY_CHARACTERS_MAX:
+                yield start, "".join(taken)
+                taken, start, size = [], number, 0
+            # Lines that were left out leave a gap, which keeps the numbers of those behind them.
+            gap = "\n" * (number - start - len(taken)) if len(taken) < number - start else ""
+            taken.extend(gap)
+            taken.append(line)
+            size += len(line)
+        if taken:
+            yield start, "".join(taken)
+
+
+def _blocks(start: int, text: str) -> Iterator[tuple[int, Block]]:
+    """What a part consists of, with the lines in the file."""
+    for block in parse_string(text, parse_stack=[]).blocks:
+        yield start + (block.start_line or 0), block
+
+
+def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
+    match block:
+        case Entry():
+            yield from _EntryReader(line, block, known).read()
+        case String():
+            known.macros[block.key.lower()] = _value(str(block.value), known.macros)
+        case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, String):
+            known.macros[block.key.lower()] = _value(str(block.ignore_error_block.value), known.macros)
+        case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, Entry):
+            yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader knows earlier parts too
+        case DuplicateFieldKeyBlock() if isinstance(block.ignore_error_block, Entry):
+            twice = ", ".join(sorted(block.duplicate_keys))
+            yield Trouble(line, f"entry {block.ignore_error_block.key} has {twice} twice: the first one is taken")
+            yield from _EntryReader(line, block.ignore_error_block, known).read()
+        case ParsingFailedBlock():
+            reason = str(getattr(block.error, "abort_reason", block.error)).strip().rstrip(".")
+            yield Trouble(
+                line, f"the entry can't be read: {_inline(reason)}", "close its braces, and its values' braces"
+            )
+        case ImplicitComment():
+            yield from _between(line, block.comment)
+        case _:
+            pass  # @comment and @preamble say nothing of papers
+
+
+def _between(line: int, text: str) -> Iterator[Trouble]:
+    """Text between entries. Lines that begin with % are comments by custom."""
+    lines = [(line + number, one) for number, one in enumerate(text.split("\n"))]
+    others = [(number, one) for number, one in lines if one.strip() and not one.lstrip().startswith("%")]
+    if others:
+        more = f" ({len(others)} lines)" if len(others) > 1 else ""
+        yield Trouble(others[0][0], f"not an entry: {_inline(others[0][1])[:60]!r}{more}")
+
+
+# Entries
+
+
+@dataclass
+class _EntryReader:
+    """One entry on its way to a record."""
+
+    line: int
+    entry: Entry
+    known: _Known
+
+    def read(self) -> Iterator[Record | Trouble]:
+        """The record, and what is to be told of it besides."""
+        fields: dict[str, str] = {}
+        for one in self.entry.fields:
+            fields.setdefault(one.key.lower(), str(one.value))
+        kind = self.entry.entry_type.lower()
+        own = {name: _value(raw, self.known.macros) for name, raw in fields.items()}
+        inherited = self._inherited(own.get("crossref", "").strip())
+        title = _text(own.get("title", ""))
+        if not self.entry.key.strip() or not title:
+            what = "title" if self.entry.key.strip() else "key"
+            yield Trouble(self.line, f"entry {self.entry.key} has no {what}".replace("  ", " "), "an entry needs both")
+            return
+        yield Record(
+            line=self.line,
+            paper_id=self.entry.key.strip(),
+            title=title,
+            collection=self._collection(kind, own, inherited),
+            kind=kind,
+            published_at=_published({**inherited, **own}),
+            people=tuple(_people(own, inherited, kind)),
+            topics=topics_of(_text(own.get("keywords", own.get("keyword", "")))),
+            abstract=_text(own.get("abstract", "")),
+            doi=_address(own.get("doi")),
+            url=_address(own.get("url")),
+        )
+
+    def _inherited(self, name: str) -> dict[str, str]:
+        """What the entry that this one refers to says."""
+        parent = self.known.parents.get(name.lower())
+        if name and parent is None:
+            if not self.known.lost:
+                self.known.lost_line = self.line
+            if name in self.known.lost or len(self.known.lost) < PARENTS_MAX:
+                self.known.lost[name] += 1
+        return {name: _value(raw, self.known.macros) for name, raw in (parent or {}).items()}
+
+    def _collection(self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]) -> str:
+        """Where it appeared: its journal, its proceedings (those of the entry that it refers to, and that one's key
+        where nothing else is known), its institution.
+        """
+        names = (own.get("journal"), own.get("journaltitle"), own.get("booktitle"))
+        above = (inherited.get("booktitle"), inherited.get("journal"), inherited.get("title"))
+        makers = (own.get("institution"), own.get("series") if kind in {"book", "inbook"} else None)
+        found = (*names, *above, own.get("crossref"), *makers)
+        return collection_of(kind, (_text(one)[:500] for one in found if one))
+
+
+def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[Person]:
+    """Authors, and the editors of what they edited: those of the proceedings are no part of a paper."""
+    for name, role in _ROLES:
+        value = own.get(name, "") or (inherited.get(name, "") if kind == "proceedings" else "")
+        if role == "editor" and "author" in own:
+            continue
+        for one in split_multiple_persons_names(value):
+            printed = _text(_first_name_first(one))
+            if printed and printed.lower() != "others":
+                yield Person(printed[:500], role)
+
+
+def _first_name_first(name: str) -> str:
+    """A name as it is printed: ``van Beethoven, Ludwig`` is ``Ludwig van Beethoven``."""
+    try:
+        return parse_single_name_into_parts(name, strict=False).merge_first_name_first
+    except ValueError:
+        return name
+
+
+def _published(fields: Mapping[str, str]) -> datetime:
+    """The date of the entry, as far as it says one."""
+    dated = re.match(r"\s*(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?", fields.get("date", ""))
+    found = moment_of(*dated.groups()) if dated else None
+    year = re.search(r"\b(\d{4})", fields.get("year", ""))
+    if found is None and year is not None:
+        found = moment_of(year[1], _month(fields.get("month", "")))
+    return found or UNDATED
+
+
+def _month(text: str) -> int | None:
+    """The first month that a text names, in letters or as a number."""
+    named = re.search("|".join(_MONTHS), text.lower())
+    if named:
+        return _MONTHS.index(named[0]) + 1
+    number = re.search(r"\b(1[0-2]|0?[1-9])\b", text)
+    return int(number[1]) if number else None
+
+
+# Values
+
+
+def _value(raw: str, macros: Mapping[str, str]) -> str:
+    """A field's value without its braces or quotes, its macros put in and its pieces (``a # " b"``) put together.
+
+    A name that is no macro stands for itself, as BibTeX has it (which warns).
+    """
+    return "".join(_piece(piece, macros) for piece in _pieces(raw))
+
+
+def _piece(piece: str, macros: Mapping[str, str]) -> str:
+    if len(piece) > 1 and (piece[0] + piece[-1]) in {"{}", '""'}:
+        return piece[1:-1]
+    return macros.get(piece.lower(), piece)
+
+
+def _pieces(raw: str) -> Iterator[str]:
+    """What stands between the ``#`` that aren't within braces or quotes."""
+    depth, start, quoted = 0, 0, False
+    for mark in re.finditer(r'(?<!\\)[{}"#]', raw):
+        if mark[0] == "{":
+            depth += 1
+        elif mark[0] == "}":
+            depth -= 1
+        elif depth == 0 and mark[0] == '"':
+            quoted = not quoted
+        elif depth == 0 and not quoted:
+            yield raw[start : mark.start()].strip()
+            start = mark.end()
+    yield raw[start:].strip()
+
+
+def _text(value: str) -> str:
+    """A value in plain text on one line, LaTeX's accents and marks decoded."""
+    if any(mark in value for mark in ("\\", "$", "~", "--", "``", "''")):
+        try:
+            return _inline(_decoder().latex_to_text(value))
+        except Exception:  # noqa: BLE001 - whatever stands in a field: its letters are better than nothing
+            return _inline(re.sub(r"[{}\\$]", "", value))
+    return _inline(value.replace("{", "").replace("}", ""))
+
+
+@cache
+def _decoder() -> LatexNodes2Text:
+    return LatexNodes2Text(math_mode="text", keep_comments=True)
+
+
+def _address(value: str | None) -> str | None:
+    """A DOI or an address, whose marks are no LaTeX but those that had to be escaped."""
+    if value is None:
+        return None
+    return _inline(re.sub(r"\\([_%&#~])|[{}]|\\url", r"\1", value))[:500] or None
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.replace("\N{SOFT HYPHEN}", "").split())

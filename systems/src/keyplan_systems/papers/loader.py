@@ -1,0 +1,261 @@
+"""Loading bibliographies: BibTeX and CSL-JSON files, or a folder of them.
+
+An entry becomes a published paper with its authors' profiles, its memberships and its topics. What isn't an entry, or
+can't be loaded, is told by file and line, and the rest goes in. The same file can be loaded again: what is there is
+updated, and nothing doubles. The formats are read by ``bibtex.py`` and ``csl.py``, entry by entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyplan import Create, Delete, Put, Update
+from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
+from keyplan.systems import LoadReport, Progress
+from keyplan_systems.lines import count_lines, readable
+from keyplan_systems.papers.csl import read_csl
+from keyplan_systems.papers.design import (
+    AUTHORS_MAX,
+    TOPICS_MAX,
+    Author,
+    Membership,
+    Paper,
+    Papers,
+    PaperTopic,
+    PaperWithAuthors,
+)
+from keyplan_systems.papers.records import Person, Record, Trouble, handle_of
+
+__all__ = ["load"]
+
+BIBTEX = (".bib", ".bibtex")
+CSL = (".json", ".jsonl")
+STEP = 20
+"""Entries after which progress is told."""
+ATTEMPTS = 5
+"""How often a paper is updated that others change at the same moment."""
+REMEMBERED_MAX = 200_000
+"""Handles and ids of which it is remembered that they were met; of more, only the newest."""
+
+
+def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
+    """Load a bibliography, or all those of a folder; ``loaded`` counts the papers that stand as their entries say.
+
+    Raises RequestError for a folder without any and for a file that can't be read, StoreError when the store can't be
+    written.
+    """
+    report = LoadReport()
+    files = _files(path)
+    with readable(path):
+        counts = [count_lines(one) for one in files]
+        done, total = 0, sum(counts)
+        progress(0, total)
+        met: set[str] = set()
+        for file, lines in zip(files, counts, strict=True):
+            loading = _Loading(design, file, report, met)
+            for number, found in enumerate(_read(file, files), 1):
+                loading.take(found)
+                if number % STEP == 0:
+                    progress(min(done + found.line, total), total)
+            done += lines
+            progress(min(done, total), total)
+    return report
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    known = (*BIBTEX, *CSL)
+    found = sorted(one for one in path.iterdir() if one.suffix.lower() in known and one.is_file())
+    if not found:
+        raise RequestError(
+            f"{path} has no bibliography", hint=f"give a file, or a folder with {', '.join(known)} files"
+        )
+    return found
+
+
+def _read(path: Path, files: Sequence[Path]) -> Iterator[Record | Trouble]:
+    """The records of a file. Entries of BibTeX may refer to those of the other files."""
+    if _is_csl(path):
+        return read_csl(path)
+    try:
+        from keyplan_systems.papers.bibtex import read_bibtex  # noqa: PLC0415 - its libraries come with an extra
+    except ModuleNotFoundError as error:
+        raise RequestError(
+            f"{path.name} is BibTeX, and {error.name} isn't installed",
+            place=path.name,
+            hint="pip install keyplan-systems",
+        ) from None
+    return read_bibtex(path, [one for one in files if one.suffix.lower() in BIBTEX])
+
+
+def _is_csl(path: Path) -> bool:
+    """By its ending; without a known one, by how it begins."""
+    if path.suffix.lower() in (*BIBTEX, *CSL):
+        return path.suffix.lower() in CSL
+    with path.open("rb") as file:
+        return file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in {b"[", b"{"}
+
+
+@dataclass
+class _Loading:
+    """The loading of one file."""
+
+    design: Papers
+    path: Path
+    report: LoadReport
+    met: set[str]
+    """The ids of all files' entries."""
+    authors: dict[str, None] = field(default_factory=dict[str, None])
+    """Handles with a profile."""
+
+    def take(self, found: Record | Trouble) -> None:
+        """Take one entry; what is wrong with it is a fault."""
+        if isinstance(found, Trouble):
+            self._tell(found.line, found.message, found.hint)
+            return
+        if found.paper_id in self.met:
+            self._tell(
+                found.line, f"{found.paper_id} is the id of an earlier entry", "give each entry an id of its own"
+            )
+            return
+        if len(self.met) >= REMEMBERED_MAX:
+            self.met.clear()
+        self.met.add(found.paper_id)
+        try:
+            self._take_in(found)
+        except StoreError:
+            raise
+        except ValidationError as error:
+            said = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+            self._tell(found.line, f"entry {found.paper_id}: {'; '.join(said)}")
+        except KeyplanError as error:
+            where = f"{self.path.name}:{found.line}"
+            self.report.fault(Fault(where, f"entry {found.paper_id}: {error.message}", error.hint, error.code))
+        else:
+            self.report.loaded += 1
+
+    def _tell(self, line: int, message: str, hint: str | None = None) -> None:
+        self.report.fault(Fault(f"{self.path.name}:{line}", message, hint))
+
+    def _take_in(self, record: Record) -> None:
+        """Bring a paper, its memberships and its topics to what the entry says."""
+        paper = Paper(
+            paper_id=record.paper_id,
+            title=self._cut(record, "title", record.title, 1000),
+            abstract=self._cut(record, "abstract", record.abstract, 20_000),
+            collection=record.collection,
+            kind=record.kind[:500],
+            status="published",
+            published_at=record.published_at,
+            updated_at=record.published_at,
+            topics=set(self._bounded(record, "topics", record.topics, TOPICS_MAX)),
+            doi=record.doi,
+            url=record.url,
+        )
+        members = list(self._members(record))
+        self._profiles(members)
+        topics = [
+            PaperTopic(paper_id=paper.paper_id, topic=one, published_at=record.published_at)
+            for one in sorted(paper.topics)
+        ]
+        try:
+            self.design.transact([Create(paper), *map(Create, members), *map(Create, topics)])
+        except ItemExists:
+            if not self._bring_up(paper, members):
+                raise  # memberships without a paper: something else wrote them
+
+    def _bring_up(self, paper: Paper, members: Sequence[Membership]) -> bool:
+        """Update a paper, if it is there; again, when somebody else changes it meanwhile."""
+        for attempt in range(1, ATTEMPTS + 1):
+            stored = self.design.paper_with_authors(paper.paper_id)
+            if stored is None:
+                break
+            try:
+                self._update(stored, paper, members)
+            except WriteFailed:
+                if attempt == ATTEMPTS:
+                    raise
+            else:
+                return True
+        return False
+
+    def _members(self, record: Record) -> Iterator[Membership]:
+        """Who took part, in order; somebody who is named twice, once."""
+        people: dict[str, Person] = {}
+        for one in record.people:
+            handle = handle_of(one.name)
+            if handle:
+                people.setdefault(handle, one)
+            else:
+                self._tell(record.line, f"entry {record.paper_id}: no handle can be made of the name {one.name!r}")
+        for position, handle in enumerate(self._bounded(record, "authors", list(people), AUTHORS_MAX), 1):
+            yield Membership(
+                paper_id=record.paper_id,
+                handle=handle,
+                role=people[handle].role,
+                position=position,
+                name=people[handle].name,
+                published_at=record.published_at,
+            )
+
+    def _bounded(self, record: Record, what: str, found: Sequence[str], most: int) -> Sequence[str]:
+        if len(found) > most:
+            self._tell(record.line, f"entry {record.paper_id} has {len(found)} {what}: the first {most} are kept")
+        return found[:most]
+
+    def _cut(self, record: Record, what: str, text: str, most: int) -> str:
+        """A text as long as it may be."""
+        if len(text) > most:
+            self._tell(record.line, f"entry {record.paper_id}: its {what} is cut after {most:,} characters")
+        return text[:most]
+
+    def _profiles(self, members: Sequence[Membership]) -> None:
+        """A profile for each author who has none."""
+        new = [one for one in members if one.handle not in self.authors]
+        if not new:
+            return
+        there = self.design.get_many(Author, [{"handle": one.handle} for one in new], consistent=True)
+        missing = [one for one, found in zip(new, there, strict=True) if found is None]
+        self.design.batch(Put(Author(handle=one.handle, name=one.name)) for one in missing)
+        if len(self.authors) > REMEMBERED_MAX:
+            self.authors.clear()
+        self.authors.update(dict.fromkeys(one.handle for one in new))
+
+    def _update(self, stored: PaperWithAuthors, wanted: Paper, members: Sequence[Membership]) -> None:
+        """Bring a paper that is there to what its entry says. A superseded one stays as it is."""
+        before = stored.paper
+        names = ("title", "abstract", "collection", "kind", "published_at", "topics", "doi", "url")
+        changes: dict[str, Any] = {
+            name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)
+        }
+        there = {one.handle: one for one in stored.authors}
+        actions: list[Any] = [Put(one) for one in members if there.pop(one.handle, None) != one]
+        actions += [Delete(one) for one in there.values()]
+        held = {one.topic: one for one in stored.topics}
+        for topic in sorted(wanted.topics):
+            one = PaperTopic(
+                paper_id=wanted.paper_id, topic=topic, published_at=wanted.published_at or before.updated_at
+            )
+            if held.pop(topic, None) != one:
+                actions.append(Put(one))
+        actions += [Delete(one) for one in held.values()]
+        if before.status == "superseded" or not (changes or actions):
+            return
+        changes["updated_at"] = max(before.updated_at, wanted.updated_at)
+        self.design.transact(
+            [
+                Update(before, **changes).only_if(
+                    status=before.status,
+                    revision=before.revision,
+                    topics=before.topics,
+                    published_at=before.published_at,
+                ),
+                *actions,
+            ]
+        )

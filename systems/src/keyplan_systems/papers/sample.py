@@ -1,0 +1,177 @@
+"""The sample of the paper catalogue: collections of very different size, and some authors who write most of the papers.
+
+Paper number n is the same in every sample, whatever its size. What is there already is left as it is, so sampling again
+changes nothing, not even what was published since.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from keyplan import Put
+from keyplan.systems import Progress
+from keyplan_systems.papers.design import Author, Membership, Paper, Papers, PaperTopic, PaperVersion, Role, Status
+
+__all__ = ["NEWEST", "WholePaper", "authors", "sample", "whole_paper"]
+
+NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+"""When paper 0 was added; each further one was added some hours earlier."""
+KEPT_UNTIL = datetime(2126, 1, 1, tzinfo=UTC)
+"""The sample's superseded drafts don't expire: it is to be the same each time."""
+STEP = 50
+"""Papers written at a time."""
+AUTHORS = 80
+
+COLLECTIONS = (("data-and-storage", 9), ("distributed-systems", 5), ("interfaces", 3), ("languages", 2), ("ethics", 1))
+"""The collections with their weights."""
+TOPICS: tuple[str, ...] = (
+    "dynamodb", "single-table", "indexes", "cost", "consistency", "caching", "queues", "transactions", "time-series",
+    "search", "testing", "privacy", "compilers", "accessibility", "replication",
+)  # fmt: skip
+NAMES = ("Ada", "Barbara", "Chen", "Dmitri", "Edsger", "Fatima", "Grace", "Hiro", "Ines", "Jon")
+SURNAMES = ("Almeida", "Brandt", "Castillo", "Dubois", "Eriksen", "Fischer", "Gupta", "Hansen")
+PLACES = ("Prosyon Research", "University of Basel", "TU Delft", "Universidad de Chile", None)
+SUBJECTS = (
+    "Overloaded Indexes", "Sparse Indexes", "Sharded Counters", "Write Amplification", "Item Collections",
+    "Access Patterns", "Idle Costs", "Merged Feeds", "Idempotent Writes", "Cursor Stability", "Hot Keys", "Event Logs",
+)  # fmt: skip
+ANGLES = (
+    "{} in Practice", "A Measured Look at {}", "What {} Cost", "Rethinking {}", "{} under Load", "Notes on {}",
+    "{}: Lessons from Ten Tables", "Testing {}",
+)  # fmt: skip
+SENTENCES = (
+    "We begin with the questions that an application asks, and derive the keys from them.",
+    "The results were measured on three tables of different size over two months.",
+    "An index that few items belong to turned out to be the cheapest way to answer a rare question.",
+    "Most of the cost came from writes that changed a sort key.",
+    "We describe where the model failed, and which condition would have prevented it.",
+    "Readers noticed no difference between eventual and strong consistency in any listing.",
+    "A single partition carried nearly half of the traffic, although its key looked harmless.",
+    "Denormalised fields were kept equal by transactions, at twice the price of plain writes.",
+    "The paper closes with a list of questions that remain open.",
+    "All numbers can be reproduced with the scripts that accompany the text.",
+)
+
+
+@dataclass(frozen=True)
+class WholePaper:
+    """A paper with everything in its partition."""
+
+    paper: Paper
+    members: list[Membership]
+    topics: list[PaperTopic]
+    versions: list[PaperVersion]
+
+
+def sample(design: Papers, count: int, progress: Progress) -> int:
+    """Write sample papers 0 to ``count`` and all authors; gives how many papers weren't there yet.
+
+    What belongs to a paper goes before it: if the sample is interrupted, the next one finds it missing and writes it
+    whole.
+    """
+    written = 0
+    progress(0, count)
+    profiles = authors()
+    there = design.get_many(Author, [{"handle": one.handle} for one in profiles], consistent=True)
+    design.batch(Put(one) for one, found in zip(profiles, there, strict=True) if found is None)
+    for start in range(0, count, STEP):
+        part = [whole_paper(number) for number in range(start, min(start + STEP, count))]
+        found = design.get_many(Paper, [{"paper_id": one.paper.paper_id} for one in part], consistent=True)
+        new = [one for one, before in zip(part, found, strict=True) if before is None]
+        design.batch(Put(item) for one in new for item in (*one.members, *one.topics, *one.versions))
+        design.batch(Put(one.paper) for one in new)
+        written += len(new)
+        progress(start + len(part), count)
+    return written
+
+
+@cache
+def authors() -> tuple[Author, ...]:
+    """All authors, those who write most first."""
+    found: list[Author] = []
+    for number in range(AUTHORS):
+        name = f"{NAMES[number % len(NAMES)]} {SURNAMES[number // len(NAMES)]}"
+        handle = name.lower().replace(" ", "-")
+        found.append(Author(handle=handle, name=name, affiliation=PLACES[number % len(PLACES)]))
+    return tuple(found)
+
+
+def whole_paper(number: int) -> WholePaper:
+    """Sample paper ``number``, as the catalogue's own writes would have left it."""
+    chance = random.Random(f"keyplan papers {number}")  # noqa: S311 - a sample, and the same one each time
+    added = NEWEST - timedelta(hours=number * 31, minutes=chance.randrange(600))
+    statuses: tuple[Status, ...] = ("published", "draft", "superseded")
+    status = chance.choices(statuses, (80, 14, 6 if number else 0))[0]
+    was_draft = status == "superseded" and chance.random() < 0.5
+    dated = None if was_draft else added
+    title = chance.choice(ANGLES).format(chance.choice(SUBJECTS))
+    texts = [
+        " ".join(chance.sample(SENTENCES, chance.randrange(4, 8)))
+        for _ in range(chance.choices((1, 2, 3, 5), (6, 3, 2, 1))[0])
+    ]
+    carried = set(chance.choices(TOPICS, _zipf(len(TOPICS)), k=chance.randrange(4)))
+    paper = Paper(
+        paper_id=f"wp-{number:04d}",
+        title=title,
+        abstract=texts[-1],
+        collection=chance.choices([one[0] for one in COLLECTIONS], [one[1] for one in COLLECTIONS])[0],
+        version=_version(status, len(texts) - 1, was_draft=was_draft),
+        revision=len(texts),
+        status=status,
+        published_at=dated,
+        updated_at=added + timedelta(days=len(texts) - 1),
+        topics=carried,
+        superseded_by=f"wp-{number - 1:04d}" if status == "superseded" else None,
+        expires_at=KEPT_UNTIL if was_draft else None,
+    )
+    listed = [] if dated is None or status == "superseded" else sorted(carried)
+    topics = [PaperTopic(paper_id=paper.paper_id, topic=one, published_at=added) for one in listed]
+    versions = [_replaced(paper, at, text, added, was_draft=was_draft) for at, text in enumerate(texts[:-1])]
+    return WholePaper(paper, _members(chance, paper), topics, versions)
+
+
+def _members(chance: random.Random, paper: Paper) -> list[Membership]:
+    people = dict.fromkeys(chance.choices(authors(), _zipf(AUTHORS), k=chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]))
+    found: list[Membership] = []
+    for position, author in enumerate(people, 1):
+        role: Role = "author" if position == 1 or chance.random() < 0.8 else "contributor"
+        found.append(
+            Membership(
+                paper_id=paper.paper_id,
+                handle=author.handle,
+                role=role,
+                position=position,
+                name=author.name,
+                published_at=paper.published_at,
+                expires_at=paper.expires_at,
+            )
+        )
+    return found
+
+
+def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: bool) -> PaperVersion:
+    """The version that revision ``at`` + 1 was, as the one after it left it."""
+    draft = was_draft or paper.status == "draft"
+    return PaperVersion(
+        paper_id=paper.paper_id,
+        revision=at + 1,
+        version=_version(paper.status, at, was_draft=was_draft),
+        title=paper.title,
+        abstract=text,
+        was="draft" if draft else "published",
+        replaced_at=added + timedelta(days=at + 1),
+        expires_at=KEPT_UNTIL if draft else None,
+    )
+
+
+def _version(status: Status, at: int, *, was_draft: bool) -> str:
+    """The name of revision ``at`` + 1: drafts are 0.1, 0.2 and so on, what was published 1.0, 1.1."""
+    return f"0.{at + 1}" if status == "draft" or was_draft else f"1.{at}"
+
+
+def _zipf(count: int) -> Sequence[float]:
+    return [1 / rank for rank in range(1, count + 1)]

@@ -1,0 +1,384 @@
+"""Posts: the Markdown files of a folder as Jekyll and Hugo keep them, each read as one post.
+
+Which files are posts, and what their names and fields say, is decided here; the syntax of front matter is in
+``frontmatter.py``. What becomes of a post is its system's matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+from keyplan.errors import Fault, RequestError
+from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_text, read_front_matter
+
+__all__ = ["FILE_BYTES_MAX", "Post", "fault_of", "find_posts", "first_paragraph", "read_post", "shown", "stable_id"]
+
+SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd"})
+NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "node_modules", "archetypes", "themes"})
+"""Folders of Jekyll's and Hugo's that hold no posts. Hidden folders are passed over too."""
+FILE_BYTES_MAX = 4 * 1024 * 1024
+"""A larger file isn't opened: no article holds so much."""
+EXCERPT_CHARACTERS = 280
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post as its file says. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None where
+    neither the fields nor the name give one.
+    """
+
+    path: str
+    title: str
+    slug: str
+    date: datetime | None
+    draft: bool
+    authors: tuple[str, ...]
+    tags: tuple[str, ...]
+    categories: tuple[str, ...]
+    excerpt: str | None
+    body: str
+    modified: datetime
+    lines: Mapping[str, int]
+
+
+# Which files
+
+
+def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
+    """The Markdown files below a folder in the order of their names, and what was passed over for a reason to tell.
+
+    No symbolic link is followed: what it leads to inside the folder is found where it is, and what lies outside was
+    not given. Raises RequestError for a folder that isn't there.
+    """
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "is not there"
+        raise RequestError(
+            f"{shown(str(folder))} {what}", place=shown(str(folder)), hint="give the folder of the posts"
+        )
+    root = folder.resolve()
+    found: list[Path] = []
+    faults: list[Fault] = []
+
+    def unreadable(error: OSError) -> None:
+        faults.append(Fault(shown(os.path.relpath(error.filename, folder)), f"can't be listed: {error.strerror}"))
+
+    for directory, folders, names in os.walk(folder, onerror=unreadable):
+        here = Path(directory)
+        faults.extend(_links_out(root, folder, (here / name for name in folders)))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
+        for name in sorted(names):
+            path = here / name
+            if path.suffix.lower() not in SUFFIXES or name.startswith(".") or path.stem == "_index":
+                continue
+            if path.is_symlink():
+                faults.extend(_links_out(root, folder, [path]))
+            else:
+                found.append(path)
+    return sorted(found, key=lambda path: path.relative_to(folder).parts), faults
+
+
+def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[Fault]:
+    for path in paths:
+        if path.is_symlink() and not _inside(root, path):
+            place = shown(path.relative_to(folder).as_posix())
+            yield Fault(place, "a link that leads out of the folder, or nowhere: not followed", "copy what it leads to")
+
+
+def _inside(root: Path, path: Path) -> bool:
+    try:
+        return path.resolve(strict=True).is_relative_to(root)
+    except (OSError, RuntimeError):  # what it leads to is missing, or it leads to itself
+        return False
+
+
+def shown(path: str) -> str:
+    """A file's name as text: names that aren't UTF-8 have marks for the bytes that can't be shown."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def fault_of(path: str, error: FrontMatterError) -> Fault:
+    """The fault of a file, with its line."""
+    return Fault(path if error.line is None else f"{path}:{error.line}", error.message, error.hint)
+
+
+# One file
+
+
+def read_post(folder: Path, path: Path) -> Post:
+    """The post in a file. Raises FrontMatterError."""
+    data, modified = _bytes_of(path)
+    front = read_front_matter(plain_text(data))
+    fields = _Fields(front)
+    relative = path.relative_to(folder)
+    name = relative.parent.name if path.stem == "index" and relative.parent.name else path.stem
+    named = re.fullmatch(r"(\d{4}-\d{1,2}-\d{1,2})-(.+)", name)
+    slug = fields.text("slug") or _last_segment(fields.text("permalink", "url")) or shown(named[2] if named else name)
+    return Post(
+        path=shown(relative.as_posix()),
+        title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
+        slug=slug,
+        date=fields.moment("date", "publishDate", "publishdate") or (_moment_named(named[1]) if named else None),
+        draft="_drafts" in relative.parts or fields.flag("draft") is True or fields.flag("published") is False,
+        authors=fields.people("author", "authors"),
+        tags=fields.words("tag", "tags"),
+        categories=fields.words("category", "categories"),
+        excerpt=fields.text("excerpt", "description", "summary") or first_paragraph(front.body),
+        body=front.body,
+        modified=modified,
+        lines=front.lines,
+    )
+
+
+def _bytes_of(path: Path) -> tuple[bytes, datetime]:
+    """The file's content and when it was changed. A link, a pipe or a device in its place is refused, not opened."""
+    try:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode):
+            raise FrontMatterError("not a file")
+        if status.st_size > FILE_BYTES_MAX:
+            raise FrontMatterError(
+                f"the file is {status.st_size:,} bytes: files over {FILE_BYTES_MAX:,} are not read",
+                hint="split it, or import a text that links to it",
+            )
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        with open(handle, "rb") as file:  # noqa: PTH123 - a handle, which Path doesn't open
+            data = file.read(FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise FrontMatterError(f"can't be read: {error.strerror or error}") from None
+    return data, datetime.fromtimestamp(status.st_mtime, UTC)
+
+
+class _Fields:
+    """The fields of a post, read as Jekyll and Hugo read them."""
+
+    def __init__(self, front: FrontMatter) -> None:
+        self.lines = front.lines
+        taxonomies = front.fields.get("taxonomies")
+        self.fields = {**(taxonomies if isinstance(taxonomies, dict) else {}), **front.fields}
+
+    def text(self, *names: str) -> str | None:
+        """The first of these fields that holds something, as text on one line."""
+        for name in names:
+            value = self.fields.get(name)
+            if isinstance(value, str | int | float | date) and not isinstance(value, bool):
+                text = " ".join(self._checked(name, str(value)).split())
+                if text:
+                    return text
+        return None
+
+    def flag(self, name: str) -> bool | None:
+        """A field that says yes or no."""
+        value = self.fields.get(name)
+        if isinstance(value, str):
+            return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
+        return value if isinstance(value, bool) else None
+
+    def words(self, one: str, many: str) -> tuple[str, ...]:
+        """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; no repeats."""
+        found: dict[str, None] = {}
+        for name in (one, many):
+            value = self.fields.get(name)
+            if isinstance(value, str) and name == many:
+                value = value.split(",") if "," in value else value.split()
+            for part in value if isinstance(value, list) else [value]:
+                text = self._word(name, part)
+                if text:
+                    found[text] = None
+        return tuple(found)
+
+    def people(self, *names: str) -> tuple[str, ...]:
+        """Authors: a text, a list of texts, or mappings that name them."""
+        found: dict[str, None] = {}
+        for name in names:
+            value = self.fields.get(name)
+            for part in value if isinstance(value, list) else [value]:
+                person: Any = part
+                if isinstance(part, dict):
+                    keys = ("id", "username", "login", "nickname", "name", "email")
+                    person = next((part[key] for key in keys if part.get(key)), None)
+                text = self._word(name, person)
+                if text:
+                    found[text] = None
+        return tuple(found)
+
+    def moment(self, *names: str) -> datetime | None:
+        """A date or a moment, in UTC. Raises FrontMatterError for what isn't one."""
+        for name in names:
+            value = self.fields.get(name)
+            if value is None or value == "":
+                continue
+            found = _moment(value)
+            if found is None:
+                said = type(value).__name__ if isinstance(value, list | dict) else repr(str(value)[:60])
+                raise FrontMatterError(
+                    f"{name} is {said}, which isn't a date",
+                    line=self.lines.get(name),
+                    hint="write it as 2026-11-21, or 2026-11-21 09:42:00 +0100",
+                )
+            return found
+        return None
+
+    def _word(self, name: str, value: Any) -> str:
+        if value is None or isinstance(value, list | dict):
+            return ""
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return " ".join(self._checked(name, text).split())
+
+    def _checked(self, name: str, text: str) -> str:
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise FrontMatterError(f"{name} holds half a character (a lone surrogate)", line=self.lines.get(name))
+        return text
+
+
+# Dates
+
+_DATED = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T ]+(\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?))?(.*)")
+_ZONED = re.compile(r"Z|[+-]\d{2}(?::?\d{2})?")
+_ZONES = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
+"""Names of zones that RFC 822 knows, in hours from UTC."""
+_WORDED = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y")
+
+
+def _moment(value: Any) -> datetime | None:
+    """What a field says of a moment, in UTC; without a zone it is taken as UTC. None for what says none."""
+    try:
+        if isinstance(value, datetime):
+            found: datetime | None = value
+        elif isinstance(value, date):
+            found = datetime.combine(value, time())
+        else:
+            found = _moment_in(value.strip()) if isinstance(value, str) else None
+        if found is None:
+            return None
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _moment_in(text: str) -> datetime | None:
+    match = _DATED.fullmatch(text)
+    if match:
+        year, month, day, clock, rest = match.groups()
+        zone = _zone(rest, year)
+        if zone is None or (zone and not clock):
+            return None
+        hours = f"T{clock.rjust(5, '0') if clock.count(':') == 1 else clock.zfill(8)}{zone}" if clock else ""
+        return datetime.fromisoformat(f"{year}-{month:0>2}-{day:0>2}{hours}")
+    for layout in _WORDED:
+        try:
+            return datetime.strptime(text, layout)  # noqa: DTZ007 - the caller gives it the zone
+        except ValueError:
+            continue
+    return parsedate_to_datetime(text)
+
+
+def _zone(rest: str, year: str) -> str | None:
+    """The zone in what follows a clock, "" without one; None for anything else than a zone or the year again, which
+    some write (and Ruby, so Jekyll, reads).
+    """
+    found = ""
+    for word in rest.split():
+        if word == year:
+            continue
+        if found:
+            return None
+        if word in _ZONES:
+            found = f"{_ZONES[word]:+03d}:00"
+        elif _ZONED.fullmatch(word):
+            found = word
+        else:
+            return None
+    return found
+
+
+def _moment_named(text: str) -> datetime:
+    found = _moment(text)
+    if found is None:
+        raise FrontMatterError(f"the file's name begins with {text}, which isn't a day")
+    return found
+
+
+# Texts
+
+
+def _last_segment(permalink: str | None) -> str | None:
+    """The last part of an address, without its ending; None for a pattern such as ``/:title/``."""
+    if permalink is None or ":" in permalink.partition("://")[2 if "://" in permalink else 0]:
+        return None
+    parts = [part for part in permalink.split("?")[0].split("#")[0].split("/") if part]
+    if parts and parts[-1] in {"index.html", "index.htm"}:
+        parts.pop()
+    return re.sub(r"\.html?$", "", parts[-1]) if parts else None
+
+
+def _heading(body: str) -> str | None:
+    """The first heading, of either kind: ``# Title``, or underlined with ``===``."""
+    fenced = False
+    lines = body.split("\n")
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if line.startswith(("```", "~~~")):
+            fenced = not fenced
+        match = None if fenced else re.fullmatch(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*", line)
+        if match and match[1]:
+            return _without_marks(match[1])
+        if not fenced and line.strip() and re.fullmatch(r" {0,3}=+[ \t]*", after):
+            return _without_marks(line.strip())
+    return None
+
+
+def first_paragraph(body: str) -> str | None:
+    """The first paragraph as plain text on one line, cut at a word; None where there is none.
+
+    Headings, rules, lists, tables, code, HTML blocks and template tags are passed over.
+    """
+    text = re.sub(r"^(```|~~~).*?^\1[ \t]*$|<!--.*?-->", "", body[:20_000], flags=re.DOTALL | re.MULTILINE)
+    for block in re.split(r"\n[ \t]*\n", text):
+        first = block.strip("\n")
+        if not first.strip() or re.match(r"\s*(?:#|>|[-*+|] |[-*_=]{3,}|<|\{%|\[[^\]]+\]:|!\[)|\t| {4}", first):
+            continue
+        if re.search(r"\n {0,3}(?:=+|-+)[ \t]*$", first):
+            continue
+        plain = _without_marks(" ".join(first.split()))
+        if plain:
+            return plain if len(plain) <= EXCERPT_CHARACTERS else f"{_cut(plain)}…"
+    return None
+
+
+def _cut(text: str) -> str:
+    head = text[: EXCERPT_CHARACTERS - 1]
+    return (head.rpartition(" ")[0] or head).rstrip(" ,;:.–-")
+
+
+def _without_marks(text: str) -> str:
+    """A text without Markdown's marks: images go, links and emphasis leave their words."""
+    text = re.sub(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])", "", text)
+    text = re.sub(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", text)
+    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", "", text)
+    text = re.sub(r"(\*\*|__|\*|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
+    return " ".join(text.split())
+
+
+# Ids
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def stable_id(path: str, moment: datetime | None) -> str:
+    """A ULID of a file's own: its time is the post's, and its random part comes from the path.
+
+    So the same file has the same id in every import, and ids sort by date. Without a date, or before 1970, the time is
+    the earliest one.
+    """
+    millis = 0 if moment is None else min(max(int(moment.timestamp() * 1000), 0), (1 << 48) - 1)
+    digest = hashlib.blake2b(path.encode("utf-8"), digest_size=10, person=b"keyplan-post").digest()
+    number = millis << 80 | int.from_bytes(digest, "big")
+    return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -1,0 +1,380 @@
+"""Loading products and orders from CSV, as other shops export them: a folder with both files, or one of them.
+
+Each row of ``orders.csv`` is one line of an order; the rows of an order stand together. A row that can't be loaded is
+told by file and line, and the rest goes in; of an order, all goes in or nothing. The same files can be loaded again:
+nothing doubles. The files are read row by row, by ``tables.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from keyplan import Create, Put
+from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
+from keyplan.systems import LoadReport, Progress
+from keyplan_systems.lines import count_lines, readable
+from keyplan_systems.shop.design import (
+    LINES_MAX,
+    Order,
+    OrderEvent,
+    OrderLine,
+    OrderStatus,
+    Payment,
+    PaymentStatus,
+    Product,
+    Related,
+    Shop,
+    User,
+)
+from keyplan_systems.shop.tables import Row, Table
+
+__all__ = ["load"]
+
+PRODUCTS = "products.csv"
+ORDERS = "orders.csv"
+PRICE = ("price", "price_cents")
+STEP_ROWS = 100
+"""Rows after which progress is told."""
+REMEMBERED_MAX = 20_000
+"""Products and users of which it is remembered that they are there."""
+STATUSES: dict[str, OrderStatus] = {one: one for one in get_args(OrderStatus)}
+
+
+class _RowError(Exception):
+    """What is wrong with a row, in words."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
+    """Load ``products.csv`` and ``orders.csv`` of a folder, or one such file; ``loaded`` counts products and orders.
+
+    Raises RequestError for a folder with neither and for a file that is neither, StoreError when the store can't be
+    written.
+    """
+    report = LoadReport()
+    files = _files(path)
+    with readable(path):
+        counts = [count_lines(one) for one in files]
+        steps = _Steps(progress, sum(counts))
+        for file, lines in zip(files, counts, strict=True):
+            _Loading(design, file, report, steps).run()
+            steps.done(lines)
+    return report
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = [path / name for name in (PRODUCTS, ORDERS) if (path / name).is_file()]
+    if not found:
+        raise RequestError(
+            f"{path} has neither {PRODUCTS} nor {ORDERS}", hint="give the folder that has them, or a file"
+        )
+    return found
+
+
+class _Steps:
+    """Progress over all files, in lines."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._before = 0
+        progress(0, total)
+
+    def at(self, line: int) -> None:
+        """So many lines of the file are done."""
+        if line % STEP_ROWS == 0:
+            self._progress(min(self._before + line, self._total), self._total)
+
+    def done(self, lines: int) -> None:
+        """The file is done."""
+        self._before += lines
+        self._progress(min(self._before, self._total), self._total)
+
+
+@dataclass
+class _Loading:
+    """The loading of one file."""
+
+    design: Shop
+    path: Path
+    report: LoadReport
+    steps: _Steps
+    merchants: dict[str, str] = field(default_factory=dict[str, str])
+    """The merchant of each product that was met."""
+    users: dict[str, None] = field(default_factory=dict[str, None])
+
+    def run(self) -> None:
+        """Load it as what its name or its columns say. Raises RequestError where neither says anything."""
+        table = Table(self.path, self.tell)
+        if self.path.name == ORDERS or "order_id" in table.columns:
+            self._orders(table)
+        elif self.path.name == PRODUCTS or "product_id" in table.columns:
+            self._products(table)
+        else:
+            raise RequestError(
+                f"{self.path.name} is no table of products or orders",
+                place=f"{self.path.name}:1",
+                hint="its first line names the columns: product_id, merchant_id, name, price, stock; or order_id, ...",
+            )
+
+    def tell(self, line: int, message: str, hint: str | None = None) -> None:
+        """Note a fault."""
+        self.report.fault(Fault(f"{self.path.name}:{line}", message, hint))
+
+    def _complete(self, table: Table, *needed: Iterable[str]) -> bool:
+        lacks = table.lacks(*map(tuple, needed))
+        if lacks:
+            self.tell(1, f"the columns {', '.join(lacks)} are missing", "name them in the first line")
+        return not lacks
+
+    # Products
+
+    def _products(self, table: Table) -> None:
+        if not self._complete(table, ["product_id"], ["merchant_id"], ["name"], PRICE, ["stock"]):
+            return
+        for row in table.rows():
+            self.steps.at(row.line)
+            with self._telling(row.line):
+                self._product(row)
+        if "related" in table.columns:
+            # Behind all products, since a row may name one of a later row. What can't be read was told before.
+            again = Table(self.path, lambda *_: None)
+            for row in again.rows():
+                with self._telling(row.line):
+                    self._related(row)
+
+    @contextmanager
+    def _telling(self, line: int) -> Generator[None]:
+        """What goes wrong within is a fault of the line; that the store fails isn't."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except _RowError as error:
+            self.tell(line, str(error), error.hint)
+        except ValidationError as error:
+            self.tell(line, "; ".join(_said(one) for one in error.errors(include_url=False)))
+        except KeyplanError as error:
+            self.report.fault(Fault(f"{self.path.name}:{line}", error.message, error.hint, error.code))
+
+    def _product(self, row: Row) -> None:
+        product = Product(
+            product_id=row.values["product_id"],
+            merchant_id=row.values["merchant_id"],
+            name=row.values["name"],
+            price_cents=_cents(row.values),
+            stock=_whole(row.values, "stock"),
+        )
+        try:
+            self.design.create(product)
+        except ItemExists:
+            self._known_product(product)
+        self.report.loaded += 1
+
+    def _known_product(self, product: Product) -> None:
+        """A product that is there takes the file's name and price. Its stock is the shop's: orders have changed it."""
+        before = self.design.get(Product, product_id=product.product_id, consistent=True)
+        if before is None:
+            raise _RowError("somebody removed the product meanwhile", "load the file again")
+        if before.merchant_id != product.merchant_id:
+            raise _RowError(
+                f"product {product.product_id!r} belongs to {before.merchant_id!r}, and its orders too",
+                "give the other merchant's product another id",
+            )
+        if (before.name, before.price_cents) != (product.name, product.price_cents):
+            self.design.update(before, name=product.name, price_cents=product.price_cents)
+
+    def _related(self, row: Row) -> None:
+        product_id = row.values["product_id"]
+        related = [text for part in re.split(r"[;|]", row.values["related"]) if (text := part.strip())]
+        if not related or self._merchant(product_id) is None:
+            return  # what is wrong with the product was told
+        unknown = [one for one in related if self._merchant(one) is None]
+        known = dict.fromkeys(one for one in related if one not in unknown and one != product_id)
+        self.design.batch(Put(Related(product_id=product_id, related_id=one)) for one in known)
+        if unknown:
+            raise _RowError(f"related to products that aren't there: {', '.join(unknown)}", "add them, and load again")
+
+    def _merchant(self, product_id: str) -> str | None:
+        """The merchant of a product; None for one that isn't there."""
+        if product_id not in self.merchants:
+            found = self.design.product(product_id) if product_id else None
+            if found is None:
+                return None
+            _remember(self.merchants, product_id, found.merchant_id)
+        return self.merchants[product_id]
+
+    # Orders
+
+    def _orders(self, table: Table) -> None:
+        columns = ("order_id", "user_id", "created_at", "status", "product_id", "quantity")
+        if not self._complete(table, *([one] for one in columns), PRICE):
+            return
+        for _, rows in groupby(table.rows(), key=lambda row: row.values["order_id"]):
+            self._order_rows(rows)
+
+    def _order_rows(self, rows: Iterator[Row]) -> None:
+        """The rows of one order. All of them must be right: an order without one of its lines is another order."""
+        group = list(islice(rows, LINES_MAX + 1))
+        more = sum(1 for _ in rows)
+        for row in group:
+            self.steps.at(row.line)
+        head = group[0]
+        order_id = head.values["order_id"]
+        if len(group) > LINES_MAX:
+            self.tell(head.line, f"order {order_id!r} has {len(group) + more} lines; an order holds {LINES_MAX}")
+            return
+        lines: list[OrderLine] = []
+        for number, row in enumerate(group, 1):
+            with self._telling(row.line):
+                lines.append(self._line(row, number, head))
+        if len(lines) < len(group):
+            if len(group) > 1:
+                self.tell(head.line, f"order {order_id!r} is left out: a line of it can't be loaded")
+            return
+        with self._telling(head.line):
+            self._order(head, lines)
+
+    def _line(self, row: Row, number: int, head: Row) -> OrderLine:
+        for name in ("user_id", "created_at", "status", "payment_id"):
+            if row.values.get(name, "") not in {"", head.values.get(name, "")}:
+                raise _RowError(f"{name} is {row.values[name]!r}, and {head.values[name]!r} on line {head.line}")
+        if self._merchant(row.values["product_id"]) is None:
+            raise _RowError(f"there is no product {row.values['product_id']!r}", "load the products first")
+        return OrderLine(
+            order_id=row.values["order_id"],
+            line=number,
+            product_id=row.values["product_id"],
+            quantity=_whole(row.values, "quantity"),
+            price_cents=_cents(row.values),
+        )
+
+    def _order(self, head: Row, lines: list[OrderLine]) -> None:
+        values = head.values
+        merchants = sorted({str(self._merchant(line.product_id)) for line in lines})
+        if len(merchants) > 1:
+            raise _RowError(f"its products belong to several merchants: {', '.join(merchants)}", "split the order")
+        status = STATUSES.get(values["status"].lower())
+        if status is None:
+            raise _RowError(f"status is {values['status']!r}", f"it is one of {', '.join(STATUSES)}")
+        total = sum(line.quantity * line.price_cents for line in lines)
+        order = Order(
+            order_id=values["order_id"],
+            user_id=values["user_id"],
+            merchant_id=merchants[0],
+            status=status,
+            total_cents=total,
+            created_at=_moment(values["created_at"]),
+        )
+        payment = Payment(
+            order_id=order.order_id,
+            user_id=order.user_id,
+            ordered_at=order.created_at,
+            amount_cents=total,
+            status=_payment_status(status, paid=bool(values.get("payment_id"))),
+            external_id=values.get("payment_id") or None,
+        )
+        self._user(values)
+        self._write(order, lines, payment)
+        self.report.loaded += 1
+
+    def _user(self, values: Mapping[str, str]) -> None:
+        """The buyer, who is made where they aren't there."""
+        user_id = values["user_id"]
+        if user_id in self.users:
+            return
+        if self.design.get(User, user_id=user_id, consistent=True) is None:
+            email = values.get("email", "")
+            if not email:
+                raise _RowError(f"there is no user {user_id!r}, and no email to register one", "add the column email")
+            self.design.register(User(user_id=user_id, email=email, name=values.get("name") or email))
+        _remember(self.users, user_id, None)
+
+    def _write(self, order: Order, lines: list[OrderLine], payment: Payment) -> None:
+        """Write an order with all its parts, or find it there as it is. Stock stays: it is what can still be sold."""
+        event = OrderEvent(
+            event_id=f"{order.order_id}-placed", order_id=order.order_id, kind="placed", at=order.created_at
+        )
+        try:
+            self.design.transact([Create(order), *map(Create, lines), Create(payment), Put(event)])
+        except WriteFailed:
+            stored = self.design.get(Payment, order_id=order.order_id, payment=1, consistent=True)
+            if stored is None:
+                raise  # the external payment paid another order
+            there = {part.line: part for part in self.design.order_parts(order.order_id) if isinstance(part, OrderLine)}
+            same = (stored.user_id, stored.ordered_at) == (order.user_id, order.created_at)
+            if not same or list(there.values()) != lines:
+                raise _RowError(
+                    f"another order {order.order_id!r} is there already",
+                    "the rows of an order stand together in the file; and an order doesn't change",
+                ) from None
+
+
+def _remember(known: dict[str, Any], name: str, value: Any) -> None:
+    """Remember something, and of very many things only the newest."""
+    if len(known) >= REMEMBERED_MAX:
+        known.clear()
+    known[name] = value
+
+
+def _payment_status(status: OrderStatus, *, paid: bool) -> PaymentStatus:
+    if status == "cancelled":
+        return "refunded" if paid else "void"
+    return "due" if status == "pending" else "paid"
+
+
+# Values
+
+
+def _whole(values: Mapping[str, str], name: str) -> int:
+    """A whole number. Raises _RowError."""
+    text = values[name]
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise _RowError(f"{name} is {text!r}, which isn't a whole number")
+    return int(text)
+
+
+def _cents(values: Mapping[str, str]) -> int:
+    """A price in minor units: of ``price_cents`` as it is, of ``price`` (12.50) exactly. Raises _RowError."""
+    if values.get("price_cents"):
+        return _whole(values, "price_cents")
+    text = values.get("price", "")
+    try:
+        cents = Decimal(text) * 100 if re.fullmatch(r"[+-]?[0-9]{1,15}(\.[0-9]{1,6})?", text) else None
+    except InvalidOperation:
+        cents = None
+    if cents is None or cents != cents.to_integral_value():
+        raise _RowError(
+            f"price is {text!r}", "write it as 12.50, without a currency; or in minor units, as price_cents"
+        )
+    return int(cents)
+
+
+def _moment(text: str) -> datetime:
+    """A moment in UTC; without a zone it is taken as UTC. Raises _RowError."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _RowError(f"created_at is {text!r}", "write it as 2026-11-21T09:42:00Z") from None
+
+
+def _said(error: Any) -> str:
+    """One of pydantic's findings in words."""
+    name = ".".join(str(step) for step in error["loc"])
+    return f"{name}: {error['msg'][:1].lower()}{error['msg'][1:]}; given: {str(error.get('input'))[:60]!r}"

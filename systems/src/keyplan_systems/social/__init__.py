@@ -1,0 +1,39 @@
+"""A social network: users, posts, comments, likes, follows, feeds, messages. README.md tells how it follows its
+document.
+"""
+
+from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import (
+    Comment,
+    Delivery,
+    Follower,
+    Following,
+    Like,
+    Membership,
+    Message,
+    Post,
+    PostTally,
+    Subscription,
+    TimelineEntry,
+    User,
+    UserTally,
+    conversation_of,
+)
+
+__all__ = [
+    "Comment",
+    "Delivery",
+    "Follower",
+    "Following",
+    "Like",
+    "Membership",
+    "Message",
+    "Post",
+    "PostTally",
+    "Social",
+    "Subscription",
+    "TimelineEntry",
+    "User",
+    "UserTally",
+    "conversation_of",
+]

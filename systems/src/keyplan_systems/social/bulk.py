@@ -1,0 +1,275 @@
+"""Writing many at once: users, follows, posts, likes and comments, in transactions as full as DynamoDB takes them.
+
+What is there already is left as it is. Counters, both sides of a follow, and timelines are kept as the single writes
+keep them, whoever writes besides: each transaction says what it expects, and where that doesn't hold, what it was to
+write goes through the single writes, one by one. Samples and imports are written so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from keyplan import Add, Check, Create, Delete, Put, Update, ulid
+from keyplan.errors import ItemExists, ItemNotFound, Refused, ValueTaken, WriteFailed
+from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import (
+    Comment,
+    Delivery,
+    Follower,
+    Following,
+    Like,
+    Post,
+    PostTally,
+    Subscription,
+    User,
+)
+from keyplan_systems.social.limits import USER_SPREAD_AT, delivery_of, shard_of
+
+__all__ = ["add_comments", "add_follows", "add_likes", "add_posts", "add_users", "parts_of", "users_by_id"]
+
+ACTIONS_MAX = 100
+"""Actions of one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
+USERS_STEP = 50
+POSTS_STEP = 30
+"""Posts in one transaction, with their authors and deliveries; with texts of up to 5,000 characters within its 4 MB."""
+SAID_STEP = 80
+"""Likes or comments in one transaction; with a tally of each shard within its 100 actions."""
+
+T = TypeVar("T")
+Actions = list[Create | Update | Put | Delete | Check]
+
+
+def parts_of(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """The things in lists of ``size``."""
+    left = iter(things)
+    while part := list(islice(left, size)):
+        yield part
+
+
+def users_by_id(design: Social, names: Iterable[str]) -> dict[str, User]:
+    """The users of these ids that are there."""
+    keys = [{"user_id": name} for name in dict.fromkeys(names)]
+    return {one.user_id: one for one in design.get_many(User, keys, consistent=True) if one is not None}
+
+
+def add_users(design: Social, users: Iterable[User]) -> int:
+    """Sign users up; gives how many were new. A handle that somebody has gets an ending."""
+    added = 0
+    for part in parts_of(users, USERS_STEP):
+        there = users_by_id(design, (one.user_id for one in part))
+        new = [one for one in part if one.user_id not in there]
+        try:
+            design.transact([Create(one) for one in new])
+        except WriteFailed:
+            for one in new:
+                _add_user(design, one)
+        added += len(new)
+    return added
+
+
+def _add_user(design: Social, user: User) -> None:
+    try:
+        design.create(user)
+    except ItemExists:
+        return  # somebody else was faster
+    except ValueTaken:
+        design.create(user.model_copy(update={"handle": f"{user.handle[:23]}.{ulid().lower()}"}))
+
+
+# Follows
+
+
+@dataclass
+class _Change:
+    """What a transaction changes of one user."""
+
+    followers: int = 0
+    following: int = 0
+    audience: int = 0
+
+    def action(self, user: User) -> Update:
+        """As an update of the user as it was read."""
+        given = {"followers": self.followers, "following": self.following, "audience": self.audience}
+        changes: dict[str, Any] = {name: Add(number) for name, number in given.items() if number}
+        expected: dict[str, Any] = {"shards": 0} if self.followers else {}
+        if self.audience:
+            changes["audience_changes"] = Add(self.audience)
+            expected["posts_ever"] = user.posts_ever
+        update = Update(User, user_id=user.user_id).set(**changes)
+        return update.only_if(**expected) if expected else update
+
+
+@dataclass
+class _Follows:
+    """Follows gathered into transactions. ``users`` holds everybody concerned, as the transactions leave them."""
+
+    design: Social
+    users: dict[str, User]
+    links: list[Following] = field(default_factory=list[Following])
+    changes: dict[str, _Change] = field(default_factory=dict[str, _Change])
+    size: int = 0
+
+    def add(self, link: Following) -> None:
+        """Take a follow in; write what has been gathered when it is full."""
+        reader, author = self.users[link.user_id], self.users[link.followed_id]
+        delivery = delivery_of(reader, author)
+        if author.shards or author.followers >= USER_SPREAD_AT or (delivery == "write" and author.posts):
+            self.flush()
+            self._singly(link)
+            return
+        new = sum(name not in self.changes for name in (reader.user_id, author.user_id))
+        needed = 3 + new if delivery == "write" else 2 + new
+        if self.size + needed > ACTIONS_MAX:
+            self.flush()
+            self.add(link)  # to users that may have been read anew
+            return
+        self.size += needed
+        self.links.append(link.model_copy(update={"delivery": delivery}))
+        stored = int(delivery == "write")
+        own = self.changes.setdefault(reader.user_id, _Change())
+        own.following += 1
+        other = self.changes.setdefault(author.user_id, _Change())
+        other.followers += 1
+        other.audience += stored
+        self.users[reader.user_id] = reader.model_copy(update={"following": reader.following + 1})
+        self.users[author.user_id] = author.model_copy(
+            update={"followers": author.followers + 1, "audience": author.audience + stored}
+        )
+
+    def flush(self) -> None:
+        """Write what has been gathered: as one transaction; where some of it is there already, the rest of it."""
+        links, changes = self.links, self.changes
+        self.links, self.changes, self.size = [], {}, 0
+        if not links:
+            return
+        try:
+            self.design.transact(self._actions(links, changes))
+        except WriteFailed:
+            self.users |= users_by_id(self.design, changes)
+            new = _new_links(self.design, links)
+            if len(new) == len(links):
+                for one in new:
+                    self._singly(one)
+                return
+            for one in new:
+                self.add(one)
+            self.flush()
+
+    def _actions(self, links: Sequence[Following], changes: dict[str, _Change]) -> Actions:
+        actions: Actions = []
+        for one in links:
+            actions.append(Create(one))  # its mirrors are there exactly when it is, so they need no condition
+            actions.append(Put(Follower(user_id=one.followed_id, follower_id=one.user_id, since=one.since)))
+            if one.delivery == "write":
+                actions.append(Put(Subscription(user_id=one.followed_id, reader_id=one.user_id)))
+        actions.extend(change.action(self.users[name]) for name, change in changes.items())
+        return actions
+
+    def _singly(self, link: Following) -> None:
+        with suppress(Refused):  # it is there
+            self.design.follow(link.user_id, link.followed_id)
+        self.users |= users_by_id(self.design, (link.user_id, link.followed_id))
+
+
+def add_follows(design: Social, links: Iterable[Following]) -> None:
+    """Let users follow each other; ``delivery`` is decided here. Raises ItemNotFound for unknown users."""
+    wanted = list({(one.user_id, one.followed_id): one for one in links}.values())
+    names = [name for one in wanted for name in (one.user_id, one.followed_id)]
+    users = users_by_id(design, names)
+    missing = [name for name in names if name not in users]
+    if missing:
+        raise ItemNotFound(f"there is no user {missing[0]!r}", place="add_follows", hint="sign users up first")
+    if wanted and design.follows(wanted[0].user_id, wanted[0].followed_id) is not None:
+        wanted = _new_links(design, wanted)  # they have been written before, it seems
+    follows = _Follows(design, users)
+    for one in wanted:
+        follows.add(one)
+    follows.flush()
+
+
+def _new_links(design: Social, links: Sequence[Following]) -> list[Following]:
+    keys = [{"user_id": one.user_id, "followed_id": one.followed_id} for one in links]
+    there = design.get_many(Following, keys, consistent=True)
+    return [one for one, found in zip(links, there, strict=True) if found is None]
+
+
+# Posts, and what is said of them
+
+
+def add_posts(design: Social, posts: Iterable[Post]) -> None:
+    """Publish posts, which keep their ids and moments, and deliver them into timelines. Raises ItemNotFound."""
+    for part in parts_of({(one.user_id, one.created_at, one.post_id): one for one in posts}.values(), POSTS_STEP):
+        keys = [{"user_id": one.user_id, "created_at": one.created_at, "post_id": one.post_id} for one in part]
+        there = design.get_many(Post, keys, consistent=True)
+        new = [one for one, found in zip(part, there, strict=True) if found is None]
+        _until_done(partial(_publish, design, new))
+
+
+def _publish(design: Social, posts: Sequence[Post]) -> None:
+    authors = users_by_id(design, (one.user_id for one in posts))
+    actions: Actions = []
+    deliveries: list[Delivery] = []
+    counts: dict[str, int] = {}
+    for post in posts:
+        if post.user_id not in authors:
+            raise ItemNotFound(f"there is no user {post.user_id!r}", place="add_posts", hint="sign users up first")
+        actions.append(Create(post))
+        counts[post.user_id] = counts.get(post.user_id, 0) + 1
+        if authors[post.user_id].audience:
+            deliveries.append(Delivery.of(post))
+    actions.extend(Create(one) for one in deliveries)
+    for name, number in counts.items():
+        update = Update(User, user_id=name).set(posts=Add(number), posts_ever=Add(number))
+        actions.append(update.only_if(audience_changes=authors[name].audience_changes))
+    design.transact(actions)
+    for one in deliveries:
+        design.deliver(one)
+
+
+def _until_done(write: Callable[[], None], attempts: int = 10) -> None:
+    """Try a write that reads first again, when what it read has changed meanwhile."""
+    for _ in range(attempts - 1):
+        with suppress(WriteFailed):
+            write()
+            return
+    write()
+
+
+def add_likes(design: Social, post: Post, likes: Iterable[Like]) -> None:
+    """Let users like a post."""
+    for part in parts_of({one.user_id: one for one in likes}.values(), SAID_STEP):
+        keys = [{"post_id": post.post_id, "user_id": one.user_id} for one in part]
+        _until_done(partial(_count, design, post, part, keys, "likes"))
+
+
+def add_comments(design: Social, post: Post, comments: Iterable[Comment]) -> None:
+    """Add comments to a post, with the ids and moments that they have."""
+    for part in parts_of(comments, SAID_STEP):
+        keys = [{"post_id": post.post_id, "created_at": one.created_at, "comment_id": one.comment_id} for one in part]
+        _until_done(partial(_count, design, post, part, keys, "comments"))
+
+
+def _count(
+    design: Social, post: Post, said: Sequence[Like | Comment], keys: Sequence[dict[str, Any]], what: str
+) -> None:
+    """Write those likes or comments that aren't there, and count them: on the post, or in its tallies."""
+    there = design.get_many(type(said[0]), keys, consistent=True)
+    new = [one for one, found in zip(said, there, strict=True) if found is None]
+    now = design.post_by_id(post.post_id)
+    if now is None:
+        raise ItemNotFound(f"there is no post {post.post_id!r}", place=f"add_{what}")
+    if not new:
+        return
+    actions: Actions = [Create(one) for one in new]
+    if now.shards:
+        for shard, number in Counter(shard_of(one.user_id) for one in new).items():
+            actions.append(Update(PostTally, post_id=post.post_id, shard=shard).set(**{what: Add(number)}))
+    else:
+        actions.append(Update(now).set(**{what: Add(len(new))}).only_if(shards=0))
+    design.transact(actions)

@@ -1,0 +1,510 @@
+# mypy: disable-error-code="empty-body"
+"""The design of the social network: its table, the questions, and the writes.
+
+The entities are in ``entities.py``; what decides whose posts are delivered, and which counters are spread, in
+``limits.py``. Where the system departs from its document, README.md says why.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime
+from typing import Any
+
+from keyplan import (
+    Add,
+    Batch,
+    Create,
+    Cursor,
+    Delete,
+    Design,
+    Page,
+    Put,
+    Range,
+    Table,
+    Through,
+    Update,
+    Writes,
+    now,
+    read,
+    ulid,
+    write,
+)
+from keyplan.errors import ConditionFailed, ItemNotFound, Refused
+from keyplan_systems.social.entities import (
+    GSI1,
+    Comment,
+    Delivery,
+    Follower,
+    Following,
+    Handle,
+    Id,
+    Like,
+    Membership,
+    Message,
+    Name,
+    Post,
+    PostTally,
+    Subscription,
+    Text,
+    TimelineEntry,
+    User,
+    UserTally,
+    conversation_of,
+    preview_of,
+)
+from keyplan_systems.social.limits import (
+    AUDIENCE_MAX,
+    DELIVERY_SECONDS_MAX,
+    GATHER_EVERY,
+    POST_SPREAD_AT,
+    SHARDS,
+    SWEEP,
+    USER_SPREAD_AT,
+    delivery_of,
+    shard_of,
+)
+
+__all__ = ["Social"]
+
+
+_REASONS = {
+    "KP303 deliveries_of": "a delivery ends within seconds, so an author has one or two that haven't",
+    "KP304 feed": "the rule is up to 200 read in rounds of 20; who follows more gets the others' posts on write",
+}
+"""Findings of ``keyplan check`` that are right so, and why."""
+
+
+class Social(Design, silence=_REASONS):
+    """A social network: feeds, profiles, posts, comments, likes, follows, messages."""
+
+    table = Table("social-media", indexes=[GSI1])
+
+    # Questions
+
+    @read(
+        "S1",
+        through=[Through(Following, user_id="followed_id"), Through(TimelineEntry, user_id="author_id")],
+        where={"delivery": "read"},
+        newest_first=True,
+    )
+    def feed(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Post]:
+        """A user's feed: the posts of everyone whom the user follows, newest first."""
+        ...
+
+    @read("S2")
+    def profile(self, user_id: str) -> User | None:
+        """A user's profile."""
+        ...
+
+    @read("S2b", consistent=True)
+    def user_by_handle(self, handle: Handle) -> User | None:
+        """A user by the handle, which one user has."""
+        ...
+
+    @read("S3", newest_first=True)
+    def posts_of_user(
+        self, user_id: str, created_at: Range[datetime] | None = None, limit: int = 20, cursor: Cursor | None = None
+    ) -> Page[Post]:
+        """A user's posts, newest first; all, or those of a day or another time."""
+        ...
+
+    @read("S4")
+    def post_by_id(self, post_id: str) -> Post | None:
+        """A post by its id."""
+        ...
+
+    @read("S5")
+    def comments_on_post(self, post_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
+        """A post's comments, oldest first."""
+        ...
+
+    @read("S6a")
+    def likes_of_post(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Like]:
+        """Who likes a post."""
+        ...
+
+    @read("S6b")
+    def like_of(self, post_id: str, user_id: str) -> Like | None:
+        """Whether a user likes a post."""
+        ...
+
+    @read("S7a")
+    def followers(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Follower]:
+        """A user's followers."""
+        ...
+
+    @read("S7b")
+    def following(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Following]:
+        """Whom a user follows."""
+        ...
+
+    @read("S7c")
+    def follows(self, user_id: str, followed_id: str) -> Following | None:
+        """Whether a user follows another."""
+        ...
+
+    @read("S8a", order_by="-last_message_at")
+    def conversations(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Membership]:
+        """A user's conversations, the latest first."""
+        ...
+
+    @read("S8b")
+    def membership(self, user_id: str, conversation_id: str) -> Membership | None:
+        """A user's part in a conversation: with whom, how many messages are unread."""
+        ...
+
+    @read("S9", newest_first=True)
+    def messages(self, conversation_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Message]:
+        """The messages of a conversation, newest first."""
+        ...
+
+    @read("R1", items=AUDIENCE_MAX)
+    def audience(self, user_id: str) -> list[Subscription]:
+        """Into whose timelines a user's posts are delivered."""
+        ...
+
+    @read("R2", items=SHARDS)
+    def user_tallies(self, user_id: str) -> list[UserTally]:
+        """The parts of a counter of followers that was spread; their sum is exact."""
+        ...
+
+    @read("R3", items=SHARDS)
+    def post_tallies(self, post_id: str) -> list[PostTally]:
+        """The parts of a post's counters that were spread; their sums are exact."""
+        ...
+
+    @read("R4", order_by="begun_at")
+    def undelivered(self, limit: int = 20, cursor: Cursor | None = None) -> Page[Delivery]:
+        """The deliveries that haven't ended, oldest first. One runs, or was broken off: then ``deliver`` ends it."""
+        ...
+
+    @read("R5")
+    def deliveries_of(self, user_id: str) -> list[Delivery]:
+        """The deliveries of an author's posts that haven't ended."""
+        ...
+
+    @read("R6")
+    def subscription(self, user_id: str, reader_id: str) -> Subscription | None:
+        """Whether an author's posts are delivered into a reader's timeline."""
+        ...
+
+    # Users
+
+    @write("W1")
+    def sign_up(self, handle: Handle, name: Name, bio: str = "", user_id: Id | None = None) -> Writes[User]:
+        """A new user. Raises ValueTaken for a handle, ItemExists for an id that somebody has."""
+        user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
+        yield Create(user)
+        return user
+
+    @write("W7", attempts=30)
+    def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
+        """Follow a user: both directions and both counters, all or nothing.
+
+        Raises Refused for oneself and for whom one follows already, ItemNotFound for unknown users.
+        """
+        if user_id == followed_id:
+            raise Refused("nobody follows themselves", place="Social.follow", hint="give two users")
+        reader = yield from self._user(user_id)
+        author = yield from self._user(followed_id)
+        if (yield from self.follows.ask(user_id, followed_id)) is not None:
+            raise Refused(f"{user_id!r} follows {followed_id!r} already", place="Social.follow")
+        moment = now()
+        delivery = delivery_of(reader, author)
+        link = Following(user_id=user_id, followed_id=followed_id, since=moment, delivery=delivery)
+        yield Create(link)
+        yield Create(Follower(user_id=followed_id, follower_id=user_id, since=moment))
+        yield Update(User, user_id=user_id).set(following=Add(1))
+        yield from self._count_followers(author, user_id, 1, stored=delivery == "write")
+        if delivery == "write":
+            yield Create(Subscription(user_id=followed_id, reader_id=user_id))
+            yield from self._rewrite(followed_id, user_id, wanted=True)
+        return link
+
+    @write("W8", attempts=30)
+    def unfollow(self, user_id: str, followed_id: str) -> Writes:
+        """Stop following a user. Raises Refused for whom one doesn't follow."""
+        link = yield from self.follows.ask(user_id, followed_id)
+        if link is None:
+            raise Refused(f"{user_id!r} doesn't follow {followed_id!r}", place="Social.unfollow")
+        author = yield from self._user(followed_id)
+        yield Delete(link).only_if(delivery=link.delivery)
+        yield Delete(Follower, user_id=followed_id, follower_id=user_id)
+        yield Update(User, user_id=user_id).set(following=Add(-1))
+        yield from self._count_followers(author, user_id, -1, stored=link.delivery == "write")
+        if link.delivery == "write":
+            yield Delete(Subscription, user_id=followed_id, reader_id=user_id)
+            yield from self._rewrite(followed_id, user_id, wanted=False)
+
+    # Posts
+
+    @write("W2", attempts=30)
+    def publish(self, user_id: str, text: Text) -> Writes[Post]:
+        """A new post: counted by its author, and delivered into the timelines that are written. Raises ItemNotFound."""
+        author = yield from self._user(user_id)
+        readers: list[Subscription] = []
+        if author.audience:
+            readers = yield from self.audience.ask(user_id)
+        post = Post(user_id=user_id, text=text, shards=SHARDS if author.shards else 0)
+        yield Create(post)
+        if post.shards:
+            yield from _spread(PostTally(post_id=post.post_id, shard=0))
+        # Who begins or ends to follow with a timeline changes audience_changes: then the readers are asked for again.
+        yield (
+            Update(User, user_id=user_id)
+            .set(posts=Add(1), posts_ever=Add(1))
+            .only_if(audience_changes=author.audience_changes)
+        )
+        if readers:
+            delivery = Delivery.of(post)
+            yield Create(delivery)
+            yield Batch(Put(TimelineEntry.of(post, one.reader_id)) for one in readers)
+            yield Batch([Delete(delivery)])
+        return post
+
+    @write("W3", attempts=30)
+    def delete_post(self, post_id: str) -> Writes:
+        """Delete a post, its counters, the pointers to it, and up to 1,000 of its likes and comments; ``sweep_post``
+        removes any others. Raises ItemNotFound.
+        """
+        post = yield from self._post(post_id)
+        author = yield from self._user(post.user_id)
+        # Who likes it or comments meanwhile changes its counters: then the leftovers are asked for again. A spread
+        # counter changes too often to wait for, and has more leftovers than one sweep anyway.
+        counted = {} if post.shards else {"likes": post.likes, "comments": post.comments}
+        yield Delete(post).only_if(shards=post.shards, **counted)
+        for shard in range(post.shards):
+            yield Delete(PostTally, post_id=post_id, shard=shard)
+        yield Update(User, user_id=post.user_id).set(posts=Add(-1))
+        leftovers = yield from self._leftovers(post_id)
+        pointers: list[TimelineEntry] = []
+        if author.audience:  # a pointer that is put just now stays, and is passed over
+            readers = yield from self.audience.ask(post.user_id)
+            pointers = [TimelineEntry.of(post, one.reader_id) for one in readers]
+        yield Batch(Delete(one) for one in (*leftovers, *pointers))
+
+    @write("W4", attempts=10)
+    def comment(self, post_id: str, user_id: str, text: Text) -> Writes[Comment]:
+        """Comment on a post. Raises ItemNotFound."""
+        post = yield from self._post(post_id)
+        yield from self._user(user_id)
+        made = Comment(post_id=post_id, user_id=user_id, text=text)
+        yield Create(made)
+        yield from self._count_post(post, user_id, "comments", 1)
+        return made
+
+    @write("W5", attempts=10)
+    def like(self, post_id: str, user_id: str) -> Writes[Like]:
+        """Like a post. Raises Refused for a second time, ItemNotFound."""
+        post = yield from self._post(post_id)
+        yield from self._user(user_id)
+        if (yield from self.like_of.ask(post_id, user_id)) is not None:
+            raise Refused(f"{user_id!r} likes post {post_id!r} already", place="Social.like")
+        made = Like(post_id=post_id, user_id=user_id)
+        yield Create(made)
+        yield from self._count_post(post, user_id, "likes", 1)
+        return made
+
+    @write("W6", attempts=10)
+    def unlike(self, post_id: str, user_id: str) -> Writes:
+        """Take a like back. Raises Refused where there is none, ItemNotFound."""
+        post = yield from self._post(post_id)
+        made = yield from self.like_of.ask(post_id, user_id)
+        if made is None:
+            raise Refused(f"{user_id!r} doesn't like post {post_id!r}", place="Social.unlike")
+        yield Delete(made).only_if("attribute_exists(user_id)")
+        yield from self._count_post(post, user_id, "likes", -1)
+
+    # Messages
+
+    @write("W9", attempts=30)
+    def send_message(self, user_id: str, to_user_id: str, text: Text) -> Writes[Message]:
+        """Send a message; the first one begins the conversation of the two. Raises Refused to oneself, ItemNotFound."""
+        if user_id == to_user_id:
+            raise Refused("nobody writes to themselves", place="Social.send_message", hint="give two users")
+        yield from self._user(user_id)
+        yield from self._user(to_user_id)
+        conversation_id = conversation_of(user_id, to_user_id)
+        message = Message(conversation_id=conversation_id, user_id=user_id, text=text)
+        yield Create(message)
+        for own, other, unread in ((user_id, to_user_id, 0), (to_user_id, user_id, 1)):
+            part = yield from self.membership.ask(own, conversation_id)
+            if part is None:
+                yield Create(
+                    Membership(
+                        user_id=own,
+                        conversation_id=conversation_id,
+                        with_user_id=other,
+                        last_message_at=message.sent_at,
+                        last_text=preview_of(text),
+                        unread=unread,
+                    )
+                )
+                continue
+            changes: dict[str, Any] = {"unread": Add(unread)}
+            if message.sent_at >= part.last_message_at:  # else the other's clock is ahead, and theirs stays the last
+                changes |= {"last_message_at": message.sent_at, "last_text": preview_of(text)}
+            yield Update(part, **changes).only_if(last_message_at=part.last_message_at)
+        return message
+
+    @write("W10")
+    def mark_read(self, user_id: str, conversation_id: str) -> Writes:
+        """Nothing of a conversation is unread any more. Raises ItemNotFound."""
+        if (yield from self.membership.ask(user_id, conversation_id)) is None:
+            raise ItemNotFound(f"{user_id!r} has no conversation {conversation_id!r}", place="Social.mark_read")
+        yield Update(Membership, user_id=user_id, conversation_id=conversation_id).set(unread=0)
+
+    # What runs beside
+
+    @write("W11")
+    def deliver(self, delivery: Delivery) -> Writes[int]:
+        """End a delivery that was broken off; gives how many pointers it wrote. Again is as good as once."""
+        actions: list[Put | Delete] = []
+        if delivery.reader_id is not None:
+            posts = yield from self._posts_of(delivery.user_id)
+            subscription = yield from self.subscription.ask(delivery.user_id, delivery.reader_id)
+            entries = [TimelineEntry.of(post, delivery.reader_id) for post in posts]
+            actions = [Put(one) if subscription is not None else Delete(one) for one in entries]
+        else:
+            readers = yield from self.audience.ask(delivery.user_id)
+            entries = [one for reader in readers for one in delivery.entries(reader.reader_id)]
+            actions = [Put(one) for one in entries]
+        yield Batch(actions)
+        yield Batch([Delete(delivery)])
+        return len(actions)
+
+    @write("W12")
+    def sweep_post(self, post_id: str) -> Writes[int]:
+        """Remove up to 1,000 likes and comments that a deleted post has left; gives how many. Raises Refused for a post
+        that is there.
+        """
+        if (yield from self.post_by_id.ask(post_id)) is not None:
+            raise Refused(f"post {post_id!r} is there", place="Social.sweep_post", hint="delete it: delete_post")
+        leftovers = yield from self._leftovers(post_id)
+        yield Batch(Delete(one) for one in leftovers)
+        return len(leftovers)
+
+    @write("W13", attempts=10)
+    def gather(self, user_id: str) -> Writes[int]:
+        """Bring the number on a profile whose counter is spread up to date; gives it. Raises ItemNotFound."""
+        user = yield from self._user(user_id)
+        if not user.shards:
+            return user.followers
+        tallies = yield from self.user_tallies.ask(user_id)
+        followers = sum(one.followers for one in tallies)
+        yield Update(User, user_id=user_id).set(followers=followers).only_if(shards=user.shards)
+        return followers
+
+    @write("W14", attempts=10)
+    def gather_post(self, post_id: str) -> Writes[Post]:
+        """Bring the numbers on a post whose counters are spread up to date. Raises ItemNotFound."""
+        post = yield from self._post(post_id)
+        if not post.shards:
+            return post
+        totals = yield from self._totals(post_id)
+        yield Update(post, **totals).only_if(shards=post.shards)
+        return post.model_copy(update=totals)
+
+    # Parts of writes
+
+    def _user(self, user_id: str) -> Writes[User]:
+        user = yield from self.profile.ask(user_id)
+        if user is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")
+        return user
+
+    def _post(self, post_id: str) -> Writes[Post]:
+        post = yield from self.post_by_id.ask(post_id)
+        if post is None:
+            raise ItemNotFound(f"there is no post {post_id!r}", place="Social.post_by_id")
+        return post
+
+    def _posts_of(self, user_id: str) -> Writes[list[Post]]:
+        found: list[Post] = []
+        cursor: Cursor | None = None
+        while True:
+            page = yield from self.posts_of_user.ask(user_id, limit=1000, cursor=cursor)
+            found += page.items
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+    def _rewrite(self, author_id: str, reader_id: str, *, wanted: bool) -> Writes:
+        """All of an author's posts into a reader's timeline, or out of it, after the transaction.
+
+        What else writes these entries must have ended, or it could undo this: then the write fails, to be tried again.
+        """
+        for one in (yield from self.deliveries_of.ask(author_id)):
+            age = now() - one.begun_at
+            if one.concerns(reader_id) and age.total_seconds() < DELIVERY_SECONDS_MAX:
+                raise ConditionFailed(
+                    f"posts of {author_id!r} are being delivered", place="Social.undelivered", hint="try again soon"
+                )
+        posts = yield from self._posts_of(author_id)
+        delivery = Delivery(user_id=author_id, reader_id=reader_id)
+        entries = [TimelineEntry.of(post, reader_id) for post in posts]
+        yield Create(delivery)
+        yield Batch(Put(one) if wanted else Delete(one) for one in entries)
+        yield Batch([Delete(delivery)])
+
+    def _leftovers(self, post_id: str) -> Writes[list[Like | Comment]]:
+        likes = yield from self.likes_of_post.ask(post_id, limit=SWEEP)
+        found: list[Like | Comment] = [*likes]
+        if len(found) < SWEEP:
+            comments = yield from self.comments_on_post.ask(post_id, limit=SWEEP - len(found))
+            found += comments.items
+        return found
+
+    def _totals(self, post_id: str) -> Writes[dict[str, int]]:
+        tallies = yield from self.post_tallies.ask(post_id)
+        return {"likes": sum(one.likes for one in tallies), "comments": sum(one.comments for one in tallies)}
+
+    def _count_followers(self, author: User, who: str, by: int, *, stored: bool) -> Writes:
+        """Count a follower more or less, and a timeline more or less where the author's posts are delivered to it."""
+        changes: dict[str, Any] = {}
+        expected: dict[str, Any] = {}
+        if stored:
+            changes = {"audience": Add(by), "audience_changes": Add(1)}
+            expected = {"posts_ever": author.posts_ever}  # no post since those that become entries were read
+        if author.shards:
+            yield Update(UserTally, user_id=author.user_id, shard=shard_of(who)).set(followers=Add(by))
+            if random.randrange(GATHER_EVERY) == 0:  # noqa: S311 - to share the work, not a secret
+                tallies = yield from self.user_tallies.ask(author.user_id)
+                changes["followers"] = sum(one.followers for one in tallies) + by
+        elif by > 0 and author.followers >= USER_SPREAD_AT:
+            changes |= {"shards": SHARDS, "followers": author.followers + by}
+            expected |= {"shards": 0, "followers": author.followers}
+            yield from _spread(UserTally(user_id=author.user_id, shard=0, followers=author.followers + by))
+        else:
+            changes["followers"] = Add(by)
+            expected["shards"] = 0
+        if changes:
+            yield Update(User, user_id=author.user_id).set(**changes).only_if(**expected)
+
+    def _count_post(self, post: Post, who: str, what: str, by: int) -> Writes:
+        """Count a like or a comment more or less: on the post, or in one of its tallies."""
+        if post.shards:
+            yield Update(PostTally, post_id=post.post_id, shard=shard_of(who)).set(**{what: Add(by)})
+            if random.randrange(GATHER_EVERY) == 0:  # noqa: S311
+                totals = yield from self._totals(post.post_id)
+                totals[what] += by
+                yield Update(post, **totals).only_if(shards=post.shards)
+        elif by > 0 and post.likes + post.comments >= POST_SPREAD_AT:
+            totals = {"likes": post.likes, "comments": post.comments}
+            expected = {"shards": 0, **totals}
+            totals[what] += by
+            yield Update(post, shards=SHARDS, **totals).only_if(**expected)
+            yield from _spread(PostTally(post_id=post.post_id, shard=0, **totals))
+        else:
+            yield Update(post).set(**{what: Add(by)}).only_if(shards=0)
+
+
+def _spread(first: UserTally | PostTally) -> Writes:
+    """New tallies: the first holds what was counted until now."""
+    yield Create(first)
+    for shard in range(1, SHARDS):
+        if isinstance(first, UserTally):
+            yield Create(UserTally(user_id=first.user_id, shard=shard))
+        else:
+            yield Create(PostTally(post_id=first.post_id, shard=shard))

@@ -1,0 +1,172 @@
+"""The sample of the social network: few are followed by many, few posts are liked by many, and one reads everybody.
+
+The same number of users gives the same network each time. Popularity falls with a user's number as a power of it
+(Zipf). What is there already is left as it is, so that sampling again changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
+
+from keyplan import Create
+from keyplan.systems import Progress
+from keyplan_systems.social.bulk import add_comments, add_follows, add_likes, add_posts, add_users, parts_of
+from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import (
+    Comment,
+    Following,
+    Like,
+    Membership,
+    Message,
+    Post,
+    User,
+    conversation_of,
+    preview_of,
+)
+from keyplan_systems.social.texts import BIOS, FAMILY_NAMES, FIRST_NAMES, MESSAGES, REMARKS, post_text
+
+__all__ = ["READER", "sample", "user_id"]
+
+NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
+"""When the newest post was written."""
+READER = 7
+"""The user who follows everybody: with more than 200 users, some are delivered into the timeline."""
+POSTS_EACH = 3
+"""Posts of a user, on average."""
+STEP = 100
+
+
+def user_id(number: int) -> str:
+    """The id of sample user ``number``."""
+    return f"u_{number:04d}"
+
+
+def sample(design: Social, count: int, progress: Progress) -> int:
+    """Write a network of ``count`` users; gives how many of them are new."""
+    chance = random.Random(f"keyplan social {count}")  # noqa: S311 - a sample, and the same one each time
+    weights = list(accumulate((number + 1) ** -0.8 for number in range(count)))
+    total = 2 * count
+    progress(0, total)
+    added = add_users(design, (_user(number) for number in range(count)))
+    for numbers in parts_of(range(count), STEP):
+        add_follows(design, (link for number in numbers for link in _follows(chance, number, count, weights)))
+        progress(numbers[-1] + 1, total)
+    posts = _posts(chance, count, weights)
+    written = 0
+    for part in parts_of(posts, STEP):
+        add_posts(design, part)
+        for post in part:
+            _said(design, chance, post, count, weights)
+        written += len(part)
+        progress(count + count * written // len(posts), total)
+    _talk(design, chance, count)
+    progress(total, total)
+    return added
+
+
+def _user(number: int) -> User:
+    chance = random.Random(f"keyplan social user {number}")  # noqa: S311
+    first, last = chance.choice(FIRST_NAMES), chance.choice(FAMILY_NAMES)
+    return User(
+        user_id=user_id(number),
+        handle=f"{first}.{last}.{number}",
+        name=f"{first.title()} {last.title()}",
+        bio=chance.choice(BIOS),
+        joined_at=NEWEST - timedelta(days=400 + chance.randrange(800), minutes=number),
+    )
+
+
+def _chosen(chance: random.Random, weights: Sequence[float], number: int) -> list[int]:
+    """Some users, the popular ones likelier; each once."""
+    return list(dict.fromkeys(chance.choices(range(len(weights)), cum_weights=weights, k=number)))
+
+
+def _follows(chance: random.Random, number: int, count: int, weights: Sequence[float]) -> Iterator[Following]:
+    if number == READER:
+        followed = [*range(count)]
+        chance.shuffle(followed)
+    else:
+        followed = _chosen(chance, weights, min(count, int(3 * chance.paretovariate(1.2))))
+    since = NEWEST - timedelta(days=300 + chance.randrange(100))
+    for other in followed:
+        if other != number:
+            yield Following(user_id=user_id(number), followed_id=user_id(other), since=since)
+
+
+def _posts(chance: random.Random, count: int, weights: Sequence[float]) -> list[Post]:
+    """Posts of a year, oldest first; the popular write more. No two ids are the same."""
+    authors = chance.choices(range(count), cum_weights=weights, k=count * POSTS_EACH)
+    minutes = sorted((chance.randrange(365 * 24 * 60) for _ in authors), reverse=True)
+    return [
+        Post(
+            post_id=_id(f"post {count} {place}"),
+            user_id=user_id(author),
+            text=post_text(chance),
+            created_at=NEWEST - timedelta(minutes=ago),
+        )
+        for place, (author, ago) in enumerate(zip(authors, minutes, strict=True))
+    ]
+
+
+def _said(design: Social, chance: random.Random, post: Post, count: int, weights: Sequence[float]) -> None:
+    """Likes and comments on a post: most get few, some very many."""
+    likes = min(count // 2, int(chance.paretovariate(0.9)) - 1)
+    names = [user_id(number) for number in _chosen(chance, weights, likes)]
+    later = [post.created_at + timedelta(minutes=1 + chance.randrange(3000)) for _ in names]
+    add_likes(
+        design,
+        post,
+        [Like(post_id=post.post_id, user_id=who, liked_at=at) for who, at in zip(names, later, strict=True)],
+    )
+    comments = [
+        Comment(
+            comment_id=_id(f"comment {post.post_id} {place}"),
+            post_id=post.post_id,
+            user_id=user_id(chance.randrange(count)),
+            text=chance.choice(REMARKS),
+            created_at=post.created_at + timedelta(minutes=5 + 40 * place),
+        )
+        for place in range(min(12, int(chance.paretovariate(1.1)) - 1))
+    ]
+    add_comments(design, post, comments)
+
+
+def _talk(design: Social, chance: random.Random, count: int) -> None:
+    """A few conversations, as sending their messages would have left them."""
+    for number in range(min(count - 1, 12)):
+        pair = user_id(number), user_id(chance.randrange(number + 1, count))
+        name = conversation_of(*pair)
+        began = NEWEST - timedelta(hours=1 + 7 * number)
+        messages = [
+            Message(
+                message_id=_id(f"message {name} {place}"),
+                conversation_id=name,
+                user_id=pair[place % 2],
+                text=chance.choice(MESSAGES),
+                sent_at=began + timedelta(minutes=3 * place),
+            )
+            for place in range(chance.randrange(1, 6))
+        ]
+        if design.membership(pair[0], name) is None:
+            parts = [_part(own, other, messages) for own, other in (pair, pair[::-1])]
+            design.transact([Create(one) for one in (*messages, *parts)])
+
+
+def _part(own: str, other: str, messages: Sequence[Message]) -> Membership:
+    """A user's part in a conversation. Who answers has read what came before."""
+    return Membership(
+        user_id=own,
+        conversation_id=messages[-1].conversation_id,
+        with_user_id=other,
+        last_message_at=messages[-1].sent_at,
+        last_text=preview_of(messages[-1].text),
+        unread=int(messages[-1].user_id != own),
+    )
+
+
+def _id(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
