@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Through, read
-from keyplan.client.explain import explain
 from keyplan.errors import DesignError
+from keyplan.explain.explanation import explain
 from keyplan.testing import verify
 from tests.client.support import record
 from tests.design.refused import told

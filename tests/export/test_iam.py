@@ -13,11 +13,11 @@ from cfnlint.api import lint  # type: ignore[import-untyped]
 from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
-from keyplan.client.rehearsals import WriteCode
 from keyplan.engine import Engine
 from keyplan.errors import KeyplanError
+from keyplan.explain.rehearsals import WriteCode
 from keyplan.export.iam import Place, policy
-from tests.client.test_explain import CALLS
+from tests.explain.test_explain import CALLS
 from tests.export.designs import NAMES, design
 from tests.web.library import Library
 

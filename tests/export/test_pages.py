@@ -7,7 +7,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from keyplan.client.explain import explain_all
+from keyplan.explain.explanation import explain_all
 from keyplan.export.markdown import Row, design_page
 from keyplan.export.mermaid import flowchart
 from tests.export.designs import NAMES, design

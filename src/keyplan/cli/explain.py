@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from keyplan.cli.explained import Explained
-    from keyplan.client.explain import Explanation
+    from keyplan.explain.explanation import Explanation
 
 __all__ = ["command"]
 

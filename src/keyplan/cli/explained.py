@@ -1,7 +1,7 @@
 """What ``keyplan explain`` tells: an explanation with what a typical call takes; as data, and as Markdown.
 
-How it looks in a terminal is in ``explain.py``; the requests are explained in ``keyplan.client.explain``, and what they
-take is reckoned in ``keyplan.cost``.
+How it looks in a terminal is in ``explain.py``; the requests are explained in ``keyplan.explain``, and what they take
+is estimated in ``keyplan.cost``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.client.explain import Explanation, explain, explain_all
 from keyplan.cost.estimate import PatternEstimate, estimate, estimate_pattern
+from keyplan.explain.explanation import Explanation, explain, explain_all
 from keyplan.export.markdown import Row, cell, code, markdown_table, pattern_table
 from keyplan.opening import Design
 from keyplan.web.answers import pretty

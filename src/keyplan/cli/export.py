@@ -151,7 +151,7 @@ def _rows(found: Found) -> list[Row]:
 
 
 def _writes(found: Found) -> dict[str, tuple[str, ...]]:
-    from keyplan.client.rehearsals import WriteCode
+    from keyplan.explain.rehearsals import WriteCode
 
     compiled = found.design.compiled
     return {name: WriteCode(compiled, found.design, write).rights for name, write in compiled.writes.items()}

@@ -1,7 +1,7 @@
 """A REST API made from any design, with its OpenAPI document and a page to look at it. Needs the extra ``web``.
 
 ``uvicorn``, or any ASGI server, runs what ``app`` gives. What a pattern asks is explained in
-``keyplan.client.explain``; nothing here knows how a pattern is carried out.
+``keyplan.explain``; nothing here knows how a pattern is carried out.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan._version import __version__
-from keyplan.client.explain import Explanation, explain
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind
 from keyplan.design.shapes import ShapeKind
+from keyplan.explain.explanation import Explanation, explain
 from keyplan.web.arguments import BOUNDS, takes_many
 from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schema, Schemas

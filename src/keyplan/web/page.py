@@ -9,7 +9,7 @@ import re
 from html import escape
 
 from keyplan._version import __version__
-from keyplan.client.explain import Explanation, explain
+from keyplan.explain.explanation import Explanation, explain
 from keyplan.opening import Design
 from keyplan.web.answers import pretty
 from keyplan.web.forms import fields

@@ -1,7 +1,7 @@
 """Plans for arguments that aren't known: their keys hold ``{author_id}`` where a value would stand.
 
 A symbolic plan is carried out by the same readers as any other, so what it asks is what a call asks. Explanations are
-made of it in ``explain.py``; nothing is ever sent.
+made of it in ``explanation.py``; nothing is ever sent.
 """
 
 from __future__ import annotations

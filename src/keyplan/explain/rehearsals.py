@@ -1,6 +1,6 @@
 """Conversations run without a store: what they ask when nothing is there, and what a write's code says that it does.
 
-Reads are explained in ``explain.py``. A write asks and decides by what it finds, so all that is told of it is what it
+Reads are explained in ``explanation.py``. A write asks and decides by what it finds, so all that is told of it is what it
 asks on an empty table, and what its code mentions.
 """
 
@@ -19,10 +19,10 @@ from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.reads import Target
 from keyplan.client.verbs import Verbs
-from keyplan.client.wording import listed
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.model import CompiledDesign, WritePattern, entities_in
 from keyplan.errors import AnswerError, KeyplanError, RequestError
+from keyplan.explain.wording import listed
 
 __all__ = ["WriteCode", "asked_of", "nothing", "rehearsal"]
 

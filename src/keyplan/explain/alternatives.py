@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.client.wording import key_names
 from keyplan.design.compiler import keys_considered
 from keyplan.design.keys import CompiledKey
 from keyplan.design.matching import Miss
 from keyplan.design.model import CompiledDesign
 from keyplan.design.plans import ClaimPlan, GetPlan, KeyMatch, QueryPlan, ReadPattern, ThroughPlan
 from keyplan.design.shapes import ShapeKind
+from keyplan.explain.wording import key_names
 
 __all__ = ["Alternative", "alternatives"]
 

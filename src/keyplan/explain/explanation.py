@@ -11,15 +11,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from keyplan.client.alternatives import Alternative, alternatives
 from keyplan.client.answers import Answer, first_of
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import Target, batch_entities, get_item
-from keyplan.client.rehearsals import WriteCode, asked_of, nothing, rehearsal
-from keyplan.client.symbolic import Symbol, Symbols, symbolic_arguments
-from keyplan.client.wording import (
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.shapes import ShapeKind
+from keyplan.explain.alternatives import Alternative, alternatives
+from keyplan.explain.rehearsals import WriteCode, asked_of, nothing, rehearsal
+from keyplan.explain.symbolic import Symbol, Symbols, symbolic_arguments
+from keyplan.explain.wording import (
     conditions,
     consistent,
     direction,
@@ -29,9 +32,6 @@ from keyplan.client.wording import (
     key_names,
     proof,
 )
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.shapes import ShapeKind
 
 __all__ = ["Explanation", "explain", "explain_all"]
 

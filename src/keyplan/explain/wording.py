@@ -1,6 +1,6 @@
 """Plans and requests in words: the key condition with names and values in it, the order, and the proof in a sentence.
 
-What is asked is found in ``explain.py``; nothing here runs anything.
+What is asked is found in ``explanation.py``; nothing here runs anything.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import pytest
 
 from keyplan import Design
 from keyplan.client.conversations import Request
-from keyplan.client.explain import Explanation, explain, explain_all
 from keyplan.errors import AnswerError, ArgumentError, KeyFieldError, UnknownPattern
+from keyplan.explain.explanation import Explanation, explain, explain_all
 from keyplan_systems.cms import Cms
 from tests.contract.design import Everything
 from tests.web.library import Library

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.client.explain import explain, explain_all
 from keyplan.design.plans import ScanPlan, ThroughPlan
 from keyplan.design.shapes import ShapeKind
+from keyplan.explain.explanation import explain, explain_all
 from tests.export.designs import NAMES, design
 from tests.web.library import Library
 
