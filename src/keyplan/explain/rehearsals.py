@@ -1,7 +1,7 @@
 """Conversations run without a store: what they ask when nothing is there, and what a write's code says that it does.
 
-Reads are explained in ``explanation.py``. A write asks and decides by what it finds, so all that is told of it is what it
-asks on an empty table, and what its code mentions.
+Reads are explained in ``explanation.py``. A write asks and decides by what it finds, so all that is told of it is what
+it asks on an empty table, and what its code mentions.
 """
 
 from __future__ import annotations
