@@ -19,7 +19,7 @@ def written_files(suffix: str = "", below: Path = ROOT) -> Iterator[Path]:
             hidden = path.name.startswith(".") and path.name != ".ci"
             if not hidden and path.name not in LEFT_OUT and not path.name.endswith(".egg-info"):
                 yield from written_files(suffix, path)
-        elif path.name.endswith(suffix):
+        elif path.name.endswith(suffix) and path.name != ".git":  # a file in a second working tree
             yield path
 
 

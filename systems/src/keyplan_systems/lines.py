@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from keyplan.errors import RequestError, StoreError
+from keyplan.systems import Progress
 
-__all__ = ["LINE_BYTES_MAX", "Lines", "Tell", "count_lines", "readable"]
+__all__ = ["LINE_BYTES_MAX", "Lines", "Steps", "Tell", "count_lines", "readable"]
 
 LINE_BYTES_MAX = 100_000
 """Longer lines are told and left out. csv's own limit for one field is 131,072 characters."""
 CHUNK_BYTES = 1 << 20
+STEP_LINES = 20
+"""Progress is told once in so many lines."""
 
 Tell = Callable[[int, str, str | None], None]
 """Told of what can't be read: the line, what is wrong, and what to do."""
@@ -97,3 +100,26 @@ class Lines:
     def _to_the_end(self, line: bytes) -> None:
         while line and not line.endswith(b"\n"):
             line = self._file.readline(LINE_BYTES_MAX)
+
+
+class Steps:
+    """Progress over several files, in lines."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._before = 0
+        self._next = STEP_LINES
+        progress(0, total)
+
+    def at(self, line: int) -> None:
+        """So many lines of the file are done."""
+        if line >= self._next:
+            self._next = line + STEP_LINES
+            self._progress(min(self._before + line, self._total), self._total)
+
+    def done(self, lines: int) -> None:
+        """The file is done: it had so many lines."""
+        self._before += lines
+        self._next = STEP_LINES
+        self._progress(min(self._before, self._total), self._total)

@@ -45,6 +45,7 @@ from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
 from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
 from keyplan_systems.blog.words import excerpt_from, slug_from, tag_from, word_count
 from keyplan_systems.posts import stable_id
+from keyplan_systems.sampling import in_steps, zipf
 from keyplan_systems.texts import Subject
 
 __all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
@@ -79,11 +80,11 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
         _write_users(design, range(start, min(start + USERS_AT_ONCE, people)))
         progress(start, total)
     _write_messages(design)
-    written = 0
-    for start in range(0, count, BLOCK):
-        numbers = range(start, min(start + BLOCK, count))
-        written += _write_block(design, [whole_post(number) for number in numbers])
-        progress(people + numbers.stop, total)
+
+    def write(numbers: range) -> int:
+        return _write_block(design, [whole_post(number) for number in numbers])
+
+    written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
     return written
@@ -269,7 +270,7 @@ def _block(block: int) -> tuple[list[int], frozenset[str]]:
     chance = random.Random(f"keyplan blog block {block}")  # noqa: S311 - a sample, and the same one each time
     users = users_for(block * BLOCK)
     authors = [1, *range(3, USERS_MIN), *range(15, users, AUTHORS_SHARE)]
-    chosen = chance.choices(authors, _zipf(len(authors)), k=BLOCK_AUTHORS)
+    chosen = chance.choices(authors, zipf(len(authors)), k=BLOCK_AUTHORS)
     first = [subject.tags[0] for subject in SUBJECTS]
     others = sorted({tag for subject in SUBJECTS for tag in subject.tags[1:]} | {*GENERAL_TAGS})
     tags = {tag_from(tag) for tag in (*first, *chance.sample(others, BLOCK_TAGS - len(first)))}
@@ -294,10 +295,6 @@ def _readers(chance: random.Random, post_id: str, out: datetime, users: int) -> 
         reader = sample_user(number).user_id
         found.append(PostImpression(post_id=post_id, user_id=reader, at=at, liked=chance.random() < 0.4, stars=stars))
     return found
-
-
-def _zipf(count: int) -> list[float]:
-    return [1 / rank for rank in range(1, count + 1)]
 
 
 # Writing a block

@@ -16,6 +16,7 @@ from keyplan import Put
 from keyplan.systems import Progress
 from keyplan_systems.cms.design import Article, ArticleVersion, Cms, Status, TagArticle, word_count
 from keyplan_systems.posts import stable_id
+from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
 __all__ = ["AUTHORS", "Whole", "sample", "whole_article"]
@@ -45,18 +46,16 @@ def sample(design: Cms, count: int, progress: Progress) -> int:
     An article's versions and tags go before it: if the sample is interrupted, the next one finds it missing and writes
     it whole.
     """
-    written = 0
+
+    def write(numbers: range) -> int:
+        wholes = [whole_article(number) for number in numbers]
+        new = not_there(design, wholes, lambda whole: whole.article, "article_id")
+        design.batch(Put(item) for whole in new for item in (*whole.versions, *whole.tags))
+        design.batch(Put(whole.article) for whole in new)
+        return len(new)
+
     progress(0, count)
-    for start in range(0, count, STEP):
-        part = [whole_article(number) for number in range(start, min(start + STEP, count))]
-        keys = [{"article_id": one.article.article_id} for one in part]
-        there = design.get_many(Article, keys, consistent=True)
-        new = [one for one, found in zip(part, there, strict=True) if found is None]
-        design.batch(Put(item) for one in new for item in (*one.versions, *one.tags))
-        design.batch(Put(one.article) for one in new)
-        written += len(new)
-        progress(start + len(part), count)
-    return written
+    return in_steps(count, STEP, write, progress)
 
 
 def whole_article(number: int) -> Whole:
@@ -65,9 +64,9 @@ def whole_article(number: int) -> Whole:
     made = NEWEST - timedelta(hours=number * HOURS_BETWEEN % HOURS_IN_ALL, minutes=chance.randrange(600))
     subject = chance.choices(SUBJECTS, weights=(9, 5, 4, 2))[0]
     status: Status = chance.choices(("published", "draft", "archived"), weights=(83, 10, 7))[0]
-    drafts = chance.choice((0, 1, 1, 2, 3)) if status == "draft" else chance.choices(range(1, 7), _zipf(6))[0]
+    drafts = chance.choice((0, 1, 1, 2, 3)) if status == "draft" else chance.choices(range(1, 7), zipf(6))[0]
     text = manuscript(chance, subject, number, drafts)
-    author = chance.choices(AUTHORS, _zipf(len(AUTHORS)))[0]
+    author = chance.choices(AUTHORS, zipf(len(AUTHORS)))[0]
     article_id = stable_id(f"sample/{number}", made)
     versions = _versions(chance, article_id, author, made, text.bodies)
     moments = [made, *(version.created_at for version in versions)]
@@ -115,8 +114,4 @@ def _versions(
 def _tags(chance: random.Random, subject: Subject) -> set[str]:
     """The subject's first tag, and some others: the earlier in its list, the likelier (Zipf)."""
     more = (*subject.tags[1:], *GENERAL_TAGS)
-    return {subject.tags[0], *chance.choices(more, _zipf(len(more)), k=chance.randrange(1, 6))}
-
-
-def _zipf(count: int) -> list[float]:
-    return [1 / rank for rank in range(1, count + 1)]
+    return {subject.tags[0], *chance.choices(more, zipf(len(more)), k=chance.randrange(1, 6))}

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from keyplan import Create, Delete, Put, Update
 from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
-from keyplan_systems.lines import count_lines, readable
+from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.papers.csl import read_csl
 from keyplan_systems.papers.design import (
     AUTHORS_MAX,
@@ -35,8 +35,6 @@ __all__ = ["load"]
 
 BIBTEX = (".bib", ".bibtex")
 CSL = (".json", ".jsonl")
-STEP = 20
-"""Entries after which progress is told."""
 ATTEMPTS = 5
 """How often a paper is updated that others change at the same moment."""
 REMEMBERED_MAX = 200_000
@@ -53,17 +51,14 @@ def load(design: Papers, path: Path, progress: Progress) -> LoadReport:
     files = _files(path)
     with readable(path):
         counts = [count_lines(one) for one in files]
-        done, total = 0, sum(counts)
-        progress(0, total)
+        steps = Steps(progress, sum(counts))
         met: set[str] = set()
         for file, lines in zip(files, counts, strict=True):
             loading = _Loading(design, file, report, met)
-            for number, found in enumerate(_read(file, files), 1):
+            for found in _read(file, files):
                 loading.take(found)
-                if number % STEP == 0:
-                    progress(min(done + found.line, total), total)
-            done += lines
-            progress(min(done, total), total)
+                steps.at(found.line)
+            steps.done(lines)
     return report
 
 

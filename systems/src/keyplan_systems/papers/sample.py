@@ -7,7 +7,6 @@ changes nothing, not even what was published since.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -15,6 +14,7 @@ from functools import cache
 from keyplan import Put
 from keyplan.systems import Progress
 from keyplan_systems.papers.design import Author, Membership, Paper, Papers, PaperTopic, PaperVersion, Role, Status
+from keyplan_systems.sampling import in_steps, not_there, zipf
 
 __all__ = ["NEWEST", "WholePaper", "authors", "sample", "whole_paper"]
 
@@ -73,20 +73,17 @@ def sample(design: Papers, count: int, progress: Progress) -> int:
     What belongs to a paper goes before it: if the sample is interrupted, the next one finds it missing and writes it
     whole.
     """
-    written = 0
+
+    def write(numbers: range) -> int:
+        wholes = [whole_paper(number) for number in numbers]
+        new = not_there(design, wholes, lambda whole: whole.paper, "paper_id")
+        design.batch(Put(item) for whole in new for item in (*whole.members, *whole.topics, *whole.versions))
+        design.batch(Put(whole.paper) for whole in new)
+        return len(new)
+
     progress(0, count)
-    profiles = authors()
-    there = design.get_many(Author, [{"handle": one.handle} for one in profiles], consistent=True)
-    design.batch(Put(one) for one, found in zip(profiles, there, strict=True) if found is None)
-    for start in range(0, count, STEP):
-        part = [whole_paper(number) for number in range(start, min(start + STEP, count))]
-        found = design.get_many(Paper, [{"paper_id": one.paper.paper_id} for one in part], consistent=True)
-        new = [one for one, before in zip(part, found, strict=True) if before is None]
-        design.batch(Put(item) for one in new for item in (*one.members, *one.topics, *one.versions))
-        design.batch(Put(one.paper) for one in new)
-        written += len(new)
-        progress(start + len(part), count)
-    return written
+    design.batch(map(Put, not_there(design, authors(), lambda author: author, "handle")))
+    return in_steps(count, STEP, write, progress)
 
 
 @cache
@@ -113,7 +110,7 @@ def whole_paper(number: int) -> WholePaper:
         " ".join(chance.sample(SENTENCES, chance.randrange(4, 8)))
         for _ in range(chance.choices((1, 2, 3, 5), (6, 3, 2, 1))[0])
     ]
-    carried = set(chance.choices(TOPICS, _zipf(len(TOPICS)), k=chance.randrange(4)))
+    carried = set(chance.choices(TOPICS, zipf(len(TOPICS)), k=chance.randrange(4)))
     paper = Paper(
         paper_id=f"wp-{number:04d}",
         title=title,
@@ -135,7 +132,7 @@ def whole_paper(number: int) -> WholePaper:
 
 
 def _members(chance: random.Random, paper: Paper) -> list[Membership]:
-    people = dict.fromkeys(chance.choices(authors(), _zipf(AUTHORS), k=chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]))
+    people = dict.fromkeys(chance.choices(authors(), zipf(AUTHORS), k=chance.choices((1, 2, 3, 5), (4, 4, 2, 1))[0]))
     found: list[Membership] = []
     for position, author in enumerate(people, 1):
         role: Role = "author" if position == 1 or chance.random() < 0.8 else "contributor"
@@ -171,7 +168,3 @@ def _replaced(paper: Paper, at: int, text: str, added: datetime, *, was_draft: b
 def _version(status: Status, at: int, *, was_draft: bool) -> str:
     """The name of revision ``at`` + 1: drafts are 0.1, 0.2 and so on, what was published 1.0, 1.1."""
     return f"0.{at + 1}" if status == "draft" or was_draft else f"1.{at}"
-
-
-def _zipf(count: int) -> Sequence[float]:
-    return [1 / rank for rank in range(1, count + 1)]

@@ -22,7 +22,7 @@ from pydantic import ValidationError
 from keyplan import Create, Put
 from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
-from keyplan_systems.lines import count_lines, readable
+from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.shop.design import (
     LINES_MAX,
     Order,
@@ -43,8 +43,6 @@ __all__ = ["load"]
 PRODUCTS = "products.csv"
 ORDERS = "orders.csv"
 PRICE = ("price", "price_cents")
-STEP_ROWS = 100
-"""Rows after which progress is told."""
 REMEMBERED_MAX = 20_000
 """Products and users of which it is remembered that they are there."""
 STATUSES: dict[str, OrderStatus] = {one: one for one in get_args(OrderStatus)}
@@ -68,7 +66,7 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
     files = _files(path)
     with readable(path):
         counts = [count_lines(one) for one in files]
-        steps = _Steps(progress, sum(counts))
+        steps = Steps(progress, sum(counts))
         for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
             steps.done(lines)
@@ -86,26 +84,6 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-class _Steps:
-    """Progress over all files, in lines."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._before = 0
-        progress(0, total)
-
-    def at(self, line: int) -> None:
-        """So many lines of the file are done."""
-        if line % STEP_ROWS == 0:
-            self._progress(min(self._before + line, self._total), self._total)
-
-    def done(self, lines: int) -> None:
-        """The file is done."""
-        self._before += lines
-        self._progress(min(self._before, self._total), self._total)
-
-
 @dataclass
 class _Loading:
     """The loading of one file."""
@@ -113,7 +91,7 @@ class _Loading:
     design: Shop
     path: Path
     report: LoadReport
-    steps: _Steps
+    steps: Steps
     merchants: dict[str, str] = field(default_factory=dict[str, str])
     """The merchant of each product that was met."""
     users: dict[str, None] = field(default_factory=dict[str, None])

@@ -7,13 +7,14 @@ is left as it is, so sampling again changes nothing, not even what was sold sinc
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
 from keyplan import Create, Put
 from keyplan.systems import Progress
+from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.shop.design import (
     Order,
     OrderEvent,
@@ -71,22 +72,18 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     An order's lines and events go before its header: if the sample is interrupted, the next one finds the header
     missing and writes the order whole.
     """
-    written = 0
+
+    def write(numbers: range) -> int:
+        wholes = [whole_order(number) for number in numbers]
+        new = not_there(design, wholes, lambda whole: whole.order, "user_id", "created_at", "order_id")
+        design.batch(Put(item) for whole in new for item in (*whole.lines, *whole.events))
+        design.transact(Create(item) for whole in new for item in (whole.order, whole.payment))
+        return len(new)
+
     progress(0, count)
     _write_products(design)
     _write_users(design)
-    for start in range(0, count, STEP):
-        part = [whole_order(number) for number in range(start, min(start + STEP, count))]
-        keys = [
-            {"user_id": one.order.user_id, "created_at": one.order.created_at, "order_id": one.order.order_id}
-            for one in part
-        ]
-        there = design.get_many(Order, keys, consistent=True)
-        new = [one for one, found in zip(part, there, strict=True) if found is None]
-        design.batch(Put(item) for one in new for item in (*one.lines, *one.events))
-        design.transact(Create(item) for one in new for item in (one.order, one.payment))
-        written += len(new)
-        progress(start + len(part), count)
+    written = in_steps(count, STEP, write, progress)
     design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER))
     return written
 
@@ -148,7 +145,7 @@ def related() -> Iterator[Related]:
     for product in products():
         chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - see above
         others = [one for one in _of_merchant(product.merchant_id) if one is not product]
-        for other in dict.fromkeys(chance.choices(others, _zipf(len(others)), k=chance.randrange(1, 6))):
+        for other in dict.fromkeys(chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))):
             yield Related(product_id=product.product_id, related_id=other.product_id)
 
 
@@ -158,9 +155,9 @@ def whole_order(number: int) -> WholeOrder:
     at = NEWEST - timedelta(minutes=number * 23, seconds=chance.randrange(60))
     merchant = chance.choices([one[0] for one in CATALOGUE], [one[1] for one in CATALOGUE])[0]
     theirs = _of_merchant(merchant)
-    picked = dict.fromkeys(chance.choices(theirs, _zipf(len(theirs)), k=chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]))
+    picked = dict.fromkeys(chance.choices(theirs, zipf(len(theirs)), k=chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]))
     wanted = [(one, chance.choices((1, 2, 6), (8, 3, 1))[0]) for one in sorted(picked, key=lambda one: one.product_id)]
-    buyer = chance.choices(users(), _zipf(USERS))[0]
+    buyer = chance.choices(users(), zipf(USERS))[0]
     order, lines, due = placed(buyer.user_id, wanted, f"o-{number:06d}", at)
     status, payment_status = _status(chance, number)
     order = order.model_copy(update={"status": status})
@@ -205,7 +202,3 @@ def _readings(count: int) -> Iterator[Reading]:
 @cache
 def _of_merchant(merchant: str) -> tuple[Product, ...]:
     return tuple(product for product in products() if product.merchant_id == merchant)
-
-
-def _zipf(count: int) -> Sequence[float]:
-    return [1 / rank for rank in range(1, count + 1)]

@@ -1,0 +1,41 @@
+"""What samples share: writing in steps, leaving out what is there already, choosing a few far more often than others.
+
+What a sample consists of is each system's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from keyplan import Design, Entity
+from keyplan.systems import Progress
+
+__all__ = ["in_steps", "not_there", "zipf"]
+
+W = TypeVar("W")
+
+
+def in_steps(count: int, step: int, write: Callable[[range], int], progress: Progress) -> int:
+    """Write numbers 0 to ``count``, ``step`` of them at a time; gives the sum of what each call wrote."""
+    written = 0
+    for start in range(0, count, step):
+        numbers = range(start, min(start + step, count))
+        written += write(numbers)
+        progress(numbers.stop, count)
+    return written
+
+
+def not_there(design: Design, wholes: Sequence[W], main: Callable[[W], Entity], *fields: str) -> list[W]:
+    """Those whose main item isn't stored; ``fields`` are those of its key."""
+    if not wholes:
+        return []
+    items = [main(whole) for whole in wholes]
+    keys = [{name: getattr(item, name) for name in fields} for item in items]
+    stored = design.get_many(type(items[0]), keys, consistent=True)
+    return [whole for whole, before in zip(wholes, stored, strict=True) if before is None]
+
+
+def zipf(count: int) -> list[float]:
+    """Weights for ``random.choices``: the second is chosen half as often as the first, the third a third as often."""
+    return [1 / rank for rank in range(1, count + 1)]
