@@ -12,7 +12,7 @@ from keyplan.engine import Engine
 from keyplan.engine.actions import ACTIONS
 from keyplan.errors import DynamoDBError
 from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from tests.engine.support import answer, create, put, s
 
 names = st.sampled_from(["orders", "ByG", "pk", "sk", "g", "h", "x", "#n", ":v", "ab", "arn:aws:x:table/orders"])
@@ -46,6 +46,8 @@ def requests(shape: Shape) -> st.SearchStrategy[Any]:
             right = texts
         case Whole():
             right = st.integers(-1, 5)
+        case Real():
+            right = st.one_of(st.integers(-1, 2**40), st.floats())
         case Flag():
             right = st.booleans()
         case Value():

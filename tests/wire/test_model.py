@@ -8,7 +8,7 @@ import pytest
 
 from keyplan.wire.errors import ValidationException
 from keyplan.wire.operations import NOT_THERE, OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 
 session = pytest.importorskip("botocore.session")
 SERVICE = session.get_session().get_service_model("dynamodb")
@@ -23,6 +23,8 @@ def kinds(shape: Shape) -> set[str]:
             return {"string"}
         case Whole():
             return {"integer", "long"}
+        case Real():
+            return {"timestamp", "double", "float"}
         case Flag():
             return {"boolean"}
         case Value() | Structure():

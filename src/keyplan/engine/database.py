@@ -97,6 +97,11 @@ class Database:
         self.refresh()
         return self._tables.get(plain_name(name))
 
+    def all_tables(self) -> list[Table]:
+        """Every table, fresh from the catalogue and by name."""
+        self.refresh()
+        return list(self._tables.values())
+
     def refresh(self) -> bool:
         """Read the catalogue again; whether it differs. Tables that didn't change keep their compiled form."""
         before = self._tables

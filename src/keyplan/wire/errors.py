@@ -42,6 +42,108 @@ class TableNotFoundException(DynamoDBError):
     type = "TableNotFoundException"
 
 
+class PolicyNotFoundException(DynamoDBError):
+    """The resource has no such policy."""
+
+    type = "PolicyNotFoundException"
+
+
+class GlobalTableNotFoundException(DynamoDBError):
+    """There is no such global table (version 2017.11.29)."""
+
+    type = "GlobalTableNotFoundException"
+
+
+class GlobalTableAlreadyExistsException(DynamoDBError):
+    """There is such a global table already."""
+
+    type = "GlobalTableAlreadyExistsException"
+
+
+class ReplicaAlreadyExistsException(DynamoDBError):
+    """The region has a replica already."""
+
+    type = "ReplicaAlreadyExistsException"
+
+
+class ReplicaNotFoundException(DynamoDBError):
+    """The region has no replica."""
+
+    type = "ReplicaNotFoundException"
+
+
+class TableAlreadyExistsException(DynamoDBError):
+    """There is such a table already: what restores say."""
+
+    type = "TableAlreadyExistsException"
+
+
+class TableInUseException(DynamoDBError):
+    """A table of this name is being restored."""
+
+    type = "TableInUseException"
+
+
+class BackupNotFoundException(DynamoDBError):
+    """There is no such backup."""
+
+    type = "BackupNotFoundException"
+
+
+class BackupInUseException(DynamoDBError):
+    """The backup is being restored from."""
+
+    type = "BackupInUseException"
+
+
+class ContinuousBackupsUnavailableException(DynamoDBError):
+    """Backups are not yet enabled for the table."""
+
+    type = "ContinuousBackupsUnavailableException"
+
+
+class PointInTimeRecoveryUnavailableException(DynamoDBError):
+    """The table keeps no history."""
+
+    type = "PointInTimeRecoveryUnavailableException"
+
+
+class InvalidRestoreTimeException(DynamoDBError):
+    """The moment to restore is outside of what the history covers."""
+
+    type = "InvalidRestoreTimeException"
+
+
+class InvalidExportTimeException(DynamoDBError):
+    """The moment to export is outside of what the history covers."""
+
+    type = "InvalidExportTimeException"
+
+
+class ExportNotFoundException(DynamoDBError):
+    """There is no such export."""
+
+    type = "ExportNotFoundException"
+
+
+class ExportConflictException(DynamoDBError):
+    """A ClientToken was used again with another export."""
+
+    type = "ExportConflictException"
+
+
+class ImportNotFoundException(DynamoDBError):
+    """There is no such import."""
+
+    type = "ImportNotFoundException"
+
+
+class ImportConflictException(DynamoDBError):
+    """A ClientToken was used again with another import."""
+
+    type = "ImportConflictException"
+
+
 class ResourceInUseException(DynamoDBError):
     """The table exists already, or is being changed."""
 

@@ -46,6 +46,8 @@ TABLE_UNITS_MAX = 40_000
 """The same of one table or global index, provisioned or on demand."""
 
 TAGS_MAX = 50
+POLICY_BYTES_MAX = 20 * KIB_BYTES
+"""A resource-based policy, white space included."""
 ARN_MAX = 1283
 
 TABLE_NAME_MIN = 3

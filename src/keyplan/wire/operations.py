@@ -12,11 +12,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.wire import limits
+from keyplan.wire import administration, limits
 from keyplan.wire.errors import UnknownOperationException, ValidationException, one_or_more
+from keyplan.wire.members import (
+    ARN,
+    ATTRIBUTES,
+    FLAG,
+    GLOBAL_INDEX,
+    INDEX_NAME,
+    INDEX_UPDATE,
+    ITEM,
+    KEY_SCHEMA,
+    LOCAL_INDEX,
+    NAMES,
+    PLACEHOLDERS,
+    RETURN_CONSUMED,
+    RETURN_METRICS,
+    RETURN_ON_FAILURE,
+    RETURN_VALUES,
+    SELECT,
+    TABLE_NAME,
+    TABLE_SETTINGS,
+    TAGS,
+    TEXT,
+)
 from keyplan.wire.shapes import (
     Check,
-    Flag,
     ListOf,
     MapOf,
     Shape,
@@ -30,68 +51,6 @@ from keyplan.wire.shapes import (
 )
 
 Kind = Literal["table", "read", "write"]
-
-TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True)
-INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
-KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
-TEXT = Text()
-FLAG = Flag()
-ITEM = MapOf(Value())
-
-RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
-RETURN_METRICS = Text(enum=("SIZE", "NONE"))
-RETURN_VALUES = Text(enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
-RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
-SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
-BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
-TABLE_CLASS = Text(enum=("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
-
-NAMES: dict[str, Shape] = {"ExpressionAttributeNames": MapOf(TEXT)}
-PLACEHOLDERS: dict[str, Shape] = {**NAMES, "ExpressionAttributeValues": MapOf(Value())}
-
-THROUGHPUT = structure({"ReadCapacityUnits": Whole(1), "WriteCapacityUnits": Whole(1)})
-ON_DEMAND = structure(MaxReadRequestUnits=Whole(), MaxWriteRequestUnits=Whole())
-WARM = structure(ReadUnitsPerSecond=Whole(), WriteUnitsPerSecond=Whole())
-PROJECTION = structure(
-    ProjectionType=Text(enum=("ALL", "INCLUDE", "KEYS_ONLY")), NonKeyAttributes=ListOf(KEY_NAME, 1, 20)
-)
-KEY_SCHEMA = ListOf(structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))}), 1)
-ATTRIBUTES = ListOf(structure({"AttributeName": KEY_NAME, "AttributeType": Text(enum=("B", "N", "S"))}))
-LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION})
-GLOBAL_INDEX = structure(
-    {"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION},
-    ProvisionedThroughput=THROUGHPUT,
-    OnDemandThroughput=ON_DEMAND,
-    WarmThroughput=WARM,
-)
-INDEX_UPDATE = structure(
-    Create=GLOBAL_INDEX,
-    Update=structure(
-        {"IndexName": INDEX_NAME},
-        ProvisionedThroughput=THROUGHPUT,
-        OnDemandThroughput=ON_DEMAND,
-        WarmThroughput=WARM,
-    ),
-    Delete=structure({"IndexName": INDEX_NAME}),
-)
-STREAM = structure(
-    {"StreamEnabled": FLAG},
-    StreamViewType=Text(enum=("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")),
-)
-ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=TEXT)
-TAGS = ListOf(structure({"Key": Text(1, 128), "Value": Text(0, 256)}))
-ARN = Text(1, limits.ARN_MAX)
-
-TABLE_SETTINGS: dict[str, Shape] = {
-    "BillingMode": BILLING_MODE,
-    "ProvisionedThroughput": THROUGHPUT,
-    "StreamSpecification": STREAM,
-    "SSESpecification": ENCRYPTION,
-    "TableClass": TABLE_CLASS,
-    "DeletionProtectionEnabled": FLAG,
-    "WarmThroughput": WARM,
-    "OnDemandThroughput": ON_DEMAND,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +138,10 @@ _ALL = (
             LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
             GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
             Tags=TAGS,
+            ResourcePolicy=TEXT,
             **TABLE_SETTINGS,
         ),
-        not_there=("ResourcePolicy", "GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+        not_there=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
     ),
     Operation("DescribeTable", "table", structure(_TABLE)),
     Operation(
@@ -214,7 +174,6 @@ _ALL = (
         structure({**_TABLE, "TimeToLiveSpecification": structure({"Enabled": FLAG, "AttributeName": Text(1, 255)})}),
     ),
     Operation("DescribeTimeToLive", "table", structure(_TABLE)),
-    Operation("DescribeContinuousBackups", "table", structure(_TABLE)),
     Operation("TagResource", "table", structure({"ResourceArn": ARN, "Tags": TAGS})),
     Operation("UntagResource", "table", structure({"ResourceArn": ARN, "TagKeys": ListOf(Text(1, 128))})),
     Operation("ListTagsOfResource", "table", structure({"ResourceArn": ARN}, NextToken=TEXT)),
@@ -346,6 +305,7 @@ _ALL = (
             ClientRequestToken=Text(1, 36),
         ),
     ),
+    *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
 )
 
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
@@ -357,13 +317,9 @@ _FEATURES_NOT_THERE = {
     "RestoreTableToPointInTime UpdateContinuousBackups",
     "exports and imports": "DescribeExport DescribeImport ExportTableToPointInTime ImportTable ListExports ListImports "
     "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
-    "global tables": "CreateGlobalTable DescribeGlobalTable DescribeGlobalTableSettings ListGlobalTables "
-    "UpdateGlobalTable UpdateGlobalTableSettings DescribeTableReplicaAutoScaling UpdateTableReplicaAutoScaling",
-    "resource policies": "DeleteResourcePolicy GetResourcePolicy PutResourcePolicy",
+    "vector indexes": "SearchVectors",
     "Kinesis": "DescribeKinesisStreamingDestination DisableKinesisStreamingDestination "
     "EnableKinesisStreamingDestination UpdateKinesisStreamingDestination",
-    "contributor insights": "DescribeContributorInsights ListContributorInsights UpdateContributorInsights",
-    "vector indexes": "SearchVectors",
     "streams": "DescribeStream GetRecords GetShardIterator ListStreams",
 }
 

@@ -24,6 +24,7 @@ _MEMO_MAX = 4096
 _PRINTED_MAX = 1000
 """Characters of a refused value that the message repeats."""
 _INT64_END = 2**63
+_NUMBERS = frozenset((int, float))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,11 @@ class Whole:
 
     min: int | None = None
     max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    """A number that may have a fraction: a moment in seconds since the epoch, or a measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class Structure:
     required: frozenset[str] = field(default_factory=frozenset[str])
 
 
-Shape = Text | Whole | Flag | Value | ListOf | MapOf | Structure
+Shape = Text | Whole | Real | Flag | Value | ListOf | MapOf | Structure
 
 
 def structure(required: Mapping[str, Shape] | None = None, **optional: Shape) -> Structure:
@@ -109,6 +115,8 @@ def compile_check(shape: Shape) -> Check:
             return lambda value: (
                 type(value) is int and (low is None or value >= low) and (high is None or value <= high)
             )
+        case Real():
+            return lambda value: type(value) in _NUMBERS
         case Flag():
             return lambda value: value is True or value is False
         case Value():
@@ -219,6 +227,9 @@ def _check_types(shape: Shape, value: Any) -> None:
             _expect_scalar(value, str, "String")
         case Whole():
             _expect_scalar(value, int, "Integer")
+        case Real():
+            if type(value) not in _NUMBERS:
+                _expect_scalar(value, float, "Double")
         case Flag():
             _expect_scalar(value, bool, "Boolean")
         case Value():
@@ -278,7 +289,7 @@ def _faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
                 yield _fault(value, place, f"Member must have value greater than or equal to {shape.min}")
             if shape.max is not None and value > shape.max:
                 yield _fault(value, place, f"Member must have value less than or equal to {shape.max}")
-        case Flag() | Value():
+        case Real() | Flag() | Value():
             return
         case ListOf():
             yield from _length_faults(shape, value, place)

@@ -7,26 +7,40 @@ from typing import Any
 
 from keyplan.engine.actions.batch_get_item import batch_get_item
 from keyplan.engine.actions.batch_write_item import batch_write_item
+from keyplan.engine.actions.create_global_table import create_global_table
 from keyplan.engine.actions.create_table import create_table
 from keyplan.engine.actions.delete_item import delete_item
+from keyplan.engine.actions.delete_resource_policy import delete_resource_policy
 from keyplan.engine.actions.delete_table import delete_table
 from keyplan.engine.actions.describe_continuous_backups import describe_continuous_backups
+from keyplan.engine.actions.describe_contributor_insights import describe_contributor_insights
 from keyplan.engine.actions.describe_endpoints import describe_endpoints
+from keyplan.engine.actions.describe_global_table import describe_global_table
+from keyplan.engine.actions.describe_global_table_settings import describe_global_table_settings
 from keyplan.engine.actions.describe_limits import describe_limits
 from keyplan.engine.actions.describe_table import describe_table
+from keyplan.engine.actions.describe_table_replica_auto_scaling import describe_table_replica_auto_scaling
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
 from keyplan.engine.actions.get_item import get_item
+from keyplan.engine.actions.get_resource_policy import get_resource_policy
+from keyplan.engine.actions.list_contributor_insights import list_contributor_insights
+from keyplan.engine.actions.list_global_tables import list_global_tables
 from keyplan.engine.actions.list_tables import list_tables
 from keyplan.engine.actions.list_tags_of_resource import list_tags_of_resource
 from keyplan.engine.actions.put_item import put_item
+from keyplan.engine.actions.put_resource_policy import put_resource_policy
 from keyplan.engine.actions.query import query
 from keyplan.engine.actions.scan import scan
 from keyplan.engine.actions.tag_resource import tag_resource
 from keyplan.engine.actions.transact_get_items import transact_get_items
 from keyplan.engine.actions.transact_write_items import transact_write_items
 from keyplan.engine.actions.untag_resource import untag_resource
+from keyplan.engine.actions.update_contributor_insights import update_contributor_insights
+from keyplan.engine.actions.update_global_table import update_global_table
+from keyplan.engine.actions.update_global_table_settings import update_global_table_settings
 from keyplan.engine.actions.update_item import update_item
 from keyplan.engine.actions.update_table import update_table
+from keyplan.engine.actions.update_table_replica_auto_scaling import update_table_replica_auto_scaling
 from keyplan.engine.actions.update_time_to_live import update_time_to_live
 from keyplan.engine.database import Database
 
@@ -56,4 +70,18 @@ ACTIONS: Mapping[str, Action] = {
     "BatchWriteItem": batch_write_item,
     "TransactGetItems": transact_get_items,
     "TransactWriteItems": transact_write_items,
+    "PutResourcePolicy": put_resource_policy,
+    "GetResourcePolicy": get_resource_policy,
+    "DeleteResourcePolicy": delete_resource_policy,
+    "DescribeContributorInsights": describe_contributor_insights,
+    "ListContributorInsights": list_contributor_insights,
+    "UpdateContributorInsights": update_contributor_insights,
+    "CreateGlobalTable": create_global_table,
+    "DescribeGlobalTable": describe_global_table,
+    "DescribeGlobalTableSettings": describe_global_table_settings,
+    "ListGlobalTables": list_global_tables,
+    "UpdateGlobalTable": update_global_table,
+    "UpdateGlobalTableSettings": update_global_table_settings,
+    "DescribeTableReplicaAutoScaling": describe_table_replica_auto_scaling,
+    "UpdateTableReplicaAutoScaling": update_table_replica_auto_scaling,
 }

@@ -6,6 +6,7 @@ import json
 
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
+from keyplan.engine.policies import canonical_policy, new_revision
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
 from keyplan.engine.storage.port import Writer
@@ -17,6 +18,9 @@ def create_table(database: Database, request: Request) -> Answer:
     """Make a table. It is ready at once."""
     name: str = request["TableName"]
     definition = new_definition(request, database.clock())
+    if request.get("ResourcePolicy") is not None:
+        policy = canonical_policy(request["ResourcePolicy"])
+        definition["ResourcePolicy"] = {"Policy": policy, "RevisionId": new_revision(None, database.clock())}
     layout = layout_of(definition, 0, 1)
 
     def work(writer: Writer) -> None:

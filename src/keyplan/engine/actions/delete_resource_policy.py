@@ -1,0 +1,30 @@
+"""DeleteResourcePolicy."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.definitions import Members, change_definition
+from keyplan.engine.policies import check_revision
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.resources import check_stream, policy_member, resource_of
+from keyplan.engine.tables import Table
+
+
+def delete_resource_policy(database: Database, request: Request) -> Answer:
+    """Detach the policy of a table or a stream. Where there is none, nothing is to be done."""
+    arn: str = request["ResourceArn"]
+    resource = resource_of(arn)
+    member = policy_member(resource)
+    answer: Answer = {}
+
+    def change(table: Table) -> Members:
+        check_stream(table, resource)
+        kept = table.definition.get(member)
+        check_revision(kept, request.get("ExpectedRevisionId"), table.name, arn)
+        if kept is None:
+            return {}
+        answer["RevisionId"] = kept["RevisionId"]
+        return {member: None}
+
+    change_definition(database, resource.table, change)
+    return answer

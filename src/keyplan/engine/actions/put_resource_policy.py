@@ -1,0 +1,33 @@
+"""PutResourcePolicy."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.definitions import Members, change_definition
+from keyplan.engine.policies import canonical_policy, check_revision, new_revision
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.resources import check_stream, policy_member, resource_of
+from keyplan.engine.tables import Table
+
+
+def put_resource_policy(database: Database, request: Request) -> Answer:
+    """Attach a policy to a table or a stream. The same policy again keeps its revision."""
+    arn: str = request["ResourceArn"]
+    resource = resource_of(arn)
+    policy = canonical_policy(request["Policy"])
+    member = policy_member(resource)
+    revision = ""
+
+    def change(table: Table) -> Members:
+        nonlocal revision
+        check_stream(table, resource)
+        kept = table.definition.get(member)
+        check_revision(kept, request.get("ExpectedRevisionId"), table.name, arn)
+        if kept is not None and kept["Policy"] == policy:
+            revision = kept["RevisionId"]
+            return {}
+        revision = new_revision(kept, database.clock())
+        return {member: {"Policy": policy, "RevisionId": revision}}
+
+    change_definition(database, resource.table, change)
+    return {"RevisionId": revision}

@@ -1,0 +1,142 @@
+"""Resource-based policies: stored in the one form in which the service gives them back, with a revision.
+
+A policy is kept, and returned; whether it allows a request is nothing that a store on one machine decides. The form and
+the texts are those of the service's answers: a document comes back without white space, its members in a fixed order,
+a list of one action or resource as that one, an account as the ARN of its root.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.wire.errors import PolicyNotFoundException, ValidationException, one_or_more
+from keyplan.wire.limits import POLICY_BYTES_MAX
+
+NO_POLICY = "NO_POLICY"
+"""The expected revision of a resource that must have none."""
+
+_ORDER = ("Sid", "Effect", "Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition")
+_ACCOUNT = re.compile(r"\d{12}")
+_EFFECTS = {"allow": "Allow", "deny": "Deny"}
+_DEFAULT_VERSION = "2008-10-17"
+
+
+def canonical_policy(text: str) -> str:
+    """A policy document as it is stored.
+
+    Raises:
+        ValidationException: it is too large, or no policy.
+    """
+    if len(text.encode(errors="surrogatepass")) > POLICY_BYTES_MAX:
+        raise one_or_more(f"Policy document exceeds the maximum size of {POLICY_BYTES_MAX} bytes")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _invalid("This policy contains invalid Json") from None
+    if not isinstance(document, dict):
+        raise _invalid("This policy contains invalid Json")
+    statements: Any = document.get("Statement")
+    if isinstance(statements, dict):
+        statements = [statements]
+    if not isinstance(statements, list) or not statements:
+        raise _invalid("Missing required field Statement")
+    made = [_statement(statement) for statement in statements]
+    sids = [statement["Sid"] for statement in made if "Sid" in statement]
+    if len(set(sids)) < len(sids):
+        raise _invalid("Statement IDs (SID) in a single policy must be unique")
+    shown = {"Version": document.get("Version", _DEFAULT_VERSION)}
+    if "Id" in document:
+        shown["Id"] = document["Id"]
+    return json.dumps({**shown, "Statement": made}, separators=(",", ":"), ensure_ascii=False)
+
+
+def _statement(statement: Any) -> dict[str, Any]:
+    if not isinstance(statement, dict):
+        raise _invalid("This policy contains invalid Json")
+    for member in ("Effect", "Principal", "Action", "Resource"):
+        if member not in statement and f"Not{member}" not in statement:
+            raise _invalid(f"Missing required field {member}")
+    effect = _EFFECTS.get(str(statement["Effect"]).lower()) if "Effect" in statement else None
+    if effect is None:
+        raise _invalid(f"Invalid effect: {statement.get('Effect')}")
+    made: dict[str, Any] = {}
+    for member in _ORDER:
+        if member not in statement:
+            continue
+        value = statement[member]
+        if member == "Effect":
+            value = effect
+        elif member.endswith("Principal"):
+            value = _principal(value)
+        elif member.endswith(("Action", "Resource")):
+            value = _single(value)
+        elif member == "Sid" and not isinstance(value, str):
+            raise _invalid("This policy contains invalid Json")
+        made[member] = value
+    return made
+
+
+def _principal(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {kind: _single([_root(each) for each in _listed(names)]) for kind, names in value.items()}
+
+
+def _root(principal: Any) -> Any:
+    if isinstance(principal, str) and _ACCOUNT.fullmatch(principal):
+        return f"arn:aws:iam::{principal}:root"
+    return principal
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _single(value: Any) -> Any:
+    """A list of one as that one, and of several each once."""
+    if not isinstance(value, list):
+        return value
+    once = [each for number, each in enumerate(value) if each not in value[:number]]
+    return once[0] if len(once) == 1 else once
+
+
+def _invalid(reason: str) -> ValidationException:
+    return one_or_more(f"Invalid policy document: {reason}")
+
+
+def check_revision(kept: Mapping[str, str] | None, expected: str | None, table: str, arn: str) -> None:
+    """Refuse a change that expects another revision.
+
+    Raises:
+        PolicyNotFoundException: it does.
+    """
+    if expected is None:
+        return
+    if expected == NO_POLICY:
+        if kept is not None:
+            raise policy_not_found(
+                f"Requested policy update expecting none to be present for table {table}, "
+                f"but a policy exists with revision id {kept['RevisionId']}."
+            )
+        return
+    if kept is None:
+        raise policy_not_found(arn)
+    if kept["RevisionId"] != expected:
+        raise policy_not_found(
+            f"Requested update for policy with revision id {expected}, "
+            f"but the policy associated to target table {table} has revision id {kept['RevisionId']}."
+        )
+
+
+def policy_not_found(detail: str) -> PolicyNotFoundException:
+    """The error of a policy that isn't there, or isn't the expected one."""
+    return PolicyNotFoundException(f"Resource-based policy not found for the provided ResourceArn: {detail}")
+
+
+def new_revision(kept: Mapping[str, str] | None, now_s: float) -> str:
+    """The revision of a change: its time in milliseconds, and always a later one than before."""
+    now_ms = int(now_s * 1000)
+    return str(now_ms if kept is None else max(now_ms, int(kept["RevisionId"]) + 1))

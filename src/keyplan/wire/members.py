@@ -1,0 +1,101 @@
+"""Members that the shapes of several operations share: names, keys, indexes and settings of tables."""
+
+from __future__ import annotations
+
+from keyplan.wire import limits
+from keyplan.wire.shapes import (
+    Flag,
+    ListOf,
+    MapOf,
+    Real,
+    Shape,
+    Text,
+    Value,
+    Whole,
+    structure,
+)
+
+TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True)
+INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
+KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
+TEXT = Text()
+FLAG = Flag()
+ITEM = MapOf(Value())
+
+RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
+RETURN_METRICS = Text(enum=("SIZE", "NONE"))
+RETURN_VALUES = Text(enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
+SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
+BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
+TABLE_CLASS = Text(enum=("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
+
+NAMES: dict[str, Shape] = {"ExpressionAttributeNames": MapOf(TEXT)}
+PLACEHOLDERS: dict[str, Shape] = {**NAMES, "ExpressionAttributeValues": MapOf(Value())}
+
+THROUGHPUT = structure({"ReadCapacityUnits": Whole(1), "WriteCapacityUnits": Whole(1)})
+ON_DEMAND = structure(MaxReadRequestUnits=Whole(), MaxWriteRequestUnits=Whole())
+WARM = structure(ReadUnitsPerSecond=Whole(), WriteUnitsPerSecond=Whole())
+PROJECTION = structure(
+    ProjectionType=Text(enum=("ALL", "INCLUDE", "KEYS_ONLY")), NonKeyAttributes=ListOf(KEY_NAME, 1, 20)
+)
+KEY_SCHEMA = ListOf(structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))}), 1)
+ATTRIBUTES = ListOf(structure({"AttributeName": KEY_NAME, "AttributeType": Text(enum=("B", "N", "S"))}))
+LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION})
+GLOBAL_INDEX = structure(
+    {"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION},
+    ProvisionedThroughput=THROUGHPUT,
+    OnDemandThroughput=ON_DEMAND,
+    WarmThroughput=WARM,
+)
+INDEX_UPDATE = structure(
+    Create=GLOBAL_INDEX,
+    Update=structure(
+        {"IndexName": INDEX_NAME},
+        ProvisionedThroughput=THROUGHPUT,
+        OnDemandThroughput=ON_DEMAND,
+        WarmThroughput=WARM,
+    ),
+    Delete=structure({"IndexName": INDEX_NAME}),
+)
+STREAM = structure(
+    {"StreamEnabled": FLAG},
+    StreamViewType=Text(enum=("NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES", "KEYS_ONLY")),
+)
+ENCRYPTION = structure(Enabled=FLAG, SSEType=Text(enum=("AES256", "KMS")), KMSMasterKeyId=TEXT)
+TAGS = ListOf(structure({"Key": Text(1, 128), "Value": Text(0, 256)}))
+ARN = Text(1, limits.ARN_MAX)
+TIME = Real()
+"""A moment, in seconds since the epoch."""
+TOKEN = Text(pattern=r"[^\$]+")
+
+VECTOR_INDEX = structure(
+    {
+        "IndexName": INDEX_NAME,
+        "VectorAttribute": structure({"AttributeName": KEY_NAME}),
+        "Projection": PROJECTION,
+        "Dimensions": Whole(1),
+        "DistanceFunction": Text(enum=("COSINE", "DOT_PRODUCT", "EUCLIDEAN")),
+    },
+    SearchSchema=ListOf(
+        structure(
+            {
+                "AttributeName": Text(None, limits.ATTRIBUTE_NAME_BYTES_MAX),
+                "SearchSchemaElementType": Text(enum=("INLINE_FILTER", "HASH")),
+            }
+        ),
+        1,
+    ),
+)
+VECTOR_UPDATE = structure(Create=VECTOR_INDEX, Delete=structure({"IndexName": INDEX_NAME}))
+
+TABLE_SETTINGS: dict[str, Shape] = {
+    "BillingMode": BILLING_MODE,
+    "ProvisionedThroughput": THROUGHPUT,
+    "StreamSpecification": STREAM,
+    "SSESpecification": ENCRYPTION,
+    "TableClass": TABLE_CLASS,
+    "DeletionProtectionEnabled": FLAG,
+    "WarmThroughput": WARM,
+    "OnDemandThroughput": ON_DEMAND,
+}

@@ -1,0 +1,71 @@
+"""Contributor Insights: switches and modes of tables and global indexes, which are kept and told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create
+
+
+def update(engine: Engine, action: str, **more: Any) -> dict[str, Any]:
+    return engine.call(
+        "UpdateContributorInsights", {"TableName": "orders", "ContributorInsightsAction": action, **more}
+    )
+
+
+def describe(engine: Engine, **more: Any) -> dict[str, Any]:
+    return engine.call("DescribeContributorInsights", {"TableName": "orders", **more})
+
+
+def test_they_are_off_until_they_are_switched_on(engine: Engine) -> None:
+    create(engine)
+    off = {"TableName": "orders", "ContributorInsightsStatus": "DISABLED"}
+    assert describe(engine) == off
+    assert update(engine, "DISABLE") == off
+    assert engine.call("ListContributorInsights", {}) == {"ContributorInsightsSummaries": []}
+    assert update(engine, "ENABLE")["ContributorInsightsStatus"] == "ENABLING"
+    on = describe(engine)
+    assert on["ContributorInsightsStatus"] == "ENABLED"
+    assert on["ContributorInsightsMode"] == "ACCESSED_AND_THROTTLED_KEYS"
+    assert len(on["ContributorInsightsRuleList"]) == 4
+    assert update(engine, "ENABLE")["ContributorInsightsStatus"] == "ENABLED"
+    assert update(engine, "DISABLE")["ContributorInsightsStatus"] == "DISABLING"
+    assert describe(engine)["ContributorInsightsStatus"] == "DISABLED"
+
+
+def test_each_global_index_has_its_own_and_modes_change(engine: Engine) -> None:
+    create(engine)
+    assert update(engine, "ENABLE", IndexName="ByG", ContributorInsightsMode="THROTTLED_KEYS") == {
+        "TableName": "orders",
+        "IndexName": "ByG",
+        "ContributorInsightsStatus": "ENABLING",
+        "ContributorInsightsMode": "THROTTLED_KEYS",
+    }
+    assert describe(engine)["ContributorInsightsStatus"] == "DISABLED"
+    assert len(describe(engine, IndexName="ByG")["ContributorInsightsRuleList"]) == 2
+    assert update(engine, "ENABLE", IndexName="ByG")["ContributorInsightsMode"] == "ACCESSED_AND_THROTTLED_KEYS"
+    refused = answer(engine, "DescribeContributorInsights", {"TableName": "orders", "IndexName": "Other"})
+    assert refused["message"] == "Requested resource not found: Index: Other not found for table: orders"
+
+
+def test_they_are_listed_by_pages(engine: Engine) -> None:
+    create(engine)
+    create(engine, "others")
+    update(engine, "ENABLE", IndexName="ByG")
+    update(engine, "ENABLE")
+    update(engine, "ENABLE", TableName="others")
+    found: list[tuple[str, str | None]] = []
+    token = None
+    while True:
+        page = engine.call("ListContributorInsights", {"MaxResults": 1, "NextToken": token})
+        found += [(each["TableName"], each.get("IndexName")) for each in page["ContributorInsightsSummaries"]]
+        token = page.get("NextToken")
+        if token is None:
+            break
+    assert found == [("orders", None), ("orders", "ByG"), ("others", None)]
+    assert answer(engine, "ListContributorInsights", {"NextToken": "x"})["message"] == "Invalid NextToken"
+    one = engine.call("ListContributorInsights", {"TableName": "others"})
+    assert [each["TableName"] for each in one["ContributorInsightsSummaries"]] == ["others"]
+    missing = answer(engine, "ListContributorInsights", {"TableName": "missing"})
+    assert missing["message"] == "Requested resource not found: Table: missing not found"

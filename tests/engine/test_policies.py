@@ -1,0 +1,120 @@
+"""Resource-based policies of tables: stored in one form, with revisions that a change may expect."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create
+
+ARN = "arn:aws:dynamodb:eu-west-1:000000000000:table/orders"
+
+
+def policy(**members: Any) -> str:
+    statement = {
+        "Sid": "one",
+        "Effect": "Allow",
+        "Principal": {"AWS": "arn:aws:iam::111122223333:root"},
+        "Action": "dynamodb:GetItem",
+        "Resource": ARN,
+        **members,
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def test_a_policy_is_put_got_and_deleted(engine: Engine) -> None:
+    create(engine)
+    none = answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})
+    assert none["error"] == "PolicyNotFoundException"
+    assert none["message"] == f"Resource-based policy not found for the provided ResourceArn: {ARN}"
+    assert engine.call("DeleteResourcePolicy", {"ResourceArn": ARN}) == {}
+    put = engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy()})
+    got = engine.call("GetResourcePolicy", {"ResourceArn": ARN})
+    assert got == {"Policy": got["Policy"], "RevisionId": put["RevisionId"]}
+    assert json.loads(got["Policy"]) == json.loads(policy())
+    assert engine.call("DeleteResourcePolicy", {"ResourceArn": ARN}) == put
+    assert answer(engine, "GetResourcePolicy", {"ResourceArn": ARN})["error"] == "PolicyNotFoundException"
+
+
+def test_a_policy_comes_back_in_one_form(engine: Engine) -> None:
+    create(engine)
+    statement = {
+        "Resource": [ARN],
+        "Action": ["dynamodb:GetItem", "dynamodb:GetItem"],
+        "Principal": {"AWS": ["111122223333", "arn:aws:iam::111122223333:root"]},
+        "Effect": "allow",
+    }
+    engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": json.dumps({"Statement": statement}, indent=4)})
+    got = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["Policy"]
+    assert got == (
+        '{"Version":"2008-10-17","Statement":[{"Effect":"Allow",'
+        '"Principal":{"AWS":"arn:aws:iam::111122223333:root"},'
+        f'"Action":"dynamodb:GetItem","Resource":"{ARN}"}}]}}'
+    )
+
+
+def test_the_same_policy_again_keeps_its_revision(engine: Engine) -> None:
+    create(engine, ResourcePolicy=policy())
+    first = engine.call("GetResourcePolicy", {"ResourceArn": ARN})["RevisionId"]
+    again = json.dumps(json.loads(policy()), indent=2)
+    assert engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": again}) == {"RevisionId": first}
+    other = engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy(Sid="two")})["RevisionId"]
+    assert int(other) > int(first)
+
+
+@pytest.mark.parametrize("operation", ["PutResourcePolicy", "DeleteResourcePolicy"])
+def test_a_change_may_expect_a_revision(engine: Engine, operation: str) -> None:
+    create(engine)
+    request: dict[str, Any] = {"ResourceArn": ARN, "ExpectedRevisionId": "7"}
+    if operation == "PutResourcePolicy":
+        request["Policy"] = policy(Sid="two")
+    assert answer(engine, operation, request)["error"] == "PolicyNotFoundException"
+    revision = engine.call("PutResourcePolicy", {"ResourceArn": ARN, "Policy": policy()})["RevisionId"]
+    refused = answer(engine, operation, request)
+    assert refused["message"] == (
+        "Resource-based policy not found for the provided ResourceArn: Requested update for policy with revision id 7, "
+        f"but the policy associated to target table orders has revision id {revision}."
+    )
+    none = answer(engine, operation, {**request, "ExpectedRevisionId": "NO_POLICY"})
+    assert none["error"] == "PolicyNotFoundException"
+    assert "error" not in answer(engine, operation, {**request, "ExpectedRevisionId": revision})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "Invalid policy document: This policy contains invalid Json"),
+        ("[]", "Invalid policy document: This policy contains invalid Json"),
+        ("[" * 20_000, "Invalid policy document: This policy contains invalid Json"),
+        ('{"Statement": []}', "Invalid policy document: Missing required field Statement"),
+        ('{"Statement": [7]}', "Invalid policy document: This policy contains invalid Json"),
+        (policy(Effect="perhaps"), "Invalid policy document: Invalid effect: perhaps"),
+        (json.dumps({"Statement": {"Effect": "Allow"}}), "Invalid policy document: Missing required field Principal"),
+        (" " * 20_480 + "x", "Policy document exceeds the maximum size of 20480 bytes"),
+    ],
+)
+def test_what_is_no_policy(engine: Engine, text: str, message: str) -> None:
+    create(engine)
+    refused = answer(engine, "PutResourcePolicy", {"ResourceArn": ARN, "Policy": text})
+    assert refused["error"] == "ValidationException"
+    assert refused["message"] == f"One or more parameter values were invalid: {message}"
+
+
+@pytest.mark.parametrize(
+    ("arn", "error"),
+    [
+        ("orders", "ValidationException"),
+        ("arn:aws:s3:::bucket", "ValidationException"),
+        (f"{ARN}/index/ByG", "ValidationException"),
+        (f"{ARN}x", "ResourceNotFoundException"),
+        (f"{ARN}/stream/2026-01-01T00:00:00.000", "ResourceNotFoundException"),
+    ],
+)
+@pytest.mark.parametrize("operation", ["GetResourcePolicy", "PutResourcePolicy", "DeleteResourcePolicy"])
+def test_resources_that_have_no_policy(engine: Engine, operation: str, arn: str, error: str) -> None:
+    create(engine)
+    request = {"ResourceArn": arn, **({"Policy": policy()} if operation == "PutResourcePolicy" else {})}
+    assert answer(engine, operation, request)["error"] == error
