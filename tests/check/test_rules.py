@@ -59,3 +59,14 @@ def test_each_number_is_shown_with_its_arithmetic(rule: Rule, tmp_path: Path) ->
         shown = " ".join(one.arithmetic)
         missing = [number for number in NUMBER.findall(one.message) if number.rstrip(",") not in shown]
         assert not missing, f"{one}: {one.arithmetic}"
+
+
+def test_the_advice_on_expiry_keeps_what_never_expires(tmp_path: Path) -> None:
+    """KP602's filter, applied as it is said, compiles, and drops nothing but what is over."""
+    rule = next(one for one in RULES if one.code == "KP602")
+    wrong = examples(rule)["wrong"]
+    (finding,) = [one for one in wrong.report(tmp_path).findings if one.code == "KP602"]
+    found = re.search(r'where="([^"]+)"', finding.hint or "")
+    assert found is not None
+    assert found.group(1) == "attribute_not_exists(expires_at) OR expires_at > :at"
+    assert f'where="{found.group(1)}"' in examples(rule)["right"].code

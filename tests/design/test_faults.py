@@ -247,7 +247,7 @@ def test_where_names_fields_of_the_answer() -> None:
             def scanned(self) -> list[Article | Version]: ...
 
     told(error, r"D\.typo: where= names 'statsu'")
-    told(error, r"D\.text_typo: the condition names 'statsu', which is no field")
+    told(error, r"D\.text_typo: the condition 'statsu = :status' .*names 'statsu', which is no field")
     told(error, r"D\.unbound: where= uses :state, which is no parameter")
     told(error, r"D\.syntax: the condition 'status = = :status' can't be read")
     told(error, r"D\.scanned", "'version'")

@@ -6,7 +6,8 @@ iterators are made of chunks (``answers.py``); merging several partitions lives 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -15,11 +16,12 @@ from keyplan.client.bounds import key_condition, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.sieve import Sieve, sieve_of
-from keyplan.design.codec import encode_value
 from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.plans import Filter, QueryPlan, ScanPlan
+from keyplan.design.plans import Filter, FilterValue, QueryPlan, ScanPlan
 from keyplan.design.table import KeyAttribute, Table
-from keyplan.errors import ItemNotReadable
+from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
+from keyplan.values import NumberError, ValueFault
+from keyplan.wire.limits import IN_OPTIONS_MAX
 
 __all__ = [
     "Chunk",
@@ -110,10 +112,46 @@ def filter_members(condition: Filter | None, values: Mapping[str, Any]) -> dict[
     """The filter's members of a request."""
     if condition is None:
         return {}
+    text = condition.text
     found: dict[str, Any] = dict(condition.constants)
-    for placeholder, name in condition.parameters.items():
-        found[placeholder] = encode_value(values[name])
-    return {"text": condition.text, "names": condition.names, "values": found}
+    for placeholder, one in condition.parameters.items():
+        value = values[one.parameter]
+        if one.many:
+            options = _options(placeholder, one, value) or _never(placeholder, one)
+            found |= options
+            text = re.sub(rf"{placeholder}\b", ", ".join(options), text)
+        else:
+            found[placeholder] = _encoded(one, value)
+    return {"text": text, "names": condition.names, "values": found}
+
+
+def _options(placeholder: str, one: FilterValue, given: Iterable[Any]) -> dict[str, Any]:
+    """The values of an IN by their placeholders. Raises ArgumentError for more than DynamoDB takes."""
+    options = [_encoded(one, value) for value in dict.fromkeys(given)]
+    if len(options) > IN_OPTIONS_MAX:
+        raise ArgumentError(
+            f"{one.parameter} has {len(options)} values, and a filter takes {IN_OPTIONS_MAX}",
+            place=one.parameter,
+            hint="ask with some of them at a time",
+        )
+    return {f"{placeholder}_{number}": option for number, option in enumerate(options)}
+
+
+def _never(placeholder: str, one: FilterValue) -> dict[str, Any]:
+    """An option that equals nothing, since it is of another type: an IN takes one at the least."""
+    return {f"{placeholder}_0": {"B": "AA=="} if one.tag != "B" else {"BOOL": False}}
+
+
+def _encoded(one: FilterValue, value: Any) -> dict[str, Any]:
+    """A value in a filter. Raises ArgumentError for one that DynamoDB has no form for."""
+    try:
+        return one.encode(value)
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{value!r} isn't valid Unicode", place=one.parameter) from None
+    except KeyFieldError as error:
+        raise ArgumentError(error.message, place=one.parameter, hint=error.hint) from None
+    except (ValueFault, NumberError, TypeError) as error:
+        raise ArgumentError(str(error), place=one.parameter) from None
 
 
 def own_item(entity: CompiledEntity, item: Item) -> Entity | None:

@@ -13,9 +13,9 @@ from typing import Any
 from keyplan.client.reads import Target
 from keyplan.client.updates import compile_update
 from keyplan.design.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
-from keyplan.design.codec import encode_value
+from keyplan.design.conditions import translate
 from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
-from keyplan.design.filters import translate, translate_mapping
+from keyplan.design.filters import translate_mapping
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.errors import ArgumentError, RequestError
@@ -61,7 +61,17 @@ class Conditions:
             )
         self.clauses.append(f"({translated.text})")
         self.names.update(translated.names)
-        self.values.update({f":{prefix}{name}": encode_value(value) for name, value in condition.values.items()})
+        try:
+            self.values |= {
+                placeholder: one.encoded(condition.values[one.name]) for placeholder, one in translated.operands.items()
+            }
+        except ArgumentError as error:
+            raise ArgumentError(
+                f"only_if({condition.text!r}): {error.message}",
+                place=error.place or self.entity.name,
+                hint=error.hint,
+                faults=error.faults,
+            ) from None
 
     def members(self) -> dict[str, Any]:
         """The condition's members of a request."""

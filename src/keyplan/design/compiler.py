@@ -35,7 +35,7 @@ from keyplan.design.questions import Parameter, ParameterKind, Signature, type_n
 from keyplan.design.shapes import Shape, ShapeKind, shape_of
 from keyplan.design.traffic import Load, checked_load
 
-__all__ = ["Options", "compile_read", "junctions_of", "keys_considered"]
+__all__ = ["Options", "compile_read", "junctions_of", "keys_considered", "named_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class _Question:
     # What is known
 
     def _conditions(self) -> list[Parameter]:
-        named = _placeholders(self.filter_text)
+        named = named_in(self.filter_text)
         return [one for one in self.signature.parameters if one.condition and one.name not in named]
 
     def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
@@ -360,7 +360,7 @@ class _Question:
         # The grammar of expressions is imported by designs that filter.
         from keyplan.design.filters import filter_of  # noqa: PLC0415
 
-        return filter_of(self.targets, rest, self.filter_text, self.signature)
+        return filter_of(self.targets, rest, (), self.signature, self.filter_text)
 
     # Through a junction
 
@@ -508,8 +508,9 @@ def _check_union(ways: Sequence[ThroughPlan]) -> None:
                 )
 
 
-def _placeholders(text: str | None) -> set[str]:
-    return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", text or ""))
+def named_in(where: Any) -> set[str]:
+    """The parameters that a text of ``where=`` names."""
+    return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", where)) if isinstance(where, str) else set()
 
 
 def _order(matches: tuple[KeyMatch, ...]) -> str:

@@ -5,7 +5,7 @@ A plan says which key serves, what its condition is made of, in which direction 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from keyplan.design.compiler import Options
 
 __all__ = [
+    "AnyOf",
     "BatchGetPlan",
     "ClaimPlan",
     "Filter",
+    "FilterValue",
     "GetPlan",
     "KeyMatch",
     "Known",
@@ -86,14 +88,32 @@ class KeyMatch:
     """Whether the key names one item (on an index: one key, which several items could share)."""
 
 
+class AnyOf(tuple[Any, ...]):
+    """A constant of several values, any of which is asked for."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FilterValue:
+    """A parameter in a filter: its name, the form that its values are sent in, and DynamoDB's type for them. ``many``:
+    it stands for all the options of an IN.
+    """
+
+    parameter: str
+    encode: Callable[[Any], dict[str, Any]]
+    tag: str
+    many: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter expression with field names resolved to attributes. ``parameters``: placeholder → parameter name."""
+    """A filter expression with field names resolved to attributes. ``parameters`` are by placeholder."""
 
     text: str
     names: Mapping[str, str]
     constants: Mapping[str, Mapping[str, Any]]
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, FilterValue]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,6 @@ from keyplan.explain.wording import (
     consistent,
     direction,
     filter_text,
-    filters,
     indexes,
     key_names,
     proof,
@@ -130,8 +129,7 @@ class _Read:
         pattern = self.pattern
         signature = pattern.signature
         values = self.bound if self.bound is not None else symbolic_arguments(signature)
-        dropped = list(filters(pattern.plan))
-        asked = [self.symbols.shown(one, dropped, signature) for one in self._requests(values)]
+        asked = [self.symbols.shown(one) for one in self._requests(values)]
         limit = next((values[one.name] for one in signature.parameters if one is pattern.limit), None)
         return Explanation(
             id=pattern.id,

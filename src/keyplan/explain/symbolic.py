@@ -6,21 +6,20 @@ made of it in ``explanation.py``; nothing is ever sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 from keyplan.client.conversations import Request
 from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
 from keyplan.design.keys import CompiledKey
 from keyplan.design.parameters import Range
 from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
     Filter,
+    FilterValue,
     GetPlan,
     KeyMatch,
     Plan,
@@ -140,12 +139,13 @@ class Symbols:
             case ClaimPlan():
                 made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
             case QueryPlan():
-                made = replace(plan, matches=tuple(self._match(one) for one in plan.matches))
+                matches = tuple(self._match(one) for one in plan.matches)
+                made = replace(plan, matches=matches, filter=_filter(plan.filter))
             case ThroughPlan():
                 also = tuple(self.plan(way) for way in plan.also)
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
-                pass
+                made = replace(plan, filter=_filter(plan.filter))
         return cast("PlanT", made)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:
@@ -205,15 +205,9 @@ class Symbols:
 
     # Requests
 
-    def shown(self, request: Request, filters: Iterable[Filter | None], signature: Signature) -> Request:
+    def shown(self, request: Request) -> Request:
         """The request as it is shown: symbols in the place of what stood for them."""
         parameters: dict[str, Any] = self._shown(request.parameters)
-        given = parameters.get("ExpressionAttributeValues", {})
-        for condition in filters:
-            for placeholder, name in () if condition is None else condition.parameters.items():
-                text = given.get(placeholder, {}).get("S")
-                if text == f"{{{name}}}":
-                    given[placeholder] = {_tag(signature.by_name[name]): text}
         return Request(request.operation, parameters)
 
     def _shown(self, value: Any) -> Any:
@@ -226,8 +220,13 @@ class Symbols:
         return value
 
 
-def _tag(parameter: Parameter) -> str:
-    kind = kind_of(parameter.value_type)
-    if kind is bool:
-        return "BOOL"
-    return "N" if kind in {int, float, Decimal} else "S"
+def _filter(condition: Filter | None) -> Filter | None:
+    """The filter, with symbols sent as values of the type that stands for them."""
+    if condition is None:
+        return None
+    parameters = {placeholder: replace(one, encode=_encoder(one)) for placeholder, one in condition.parameters.items()}
+    return replace(condition, parameters=parameters)
+
+
+def _encoder(one: FilterValue) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {one.tag: str(value)} if isinstance(value, Symbol) else one.encode(value)

@@ -14,7 +14,6 @@ from keyplan.client.conversations import Request
 from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
-    Filter,
     GetPlan,
     Plan,
     QueryPlan,
@@ -23,17 +22,7 @@ from keyplan.design.plans import (
     ThroughPlan,
 )
 
-__all__ = ["conditions", "consistent", "direction", "filter_text", "filters", "indexes", "key_names", "listed", "proof"]
-
-
-def filters(plan: Plan) -> Iterator[Filter | None]:
-    """The filters of a plan, in the order of its requests."""
-    if isinstance(plan, ThroughPlan):
-        for way in plan.ways:
-            yield from filters(way.junction)
-            yield from filters(way.end)
-    elif isinstance(plan, QueryPlan | ScanPlan):
-        yield plan.filter
+__all__ = ["conditions", "consistent", "direction", "filter_text", "indexes", "key_names", "listed", "proof"]
 
 
 def indexes(plan: Plan) -> Iterator[str]:

@@ -13,8 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from keyplan import expressions
-from keyplan.design.codec import encode_value
-from keyplan.design.compiler import Options
+from keyplan.client.reads import filter_members
+from keyplan.design.compiler import Options, named_in
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.formats import NumberFormat, TimeFormat
 from keyplan.design.keys import CompiledKey
@@ -68,7 +68,7 @@ class Oracle:
         self.pattern = pattern
         self.options = options
         self.constants: Mapping[str, Any] = options.where if isinstance(options.where, Mapping) else {}
-        named = set(_filters(pattern)[0].parameters.values()) if _filters(pattern) else set[str]()
+        named = named_in(options.where)
         self.parameters = {
             one.name: one.kind for one in pattern.signature.parameters if one.condition and one.name not in named
         }
@@ -212,9 +212,9 @@ def _filters(pattern: ReadPattern) -> list[Filter]:
 
 
 def _passes(condition: Filter, row: Row, arguments: Mapping[str, Any]) -> bool:
-    values = {placeholder: encode_value(arguments[name]) for placeholder, name in condition.parameters.items()}
-    given = expressions.Placeholders(dict(condition.names), values or None)
-    return expressions.bind_condition(condition.text, given, "FilterExpression").matches(row.item)
+    members = filter_members(condition, arguments)
+    given = expressions.Placeholders(dict(members["names"]), members["values"] or None)
+    return expressions.bind_condition(members["text"], given, "FilterExpression").matches(row.item)
 
 
 # In which order

@@ -27,6 +27,9 @@ TRANSACT_BYTES_MAX = 4 * MIB_BYTES
 TOKEN_LIFETIME_S = 600
 """How long a ClientRequestToken makes a repeated TransactWriteItems answer without writing again."""
 
+IN_OPTIONS_MAX = 100
+"""Options of one IN in a condition or a filter."""
+
 READ_UNIT_BYTES = 4 * KIB_BYTES
 WRITE_UNIT_BYTES = KIB_BYTES
 

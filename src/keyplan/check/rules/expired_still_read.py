@@ -3,8 +3,9 @@
 DynamoDB deletes an expired item within a few days of its time, not at it. Until then it is read like any other: a
 session that is over still signs in, an offer that is over is still shown. Expiry is for storage, not for time.
 
-Compare the field where the answer is used, or filter: ``where="expires_at > :at"`` with ``at`` as a parameter.
-Where late answers do no harm, silence it.
+Compare the field where the answer is used, or filter: ``where="expires_at > :at"`` with ``at`` as a parameter of type
+``datetime``. Where the field may be None, an item that never expires has no such attribute, and no comparison finds
+it: ``where="attribute_not_exists(expires_at) OR expires_at > :at"``. Where late answers do no harm, silence it.
 
 Source: "Using time to live (TTL) in DynamoDB" in the developer guide.
 """
@@ -19,6 +20,7 @@ from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.plans import Plan
+from keyplan.design.stored import StoredField
 
 __all__ = ["RULE"]
 
@@ -37,8 +39,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 f"{entity.name}.{entity.ttl.name}",
                 f"{', '.join(readers)} still find{'s' if len(readers) == 1 else ''} an expired {entity.name} for days",
                 f"compare {entity.ttl.name} with the time where it is used, or filter by it: "
-                f'where="{entity.ttl.name} > :at"',
+                f'where="{_condition(entity.ttl)}", with at: datetime',
             )
+
+
+def _condition(ttl: StoredField) -> str:
+    """What items that aren't over meet; one that never expires has no attribute."""
+    later = f"{ttl.name} > :at"
+    return f"attribute_not_exists({ttl.name}) OR {later}" if ttl.optional else later
 
 
 def _filtered(plan: Plan, entity: CompiledEntity) -> bool:

@@ -1,0 +1,261 @@
+# mypy: disable-error-code="empty-body"
+"""Conditions in DynamoDB's grammar are compiled against what the fields store: right, or refused.
+
+The property: whatever field is compared with whatever type of parameter, by whatever operator, either the design is
+refused, or its answer is the one that Python's own comparison of the values gives.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel
+
+from keyplan import Design, Each, Entity, Field, Index, Key, Range, Table, Ttl, Update, Writes, read, write
+from keyplan.errors import ArgumentError, ConditionFailed, DesignError
+from tests.design.refused import told
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+class Level(enum.Enum):
+    """An enum of texts."""
+
+    LOW = "low"
+    HIGH = "high"
+
+
+class Place(BaseModel):
+    """A part of an item."""
+
+    city: str
+    since: datetime
+
+
+class Thing(Entity):
+    """A field of each kind."""
+
+    thing_id: str
+    text: str = "b"
+    number: int = 2
+    price: Decimal = Decimal("2.5")
+    ratio: float = 0.5
+    at: datetime = NOON
+    day: date = NOON.date()
+    expires_at: Ttl = NOON
+    uuid: UUID = UUID(int=2)
+    level: Level = Level.LOW
+    state: Literal["new", "open"] = "new"
+    flag: bool = True
+    blob: bytes = b"b"
+    tags: set[str] = Field(default_factory=lambda: {"a"})
+    words: list[str] = Field(default_factory=lambda: ["a"])
+    place: Place = Place(city="Bern", since=NOON)
+    closed_at: datetime | None = None
+
+    primary = Key("THING#{thing_id}", "HEAD")
+
+
+TABLE = Table("things", entities=[Thing])
+
+VALUES: dict[str, list[Any]] = {
+    "text": ["a", "b", "c"],
+    "number": [1, 2, 10],
+    "price": [Decimal("1.5"), Decimal(2), Decimal("2.5")],
+    "ratio": [0.25, 2.0, 2.5],
+    "at": [NOON - timedelta(microseconds=1), NOON, NOON + timedelta(hours=1)],
+    "day": [date(2026, 11, 20), date(2026, 11, 21), date(987, 6, 5)],
+    "expires_at": [NOON - timedelta(seconds=1), NOON, NOON + timedelta(hours=1)],
+    "uuid": [UUID(int=1), UUID(int=2), UUID(int=10)],
+    "level": [Level.LOW, Level.HIGH],
+    "state": ["new", "open"],
+    "flag": [True, False],
+    "blob": [b"a", b"b", b"\xff"],
+}
+"""Values of each field that are stored; and what parameters of the field's type are given."""
+TYPES: dict[str, Any] = {
+    "text": str, "number": int, "price": Decimal, "ratio": float, "at": datetime, "day": date, "expires_at": datetime,
+    "uuid": UUID, "level": Level, "state": Literal["new", "open"], "flag": bool, "blob": bytes,
+}  # fmt: skip
+GIVEN: dict[str, list[Any]] = {**VALUES, "at": [*VALUES["at"], NOON + timedelta(milliseconds=500)]}
+OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def asking(where: str, annotation: Any) -> type[Design]:
+    """A design with one question, whose parameter has that type."""
+
+    def asked(self: Any, value: Any) -> list[Thing]: ...
+
+    asked.__annotations__ = {"value": annotation, "return": list[Thing]}
+    method = read("R1", scan=True, where=where)(asked)
+    return type("Asking", (Design,), {"table": TABLE, "asked": method})
+
+
+@pytest.mark.parametrize("field", VALUES)
+@pytest.mark.parametrize("sign", OPERATORS)
+def test_a_comparison_is_right_or_refused(field: str, sign: str) -> None:
+    compare = OPERATORS[sign]
+    stored = [Thing(thing_id=str(at), **{field: value}) for at, value in enumerate(VALUES[field])]
+    served = 0
+    for other, annotation in TYPES.items():
+        try:
+            design = asking(f"{field} {sign} :value", annotation)
+        except DesignError:
+            continue
+        served += 1
+        with design.open(":memory:") as store:
+            for one in stored:
+                store.put(one)
+            for value in GIVEN[other]:
+                wanted = {one.thing_id for one in stored if compare(plain(getattr(one, field)), plain(value))}
+                found: list[Thing] = store.asked(value)  # type: ignore[attr-defined]
+                assert {one.thing_id for one in found} == wanted, (field, sign, annotation, value)
+    assert served or field == "flag"
+
+
+def plain(value: Any) -> Any:
+    """The value of an enum's member: as such members are compared."""
+    return value.value if isinstance(value, enum.Enum) else value
+
+
+@pytest.mark.parametrize(
+    ("where", "annotation", "why"),
+    [
+        ("expires_at > :value", int, "Thing.expires_at is datetime, stored as its seconds since 1970, and never int"),
+        ("expires_at > :value", str, "and never str"),
+        ("number > :value", str, "Thing.number is int, and never str"),
+        ("text = :value", int, "Thing.text is str, and never int"),
+        ("at > :value", str, "Thing.at is datetime, and never str"),
+        ("at > :value", date, "never date"),
+        ("flag < :value", bool, "has no order"),
+        ("tags < :value", set[str], "has no order"),
+        ("contains(number, :value)", int, r"contains\(\) looks into texts, lists and sets"),
+        ("contains(tags, :value)", int, "an element of Thing.tags is str, and never int"),
+        ("contains(words, :value)", int, "an element of Thing.words is str, and never int"),
+        ("begins_with(expires_at, :value)", str, "stored as a number of seconds"),
+        ("begins_with(number, :value)", str, r"begins_with\(\) compares texts"),
+        ("size(number) > :value", int, "has no size"),
+        ("size(text) > :value", str, "a number is int, and never str"),
+        ("number BETWEEN :value AND :value", str, "never str"),
+        ("number IN (:value)", str, "never str"),
+        ("place.city = :value", int, "Thing.place.city is str, and never int"),
+        ("place.town = :value", str, "Thing.place has no field 'town'"),
+        ("text.part = :value", str, "has no parts with names"),
+        ("number[0] = :value", int, "has no elements to count"),
+        ("place.since > :value", str, "Thing.place.since is datetime, and never str"),
+        ("at = expires_at AND number = :value", int, "stored in different forms"),
+        ("text = number AND number = :value", int, "stored in different forms"),
+        ("closed_at > :value", datetime | None, "it may be None"),
+        ("text = :value", Range[str], "a Range holds two values"),
+        ("text IN (:value, :value)", Each[str], "Each holds many values"),
+        ("text = :value", Each[str], "Each holds many values"),
+        ("NOT (number = :value)", str, "never str"),
+        ("text = :value OR number = :value", str, "never str"),
+    ],
+)
+def test_what_can_never_hold_is_refused_with_its_place(where: str, annotation: Any, why: str) -> None:
+    with pytest.raises(DesignError) as error:
+        asking(where, annotation)
+    told(error, "^Asking.asked: ", why)
+
+
+def test_a_moment_is_compared_with_an_expiry_and_with_a_moment_at_once() -> None:
+    """One parameter, sent in two forms."""
+    design = asking("at <= :value AND expires_at > :value", datetime)
+    with design.open(":memory:") as store:
+        store.put(Thing(thing_id="1", at=NOON, expires_at=NOON + timedelta(hours=1)))
+        store.put(Thing(thing_id="2", at=NOON, expires_at=NOON))
+        store.put(Thing(thing_id="3", at=NOON + timedelta(hours=2), expires_at=NOON + timedelta(hours=3)))
+        found: list[Thing] = store.asked(NOON + timedelta(milliseconds=1))  # type: ignore[attr-defined]
+        assert [one.thing_id for one in found] == ["1"]
+
+
+def test_parts_of_items_are_compared_by_their_own_types() -> None:
+    design = asking("place.since >= :value", datetime)
+    with design.open(":memory:") as store:
+        store.put(Thing(thing_id="1"))
+        store.put(Thing(thing_id="2", place=Place(city="Bern", since=NOON - timedelta(days=1))))
+        found: list[Thing] = store.asked(NOON)  # type: ignore[attr-defined]
+        assert [one.thing_id for one in found] == ["1"]
+
+
+def test_each_stands_for_the_options_of_an_in() -> None:
+    design = asking("expires_at IN (:value)", Each[datetime])
+    with design.open(":memory:") as store:
+        for number in range(3):
+            store.put(Thing(thing_id=str(number), expires_at=NOON + timedelta(days=number)))
+        found: list[Thing] = store.asked([NOON, NOON + timedelta(days=2)])  # type: ignore[attr-defined]
+        assert {one.thing_id for one in found} == {"0", "2"}
+        assert store.asked([]) == []  # type: ignore[attr-defined]
+        with pytest.raises(ArgumentError, match="a filter takes 100"):
+            store.asked([NOON + timedelta(days=number) for number in range(101)])  # type: ignore[attr-defined]
+
+
+GSI = Index("GSI", "p0", "s0")
+
+
+class Named(Entity):
+    """Attributes that placeholders of key conditions could be taken for, and that only punctuation tells apart."""
+
+    w0: str
+    dashed: str = Field(alias="s0-at")
+    lined: str = Field(alias="s0_at")
+    p1: int = 0
+
+    primary = Key("W#{w0}", "{dashed}")
+
+
+class Names(Design):
+    table = Table("names", partition="p0", sort="s0")
+
+    @read("R1", where="p1 = :s0 AND dashed = :p0 AND lined = :s0_")
+    def named(self, w0: str, p0: str, s0: int, s0_: str) -> list[Named]: ...
+
+
+def test_placeholders_never_stand_for_two_things() -> None:
+    with Names.open(":memory:") as names:
+        names.put(Named(w0="a", dashed="b", lined="c", p1=7))
+        names.put(Named(w0="a", dashed="c", lined="b", p1=7))
+        assert [one.dashed for one in names.named("a", "b", 7, "c")] == ["b"]
+
+
+class Changing(Design):
+    table = TABLE
+
+    @write("W1")
+    def renew(self, thing_id: str, now: datetime) -> Writes:
+        yield Update(Thing, thing_id=thing_id).set(number=1).only_if("expires_at > :now AND at <= :now", now=now)
+
+    @write("W2")
+    def wrong(self, thing_id: str) -> Writes:
+        yield Update(Thing, thing_id=thing_id).set(text="x").only_if("number > :least", least="2")
+
+    @write("W3")
+    def nothing(self, thing_id: str) -> Writes:
+        yield Update(Thing, thing_id=thing_id).set(text="x").only_if("closed_at = :at", at=None)
+
+    @write("W4")
+    def by_value(self, thing_id: str) -> Writes:
+        yield Update(Thing, thing_id=thing_id).set(text="x").only_if("level = :level", level="low")
+
+
+def test_what_a_write_expects_is_sent_as_its_field_stores_it() -> None:
+    with Changing.open(":memory:") as changing:
+        changing.put(Thing(thing_id="1", expires_at=NOON + timedelta(seconds=1)))
+        changing.renew("1", NOON)
+        with pytest.raises(ConditionFailed):
+            changing.renew("1", NOON + timedelta(seconds=1))
+        changing.by_value("1")
+        with pytest.raises(ArgumentError, match=r"Thing.number is int, and is compared with '2'"):
+            changing.wrong("1")
+        with pytest.raises(ArgumentError, match="attribute_not_exists"):
+            changing.nothing("1")
