@@ -223,8 +223,8 @@ class Names(Design):
 
 def test_placeholders_never_stand_for_two_things() -> None:
     with Names.open(":memory:") as names:
-        names.put(Named(w0="a", dashed="b", lined="c", p1=7))
-        names.put(Named(w0="a", dashed="c", lined="b", p1=7))
+        names.put(Named.model_validate({"w0": "a", "s0-at": "b", "s0_at": "c", "p1": 7}))
+        names.put(Named.model_validate({"w0": "a", "s0-at": "c", "s0_at": "b", "p1": 7}))
         assert [one.dashed for one in names.named("a", "b", 7, "c")] == ["b"]
 
 
