@@ -54,7 +54,7 @@ class Database:
         realism: Realism = Realism(),
     ) -> None:
         self.storage = storage
-        self.clock = clock
+        self.clock = storage.clock = clock
         self.show = show
         """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
         self.counts = Counts()

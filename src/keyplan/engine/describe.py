@@ -45,6 +45,12 @@ class Counts:
         return counted
 
 
+def table_id(table: Table) -> str:
+    """The id of a table: another one of the same name, made later, has another."""
+    created = table.definition["CreationDateTime"]
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(table.name)}#{created}"))
+
+
 def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dict[str, Any]:
     """The ``TableDescription``; without ``counts`` (a new table) everything is empty."""
     definition = table.definition
@@ -60,7 +66,7 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
         "TableSizeBytes": size_bytes,
         "ItemCount": items,
         "TableArn": arn,
-        "TableId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn}#{definition['CreationDateTime']}")),
+        "TableId": table_id(table),
         "DeletionProtectionEnabled": definition["DeletionProtectionEnabled"],
     }
     if definition["BillingMode"] == "PAY_PER_REQUEST":

@@ -12,9 +12,11 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.engine.actions import ACTIONS, Action
+from keyplan.engine.backups import expire_backups
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Realism
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
+from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
@@ -30,6 +32,7 @@ from keyplan.wire.operations import OPERATIONS, unknown_operation
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
+_TIDY_EVERY_S = 3600.0
 
 
 class Engine:
@@ -48,6 +51,8 @@ class Engine:
         self._storage = storage
         self._database = Database(storage, clock, show, realism or Realism())
         self._has_expiry_indexes = False
+        self._tidy_s = 0.0
+        """When it is time to tidy again."""
         self._actions = {name: (operation.validate, ACTIONS[name]) for name, operation in OPERATIONS.items()}
 
     @classmethod
@@ -173,6 +178,7 @@ class Engine:
         Raises:
             StoreError: the store failed; what was removed before stays removed.
         """
+        self._tidy()
         if not self._has_expiry_indexes:
             index_expiring_tables(self._database)
             self._has_expiry_indexes = True
@@ -184,6 +190,15 @@ class Engine:
             if count < wanted:
                 break
         return removed
+
+    def _tidy(self) -> None:
+        """Now and then, forget what is too old to be asked for: histories and backups."""
+        now_s = self._database.clock()
+        if now_s >= self._tidy_s:
+            self._tidy_s = now_s + _TIDY_EVERY_S
+            expire_backups(self._database)
+            while trim_histories(self._database):
+                pass
 
     def check(self) -> list[Finding]:
         """Look at everything stored: is the file sound, do items and index entries agree? No findings is

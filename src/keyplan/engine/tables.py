@@ -95,6 +95,11 @@ class Table:
         return {index.name: index for index in self.indexes}
 
     @cached_property
+    def keeps_history(self) -> bool:
+        """Whether each write remembers what stood there before (point-in-time recovery)."""
+        return self.definition.get("PointInTimeRecovery") is not None
+
+    @cached_property
     def has_local_indexes(self) -> bool:
         """Whether there is a local index."""
         return any(index.is_local for index in self.indexes)

@@ -120,6 +120,9 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         outcome = Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
     if charge is not None:
         charge(table, write.key, outcome)
+    if table.keeps_history and _is_change(write, found, put):
+        old_row = None if found is None else found[1:]
+        writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
     if put is not None:
         _store(writer, write, found, old, put)
     elif write.removes and found is not None:
@@ -127,6 +130,13 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         if table.indexes:
             keep_indexes(writer, write, found[0], old, None)
     return outcome
+
+
+def _is_change(write: Write, found: tuple[int, int, bytes] | None, put: Put | None) -> bool:
+    """Whether a write leaves something else than what stood there."""
+    if put is None:
+        return write.removes and found is not None
+    return found is None or found[2] != put.body
 
 
 def _changed(table: Table, change: Change, old: Item | None) -> Put:

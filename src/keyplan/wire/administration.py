@@ -293,6 +293,6 @@ REQUESTS: Mapping[str, Structure] = {
     **_POLICIES,
     **_INSIGHTS,
     **_GLOBAL_TABLES,
-    "DescribeContinuousBackups": _BACKUPS["DescribeContinuousBackups"],
+    **_BACKUPS,
 }
 """The shape of each of these operations' requests."""

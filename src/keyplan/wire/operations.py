@@ -313,8 +313,6 @@ OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation i
 
 _FEATURES_NOT_THERE = {
     "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
-    "backups and point-in-time recovery": "CreateBackup DeleteBackup DescribeBackup ListBackups RestoreTableFromBackup "
-    "RestoreTableToPointInTime UpdateContinuousBackups",
     "exports and imports": "DescribeExport DescribeImport ExportTableToPointInTime ImportTable ListExports ListImports "
     "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
     "vector indexes": "SearchVectors",

@@ -7,11 +7,14 @@ from typing import Any
 
 from keyplan.engine.actions.batch_get_item import batch_get_item
 from keyplan.engine.actions.batch_write_item import batch_write_item
+from keyplan.engine.actions.create_backup import create_backup
 from keyplan.engine.actions.create_global_table import create_global_table
 from keyplan.engine.actions.create_table import create_table
+from keyplan.engine.actions.delete_backup import delete_backup
 from keyplan.engine.actions.delete_item import delete_item
 from keyplan.engine.actions.delete_resource_policy import delete_resource_policy
 from keyplan.engine.actions.delete_table import delete_table
+from keyplan.engine.actions.describe_backup import describe_backup
 from keyplan.engine.actions.describe_continuous_backups import describe_continuous_backups
 from keyplan.engine.actions.describe_contributor_insights import describe_contributor_insights
 from keyplan.engine.actions.describe_endpoints import describe_endpoints
@@ -23,6 +26,7 @@ from keyplan.engine.actions.describe_table_replica_auto_scaling import describe_
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
 from keyplan.engine.actions.get_item import get_item
 from keyplan.engine.actions.get_resource_policy import get_resource_policy
+from keyplan.engine.actions.list_backups import list_backups
 from keyplan.engine.actions.list_contributor_insights import list_contributor_insights
 from keyplan.engine.actions.list_global_tables import list_global_tables
 from keyplan.engine.actions.list_tables import list_tables
@@ -30,11 +34,14 @@ from keyplan.engine.actions.list_tags_of_resource import list_tags_of_resource
 from keyplan.engine.actions.put_item import put_item
 from keyplan.engine.actions.put_resource_policy import put_resource_policy
 from keyplan.engine.actions.query import query
+from keyplan.engine.actions.restore_table_from_backup import restore_table_from_backup
+from keyplan.engine.actions.restore_table_to_point_in_time import restore_table_to_point_in_time
 from keyplan.engine.actions.scan import scan
 from keyplan.engine.actions.tag_resource import tag_resource
 from keyplan.engine.actions.transact_get_items import transact_get_items
 from keyplan.engine.actions.transact_write_items import transact_write_items
 from keyplan.engine.actions.untag_resource import untag_resource
+from keyplan.engine.actions.update_continuous_backups import update_continuous_backups
 from keyplan.engine.actions.update_contributor_insights import update_contributor_insights
 from keyplan.engine.actions.update_global_table import update_global_table
 from keyplan.engine.actions.update_global_table_settings import update_global_table_settings
@@ -84,4 +91,11 @@ ACTIONS: Mapping[str, Action] = {
     "UpdateGlobalTableSettings": update_global_table_settings,
     "DescribeTableReplicaAutoScaling": describe_table_replica_auto_scaling,
     "UpdateTableReplicaAutoScaling": update_table_replica_auto_scaling,
+    "CreateBackup": create_backup,
+    "DescribeBackup": describe_backup,
+    "DeleteBackup": delete_backup,
+    "ListBackups": list_backups,
+    "RestoreTableFromBackup": restore_table_from_backup,
+    "RestoreTableToPointInTime": restore_table_to_point_in_time,
+    "UpdateContinuousBackups": update_continuous_backups,
 }

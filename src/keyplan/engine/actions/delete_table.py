@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyplan.engine.backups import DELETED_SUFFIX, make_backup
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.requests import Answer, Request
@@ -22,6 +23,10 @@ def delete_table(database: Database, request: Request) -> Answer:
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
+        if table.keeps_history:
+            now_s = database.clock()
+            make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
+            writer.archives.end_history(table.stored.layout.id)
         writer.drop_table(table.stored)
         return {"TableDescription": describe(table, None, "DELETING")}
 

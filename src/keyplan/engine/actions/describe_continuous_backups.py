@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from keyplan.engine.database import Database, plain_name
+from keyplan.engine.history import describe_history
 from keyplan.engine.requests import Answer, Request
 from keyplan.wire.errors import TableNotFoundException
 
 
 def describe_continuous_backups(database: Database, request: Request) -> Answer:
-    """What the service says of every table whose point-in-time recovery was never switched on. Tools that only look at
-    a table (Terraform) ask for it; switching it on isn't supported.
-    """
-    if database.find(request["TableName"]) is None:
+    """Whether point-in-time recovery is on, and what it reaches."""
+    table = database.find(request["TableName"])
+    if table is None:
         raise TableNotFoundException(f"Table not found: {plain_name(request['TableName'])}")
-    return {
-        "ContinuousBackupsDescription": {
-            "ContinuousBackupsStatus": "ENABLED",
-            "PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": "DISABLED"},
-        }
-    }
+    return {"ContinuousBackupsDescription": describe_history(table, database.clock())}

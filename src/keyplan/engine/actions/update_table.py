@@ -8,8 +8,7 @@ from typing import Any
 
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
-from keyplan.engine.items import decode
-from keyplan.engine.keys import entry_of
+from keyplan.engine.filling import fill_index
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
     Definition,
@@ -20,8 +19,8 @@ from keyplan.engine.schema import (
     with_index,
     without_index,
 )
-from keyplan.engine.storage.port import StoredTable, TableRecord, Writer
-from keyplan.engine.tables import Index, Table, layout_of, read_table
+from keyplan.engine.storage.port import TableRecord, Writer
+from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, table_not_found
 
 _SETTINGS = (
@@ -136,12 +135,4 @@ def _change_index(database: Database, writer: Writer, table: Table, definition: 
     known = {index.number for index in before.indexes}
     for index in changed.indexes:
         if index.number not in known:
-            _fill(writer, stored, index)
-
-
-def _fill(writer: Writer, stored: StoredTable, index: Index) -> None:
-    """Write the entries of all items. Items whose attributes don't fit stay out, as with DynamoDB."""
-    for row, partition, sort, _, body in writer.rows(stored):
-        entry = entry_of(index, decode(body))
-        if entry is not None:
-            writer.add_entry(stored, index.number, entry, (partition, sort), row)
+            fill_index(writer, stored, index)

@@ -14,7 +14,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from keyplan.engine.storage.archives import Archives
 
 KeyText = str | bytes
 """A key attribute in its storage form; the sort key of a table without one is ``""``."""
@@ -134,6 +137,11 @@ class StoredTable(Protocol):
 class Reader(Protocol):
     """Reads in one snapshot."""
 
+    @property
+    def archives(self) -> Archives:
+        """What was: histories, backups and records."""
+        ...
+
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
         ...
@@ -163,6 +171,10 @@ class Reader(Protocol):
 
 class Writer(Reader, Protocol):
     """Reads and writes in one transaction."""
+
+    def now_us(self) -> int:
+        """The time of what is written now, in whole microseconds since the epoch."""
+        ...
 
     def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> tuple[int, int, bytes] | None:
         """The row id, size and JSON of an item."""
@@ -242,6 +254,8 @@ class Storage(Protocol):
     """Its path, or ``:memory:``."""
     statements: int
     """How many statements were run; approximate when several threads work at once."""
+    clock: Callable[[], float]
+    """Gives the time, in seconds since the epoch."""
 
     def table(self, layout: TableLayout) -> StoredTable:
         """The reads of a table. Nothing is read yet."""

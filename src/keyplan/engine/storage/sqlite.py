@@ -28,6 +28,7 @@ from keyplan.engine.storage.port import (
     TableRecord,
     Writer,
 )
+from keyplan.engine.storage.sqlite_archives import SqliteArchives
 from keyplan.errors import StoreError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class SqliteStorage:
     ) -> None:
         self.place = pool.place
         self.statements = 0
+        self.clock: Callable[[], float] = time.time
         self.pool = pool
         self._busy_timeout_s = busy_timeout_s
         self._writers = FairLock()
@@ -337,6 +339,15 @@ class SqliteWriter:
             raise
         self._run("RELEASE one")
         return result
+
+    @property
+    def archives(self) -> SqliteArchives:
+        """What was: histories, backups and records."""
+        return SqliteArchives(self._run)
+
+    def now_us(self) -> int:
+        """The time of what is written now, in whole microseconds since the epoch."""
+        return int(self._storage.clock() * 1_000_000)
 
     def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
         self._storage.statements += 1

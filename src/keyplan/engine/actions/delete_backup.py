@@ -1,0 +1,22 @@
+"""DeleteBackup."""
+
+from __future__ import annotations
+
+from keyplan.engine.backups import Backup, described, drop_backup, find_backup
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.storage.port import Writer
+from keyplan.wire.errors import ValidationException
+
+
+def delete_backup(database: Database, request: Request) -> Answer:
+    """Remove a backup. That of a deleted table goes by itself, after its time."""
+
+    def work(writer: Writer) -> Backup:
+        backup = find_backup(writer, request["BackupArn"])
+        if backup["Details"]["BackupType"] == "SYSTEM":
+            raise ValidationException("It is not allowed to delete the system backup")
+        drop_backup(writer, backup)
+        return backup
+
+    return {"BackupDescription": described(database.write(work), "DELETED")}

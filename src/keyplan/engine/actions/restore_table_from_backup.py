@@ -1,0 +1,32 @@
+"""RestoreTableFromBackup."""
+
+from __future__ import annotations
+
+from keyplan.engine.backups import Backup, find_backup, items_name
+from keyplan.engine.copies import check_free, copied_definition, restore_table
+from keyplan.engine.database import Database
+from keyplan.engine.describe import describe
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.storage.port import Writer
+
+
+def restore_table_from_backup(database: Database, request: Request) -> Answer:
+    """Make a table of what a backup holds, in one transaction: it is whole, or it isn't there."""
+    name: str = request["TargetTableName"]
+
+    def work(writer: Writer) -> Backup:
+        backup = find_backup(writer, request["BackupArn"])
+        check_free(writer, name)
+        definition = copied_definition(backup["Definition"], request, database.clock())
+        restore_table(database, writer, name, definition, writer.archives.backed_up(items_name(backup)))
+        return backup
+
+    backup = database.write(work)
+    description = describe(database.described_table(name), None, "CREATING")
+    description["RestoreSummary"] = {
+        "SourceBackupArn": backup["Details"]["BackupArn"],
+        "SourceTableArn": backup["Source"]["TableArn"],
+        "RestoreDateTime": backup["Details"]["BackupCreationDateTime"],
+        "RestoreInProgress": True,
+    }
+    return {"TableDescription": description}

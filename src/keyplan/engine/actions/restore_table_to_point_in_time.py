@@ -1,0 +1,98 @@
+"""RestoreTableToPointInTime."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from keyplan.engine.copies import copied_definition, restore_table
+from keyplan.engine.database import Database
+from keyplan.engine.describe import arn_of, describe
+from keyplan.engine.history import no_history, window
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.resources import resource_of
+from keyplan.engine.storage.port import Writer
+from keyplan.engine.tables import Table
+from keyplan.wire.errors import (
+    InvalidRestoreTimeException,
+    TableNotFoundException,
+    ValidationException,
+)
+
+
+def restore_table_to_point_in_time(database: Database, request: Request) -> Answer:
+    """Make a table of what another one was at some moment of its history, in one transaction."""
+    source_name = _source(request)
+    latest = bool(request.get("UseLatestRestorableTime"))
+    wanted_s: float | None = request.get("RestoreDateTime")
+    _check_moment(wanted_s, latest=latest)
+    name: str = request["TargetTableName"]
+
+    def work(writer: Writer) -> float:
+        source = database.fresh(writer).get(source_name)
+        if source is None:
+            raise TableNotFoundException(f"Table not found: {source_name}")
+        now_s = database.clock()
+        moment_s = _moment(source, wanted_s, now_s)
+        definition = copied_definition(source.definition, request, now_s)
+        items = writer.archives.items_at(source.stored, int(moment_s * 1_000_000))
+        restore_table(database, writer, name, definition, items)
+        return moment_s
+
+    moment_s = database.write(work)
+    description = describe(database.described_table(name), None, "CREATING")
+    description["RestoreSummary"] = {
+        "SourceTableArn": arn_of(source_name),
+        "RestoreDateTime": round(moment_s, 3),
+        "RestoreInProgress": True,
+    }
+    return {"TableDescription": description}
+
+
+def _source(request: Request) -> str:
+    arn, name = request.get("SourceTableArn"), request.get("SourceTableName")
+    if arn is not None and name is not None:
+        raise ValidationException("Must provide exactly one of: sourceTableArn, sourceTableName")
+    if name is not None:
+        return str(name)
+    if arn is None:
+        raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+    return resource_of(arn).table
+
+
+def _check_moment(wanted_s: float | None, *, latest: bool) -> None:
+    if wanted_s is not None and latest:
+        raise ValidationException(
+            "Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore "
+            "request. Please provide only one of them"
+        )
+    if wanted_s is None and not latest:
+        raise ValidationException(
+            "Invalid Request: Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both"
+        )
+
+
+def _moment(source: Table, wanted_s: float | None, now_s: float) -> float:
+    """The moment that is to be restored.
+
+    Raises:
+        PointInTimeRecoveryUnavailableException: the table keeps no history.
+        InvalidRestoreTimeException: its history doesn't reach there.
+    """
+    reach = window(source, now_s)
+    if reach is None:
+        raise no_history(source.name)
+    if wanted_s is None:
+        return reach[1]
+    if not reach[0] <= wanted_s <= reach[1]:
+        raise InvalidRestoreTimeException(
+            f"RestoreDateTime '{_shown(wanted_s)}' must be within EarliestRestorableDateTime '{_shown(reach[0])}' "
+            f"and LatestRestorableDateTime '{_shown(reach[1])}'"
+        )
+    return wanted_s
+
+
+def _shown(moment_s: float) -> str:
+    try:
+        return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return str(moment_s)

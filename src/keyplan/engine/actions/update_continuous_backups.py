@@ -1,0 +1,33 @@
+"""UpdateContinuousBackups."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database, plain_name
+from keyplan.engine.history import PERIOD_DAYS_MAX, describe_history, switch_history
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.storage.port import Writer
+from keyplan.wire.errors import TableNotFoundException, ValidationException
+
+
+def update_continuous_backups(database: Database, request: Request) -> Answer:
+    """Switch point-in-time recovery of a table on or off, or say how many days it reaches back."""
+    name = plain_name(request["TableName"])
+    wanted = request["PointInTimeRecoverySpecification"]
+    days: int | None = wanted.get("RecoveryPeriodInDays")
+    if not wanted["PointInTimeRecoveryEnabled"]:
+        if days is not None:
+            raise ValidationException(
+                "RecoveryPeriodInDays can only be specified when PointInTimeRecoveryEnabled is set to true"
+            )
+    elif days is None:
+        days = PERIOD_DAYS_MAX
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise TableNotFoundException(f"Table not found: {name}")
+        switch_history(writer, table, days, database.clock())
+
+    database.write(work)
+    description = describe_history(database.described_table(name), database.clock())
+    return {"ContinuousBackupsDescription": description}

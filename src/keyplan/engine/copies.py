@@ -1,0 +1,119 @@
+"""Tables made of what another one was, or of files: their definition from that of the source and what the request
+overrides, and all items with their index entries in the transaction that makes the table.
+
+What a copy takes over, and what it leaves behind, is as at AWS: keys, indexes, throughput and encryption come along;
+streams, time to live, tags, policies, protection and point-in-time recovery don't.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from keyplan.engine.database import Database
+from keyplan.engine.filling import fill_table
+from keyplan.engine.requests import Request
+from keyplan.engine.schema import Definition, new_definition
+from keyplan.engine.storage.archives import Kept
+from keyplan.engine.storage.port import TableRecord, Writer
+from keyplan.engine.tables import Table, layout_of, read_table
+from keyplan.wire.errors import TableAlreadyExistsException, ValidationException, one_or_more
+
+_INDEXES = {
+    "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",
+    "LocalSecondaryIndexes": "LocalSecondaryIndexOverride",
+    "VectorIndexes": "VectorIndexOverride",
+}
+_SAME = ("KeySchema", "Projection", "VectorAttribute", "SearchSchema", "Dimensions", "DistanceFunction")
+"""The members in which an index of the copy must be one of the source; its name may be another."""
+_KEPT_BY_INDEX = ("IndexName", "ProvisionedThroughput", "OnDemandThroughput", *_SAME)
+
+
+def copied_definition(source: Mapping[str, Any], request: Request, now_s: float) -> Definition:
+    """The definition of a copy of a table whose definition is ``source``, as a (shape-checked) restore asks for it.
+
+    Raises:
+        ValidationException: what it overrides can't be.
+    """
+    mode: str = request.get("BillingModeOverride") or source["BillingMode"]
+    throughput = request.get("ProvisionedThroughputOverride")
+    maximum = request.get("OnDemandThroughputOverride")
+    if throughput is not None and mode != "PROVISIONED":
+        raise one_or_more("ProvisionedThroughputOverride can only be specified when the billing mode is PROVISIONED")
+    if maximum is not None and mode != "PAY_PER_REQUEST":
+        raise one_or_more("OnDemandThroughputOverride can only be specified when the billing mode is PAY_PER_REQUEST")
+    wanted: dict[str, Any] = {"BillingMode": mode, "KeySchema": source["KeySchema"]}
+    if mode == "PROVISIONED":
+        wanted["ProvisionedThroughput"] = throughput or source["ProvisionedThroughput"]
+    else:
+        wanted["OnDemandThroughput"] = maximum or source.get("OnDemandThroughput")
+    for member, override in _INDEXES.items():
+        indexes = _indexes(source.get(member) or [], request.get(override), override)
+        if indexes:
+            wanted[member] = [_priced(index, member, mode, wanted) for index in indexes]
+    used = {key["AttributeName"] for key in wanted["KeySchema"]}
+    for member in _INDEXES:
+        for index in wanted.get(member, ()):
+            used |= {key["AttributeName"] for key in (*index.get("KeySchema", ()), *index.get("SearchSchema", ()))}
+    wanted["AttributeDefinitions"] = [each for each in source["AttributeDefinitions"] if each["AttributeName"] in used]
+    encryption = request.get("SSESpecificationOverride")
+    wanted["SSESpecification"] = source.get("SSESpecification") if encryption is None else encryption
+    return new_definition(wanted, now_s)
+
+
+def _indexes(
+    source: Sequence[Mapping[str, Any]], override: Sequence[Mapping[str, Any]] | None, member: str
+) -> list[dict[str, Any]]:
+    """The indexes of the source, or those of them that are wanted."""
+    if override is None:
+        return [{name: value for name, value in index.items() if name in _KEPT_BY_INDEX} for index in source]
+    for index in override:
+        if not any(_is_same(index, each) for each in source):
+            raise ValidationException(
+                f"{member}: Index {index['IndexName']} doesn't match an index of the source. "
+                "New indexes cannot be created during the restore"
+            )
+    return [dict(index) for index in override]
+
+
+def _is_same(index: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(index.get(member) == other.get(member) for member in _SAME)
+
+
+def _priced(index: dict[str, Any], member: str, mode: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """An index with the throughput that its table's billing mode asks for."""
+    if member != "GlobalSecondaryIndexes":
+        return index
+    if mode == "PAY_PER_REQUEST":
+        return {name: value for name, value in index.items() if name != "ProvisionedThroughput"}
+    if index.get("ProvisionedThroughput"):
+        return index
+    return {**index, "ProvisionedThroughput": wanted["ProvisionedThroughput"]}
+
+
+def make_table(database: Database, writer: Writer, name: str, definition: Definition) -> Table:
+    """Make a table in this transaction. Nobody else sees it before that is committed."""
+    text = json.dumps(definition)
+    layout = writer.create_table(name, text, layout_of(definition, 0, 1))
+    return read_table(TableRecord(layout.id, layout.generation, name, text), database.storage)
+
+
+def restore_table(database: Database, writer: Writer, name: str, definition: Definition, items: Iterable[Kept]) -> None:
+    """Make a table with these items.
+
+    Raises:
+        TableAlreadyExistsException: there is one of this name.
+    """
+    check_free(writer, name)
+    fill_table(writer, make_table(database, writer, name, definition), items)
+
+
+def check_free(writer: Writer, name: str) -> None:
+    """Refuse the name of a table that is there.
+
+    Raises:
+        TableAlreadyExistsException: it is.
+    """
+    if any(record.name == name for record in writer.tables()):
+        raise TableAlreadyExistsException(f"Table already exists: {name}")

@@ -1,0 +1,96 @@
+"""Point-in-time recovery: the window in which a table can be had as it was, and the switch that begins and ends it.
+
+A table that keeps a history remembers, in the transaction of each write, what stood there before
+(``engine.storage.archives``); one that doesn't, pays nothing. Whoever knows the table from before the switch is made to
+look again, so that no write of another process is missed.
+
+Other than at AWS, where the last five minutes come later, the window reaches up to now.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from keyplan.engine.database import Database
+from keyplan.engine.requests import Answer
+from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.tables import Table, layout_of
+from keyplan.wire.errors import PointInTimeRecoveryUnavailableException
+
+MEMBER = "PointInTimeRecovery"
+PERIOD_DAYS_MAX = 35
+TRIMMED_TOGETHER = 500
+"""Writes that are forgotten in one transaction."""
+_DAY_S = 86_400.0
+
+
+def switch_history(writer: Writer, table: Table, period_days: int | None, now_s: float) -> None:
+    """Let a table keep a history of so many days, or none."""
+    before = table.definition.get(MEMBER)
+    definition: dict[str, Any] = {name: value for name, value in table.definition.items() if name != MEMBER}
+    if period_days is not None:
+        since_s = now_s if before is None else before["Since"]
+        definition[MEMBER] = {"Since": since_s, "Days": period_days}
+    layout = table.stored.layout
+    if (before is None) == (period_days is None):
+        if before is not None:
+            writer.define(layout.id, json.dumps(definition))
+        return
+    if period_days is None:
+        writer.archives.end_history(layout.id)
+    else:
+        writer.archives.begin_history(layout.id)
+    # A new generation: who writes by the old definition meets an error, and reads it again.
+    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+
+
+def window(table: Table, now_s: float) -> tuple[float, float] | None:
+    """The first and the last moment that can be had, in seconds since the epoch; None without a history."""
+    kept = table.definition.get(MEMBER)
+    if kept is None:
+        return None
+    return max(kept["Since"], now_s - kept["Days"] * _DAY_S), max(kept["Since"], now_s)
+
+
+def no_history(name: str) -> PointInTimeRecoveryUnavailableException:
+    """The error of a table that keeps none."""
+    return PointInTimeRecoveryUnavailableException(f"Point in time recovery is not enabled for table '{name}'")
+
+
+def describe_history(table: Table, now_s: float) -> Answer:
+    """The ``ContinuousBackupsDescription``."""
+    recovery: Answer = {"PointInTimeRecoveryStatus": "DISABLED"}
+    reach = window(table, now_s)
+    if reach is not None:
+        recovery = {
+            "PointInTimeRecoveryStatus": "ENABLED",
+            "RecoveryPeriodInDays": table.definition[MEMBER]["Days"],
+            "EarliestRestorableDateTime": round(reach[0], 3),
+            "LatestRestorableDateTime": round(reach[1], 3),
+        }
+    return {"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery}
+
+
+def trim_histories(database: Database) -> int:
+    """Forget writes that are older than what can be had, some hundred of each table; how many they were. While there
+    are none, nothing is written, and no other writer waits.
+    """
+
+    def overdue(reader: Reader) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for table in database.fresh(reader).values():
+            reach = window(table, now_s)
+            if reach is not None:
+                table_id, before_us = table.stored.layout.id, int(reach[0] * 1_000_000)
+                oldest_us = reader.archives.oldest_write(table_id)
+                if oldest_us is not None and oldest_us < before_us:
+                    found.append((table_id, before_us))
+        return found
+
+    def work(writer: Writer) -> int:
+        # Judged anew: the history may have ended meanwhile.
+        return sum(writer.archives.trim_history(*each, TRIMMED_TOGETHER) for each in overdue(writer))
+
+    now_s = database.clock()
+    return database.write(work) if database.storage.read(overdue) else 0
