@@ -1,0 +1,376 @@
+"""What a generated design is: its entities, keys, reads and writes as data, made from a number.
+
+Reads are derived from keys, so each can be served; what they mean stands here and is never taken from the compiler.
+The text of the design is written in ``source.py``, its answers are judged in ``running.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+from random import Random
+from typing import Any
+
+from tests.designs.fields import KEY_KINDS, NATIVE_KINDS, STATUSES, VALUE_KINDS, FieldSpec, values_of
+
+__all__ = ["Attribute", "DesignSpec", "EntitySpec", "KeySpec", "ReadSpec", "Text", "Variable", "WriteSpec", "design_of"]
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A field in a key: as it is written, and whether it is turned."""
+
+    name: str
+    written: str
+    turned: bool = False
+
+
+@dataclass(frozen=True)
+class Text:
+    """A fixed text in a key."""
+
+    written: str
+
+
+Attribute = tuple[Variable | Text, ...]
+
+
+@dataclass(frozen=True)
+class IndexSpec:
+    """An index: its attributes' names; ``numbers`` are native ones. ``several``: multi-attribute keys."""
+
+    name: str
+    partition: tuple[str, ...]
+    sort: tuple[tuple[str, bool], ...]
+    several: bool = False
+    local: bool = False
+
+
+@dataclass(frozen=True)
+class KeySpec:
+    """A key of an entity: its attributes in order."""
+
+    name: str
+    index: IndexSpec | None
+    partition: tuple[Attribute, ...]
+    sort: tuple[Attribute, ...]
+    when: tuple[str, tuple[str, ...]] | None = None
+    shards: int = 0
+
+    @property
+    def partition_fields(self) -> list[str]:
+        return [part.name for attribute in self.partition for part in attribute if isinstance(part, Variable)]
+
+    @property
+    def sort_variables(self) -> list[Variable]:
+        return [part for attribute in self.sort for part in attribute if isinstance(part, Variable)]
+
+
+@dataclass(frozen=True)
+class EntitySpec:
+    """An entity: fields and keys, the primary first."""
+
+    name: str
+    fields: dict[str, FieldSpec]
+    keys: tuple[KeySpec, ...]
+    unique: str = ""
+    version: bool = False
+    group: str = ""
+
+    @property
+    def identity(self) -> list[str]:
+        primary = self.keys[0]
+        return [*primary.partition_fields, *(one.name for one in primary.sort_variables)]
+
+
+@dataclass(frozen=True)
+class ReadSpec:
+    """A read: what it means. ``equal``: fields known by equality; the rest is named for its options."""
+
+    name: str
+    entities: tuple[EntitySpec, ...]
+    key: KeySpec | None
+    shape: str
+    equal: tuple[str, ...] = ()
+    each: str = ""
+    range: str = ""
+    range_optional: bool = False
+    prefix: str = ""
+    constants: tuple[tuple[str, Any], ...] = ()
+    members: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    filter: tuple[str, str, str] | None = None
+    newest_first: bool = False
+    order_by: str = ""
+    consistent: bool = False
+    literal: tuple[str, tuple[str, ...]] | None = None
+
+    @property
+    def entity(self) -> EntitySpec:
+        return self.entities[0]
+
+
+@dataclass(frozen=True)
+class WriteSpec:
+    """A write: its kind, the entity, and the field that it changes."""
+
+    name: str
+    kind: str
+    entity: EntitySpec
+    field: str = ""
+    other: EntitySpec | None = None
+    get: str = ""
+
+
+@dataclass(frozen=True)
+class DesignSpec:
+    """A whole design."""
+
+    number: int
+    indexes: tuple[IndexSpec, ...]
+    entities: tuple[EntitySpec, ...]
+    reads: tuple[ReadSpec, ...]
+    writes: tuple[WriteSpec, ...]
+
+
+def design_of(number: int) -> DesignSpec:
+    """The design of a number: always the same one."""
+    return _Maker(Random(f"design {number}")).design(number)
+
+
+@dataclass
+class _Maker:
+    chance: Random
+    names: count[int] = field(default_factory=lambda: count(1))
+
+    def design(self, number: int) -> DesignSpec:
+        chance = self.chance
+        indexes = tuple(self._index(position) for position in range(chance.randint(0, 3)))
+        groups = {f"g{position}": chance.choice(KEY_KINDS) for position in range(chance.randint(1, 2))}
+        domains = {name: values_of(kind, chance) for name, kind in groups.items()}
+        entities = tuple(
+            self._entity(position, indexes, groups, domains) for position in range(chance.choice((1, 2, 2, 3, 4)))
+        )
+        reads = [read for entity in entities for read in self._reads(entity)]
+        reads += self._collections(entities)
+        gets = {read.entity.name: read.name for read in reads if read.shape == "one" and read.key is not None}
+        writes = [
+            replace(write, get=gets[entity.name]) for entity in entities for write in self._writes(entity, entities)
+        ]
+        used = {key.index.name for entity in entities for key in entity.keys if key.index}
+        return DesignSpec(
+            number, tuple(one for one in indexes if one.name in used), entities, tuple(reads), tuple(writes)
+        )
+
+    # Indexes, entities, keys
+
+    def _index(self, position: int) -> IndexSpec:
+        name = f"GSI{position + 1}"
+        lower = name.lower()
+        if self.chance.random() < 0.25:
+            partition = tuple(f"{lower}p{at}" for at in range(self.chance.randint(1, 3)))
+            sort = tuple((f"{lower}s{at}", self.chance.random() < 0.4) for at in range(self.chance.randint(0, 3)))
+            return IndexSpec(name, partition, sort, several=True)
+        native = self.chance.random() < 0.2
+        return IndexSpec(name, (f"{lower}pk",), ((f"{lower}sk", native),))
+
+    def _entity(
+        self, position: int, indexes: tuple[IndexSpec, ...], groups: dict[str, str], domains: dict[str, Any]
+    ) -> EntitySpec:
+        chance, name = self.chance, f"E{position}"
+        fields: dict[str, FieldSpec] = {}
+        group = chance.choice(list(groups)) if chance.random() < 0.6 else ""
+        if group:
+            fields[group] = FieldSpec(group, groups[group], optional=False, domain=domains[group])
+            head = Variable(group, f"{{{group}}}")
+            partition: Attribute = (Text(f"{group.upper()}#"), head)
+            sort: list[Variable | Text] = [Text(name)]
+            for _ in range(chance.randint(0, 2)):
+                sort += [Text("#"), self._variable(fields, sort=True)]
+        else:
+            partition = (Text(f"{name}#"), self._variable(fields, sort=False))
+            sort = [Text("HEAD")]
+            if chance.random() < 0.5:
+                sort = [Text("H#"), self._variable(fields, sort=True)]
+        primary = KeySpec("primary", None, (partition,), (tuple(sort),))
+        for _ in range(chance.randint(1, 4)):
+            self._field(fields, chance.choice(VALUE_KINDS), optional=chance.random() < 0.4)
+        if chance.random() < 0.6:
+            fields["status"] = FieldSpec("status", "literal", optional=False, domain=STATUSES)
+        keys = [primary]
+        for index in indexes:
+            if chance.random() < 0.7:
+                keys.append(self._index_key(name, index, fields))
+        unique = ""
+        texts = [one.name for one in fields.values() if one.kind == "str" and one.name not in {group}]
+        if texts and chance.random() < 0.15:
+            unique = chance.choice(texts)
+        return EntitySpec(name, fields, tuple(keys), unique, version=chance.random() < 0.15, group=group)
+
+    def _variable(self, fields: dict[str, FieldSpec], *, sort: bool) -> Variable:
+        one = self._field(fields, self.chance.choice(KEY_KINDS), optional=False)
+        written, turned = one.template(self.chance, sort=sort)
+        return Variable(one.name, written, turned)
+
+    def _field(self, fields: dict[str, FieldSpec], kind: str, *, optional: bool) -> FieldSpec:
+        name = f"f{next(self.names)}"
+        fields[name] = FieldSpec(name, kind, optional, values_of(kind, self.chance))
+        return fields[name]
+
+    def _index_key(self, entity: str, index: IndexSpec, fields: dict[str, FieldSpec]) -> KeySpec:
+        chance = self.chance
+        when = None
+        if "status" in fields and chance.random() < 0.4:
+            when = ("status", tuple(sorted(chance.sample(STATUSES, chance.randint(1, 2)))))
+        used: set[str] = set()
+        partition = [(Text(f"{entity}{index.name}#"), self._key_field(fields, used, sort=False))]
+        partition += [(self._key_field(fields, used, sort=False),) for _ in index.partition[1:]]
+        sort: list[Attribute] = []
+        for position, (_, native) in enumerate(index.sort):
+            if native:
+                sort.append((self._native(fields, used),))
+            elif index.several or chance.random() < 0.5:
+                sort.append((self._key_field(fields, used, sort=True),))
+            else:
+                parts: list[Variable | Text] = [Text(f"S{position}#"), self._key_field(fields, used, sort=True)]
+                if chance.random() < 0.5:
+                    parts += [Text("#"), self._key_field(fields, used, sort=True)]
+                sort.append(tuple(parts))
+        shards = chance.choice((2, 3, 5)) if not index.several and chance.random() < 0.2 else 0
+        return KeySpec(f"by_{index.name.lower()}", index, tuple(partition), tuple(sort), when, shards)
+
+    def _key_field(self, fields: dict[str, FieldSpec], used: set[str], *, sort: bool) -> Variable:
+        """A field that is there, or a new one."""
+        known = [one for one in fields.values() if one.kind in KEY_KINDS and one.name not in used]
+        if known and self.chance.random() < 0.6:
+            chosen = self.chance.choice(known)
+        else:
+            chosen = self._field(fields, self.chance.choice(KEY_KINDS), optional=self.chance.random() < 0.3)
+        used.add(chosen.name)
+        written, turned = chosen.template(self.chance, sort=sort)
+        return Variable(chosen.name, written, turned)
+
+    def _native(self, fields: dict[str, FieldSpec], used: set[str]) -> Variable:
+        one = self._field(fields, self.chance.choice(NATIVE_KINDS), optional=self.chance.random() < 0.3)
+        used.add(one.name)
+        return Variable(one.name, f"{{{one.name}}}")
+
+    # Reads
+
+    def _reads(self, entity: EntitySpec) -> list[ReadSpec]:
+        reads = [self._get(entity)]
+        if self.chance.random() < 0.3:
+            reads.append(self._batch(entity))
+        for key in entity.keys:
+            for _ in range(self.chance.randint(1, 2)):
+                reads.append(self._query(entity, key))
+        if entity.unique:
+            reads.append(ReadSpec(self._name("claim"), (entity,), None, "one", equal=(entity.unique,)))
+        if self.chance.random() < 0.2:
+            reads.append(self._filtered(ReadSpec(self._name("scan"), (entity,), None, "scan")))
+        return reads
+
+    def _name(self, what: str) -> str:
+        return f"{what}_{next(self.names)}"
+
+    def _get(self, entity: EntitySpec) -> ReadSpec:
+        consistent = self.chance.random() < 0.3
+        return ReadSpec(
+            self._name("get"), (entity,), entity.keys[0], "one", tuple(entity.identity), consistent=consistent
+        )
+
+    def _batch(self, entity: EntitySpec) -> ReadSpec:
+        each = self.chance.choice(entity.identity)
+        equal = tuple(name for name in entity.identity if name != each)
+        return ReadSpec(self._name("batch"), (entity,), entity.keys[0], "batch", equal, each=each)
+
+    def _query(self, entity: EntitySpec, key: KeySpec) -> ReadSpec:
+        chance = self.chance
+        shape = chance.choice(("page", "page", "list", "limited", "iterator"))
+        read = ReadSpec(self._name("query"), (entity,), key, shape, tuple(key.partition_fields))
+        known = list(key.partition_fields)
+        if not key.shards and len(key.partition) == 1 and chance.random() < 0.15:
+            each = chance.choice(known)
+            read = replace(read, each=each, equal=tuple(one for one in known if one != each))
+        rest = [one for one in key.sort_variables if one.name not in known]
+        depth = chance.randint(0, len(rest)) if chance.random() < 0.6 else 0
+        read = replace(read, equal=(*read.equal, *(one.name for one in rest[:depth])))
+        following = rest[depth : depth + 1]
+        if following and following == key.sort_variables[-len(rest) + depth :][:1] and chance.random() < 0.5:
+            name = following[0].name
+            if entity.fields[name].kind == "str" and chance.random() < 0.4:
+                read = replace(read, prefix=name)
+            elif entity.fields[name].kind != "bool":
+                read = replace(read, range=name, range_optional=chance.random() < 0.5)
+        read = self._sparse(read, key)
+        if chance.random() < 0.25:
+            read = self._filtered(read)
+        consistent = key.index is None and chance.random() < 0.2
+        return replace(read, newest_first=chance.random() < 0.5, consistent=consistent)
+
+    def _sparse(self, read: ReadSpec, key: KeySpec) -> ReadSpec:
+        """A key with ``when=`` answers questions that fix those fields: by a constant, several, or a parameter."""
+        if key.when is None:
+            return read
+        name, values = key.when
+        if name in (*read.equal, read.each, read.range, read.prefix):
+            read = replace(read, literal=(name, values) if name in read.equal else None)
+            if name in read.equal:
+                return read
+            return replace(read, members=((name, values),))
+        choice = self.chance.random()
+        if choice < 0.5:
+            return replace(read, constants=((name, self.chance.choice(values)),))
+        if choice < 0.75:
+            return replace(read, equal=(*read.equal, name), literal=(name, values))
+        return replace(read, members=((name, values),))
+
+    def _filtered(self, read: ReadSpec) -> ReadSpec:
+        """The read with a filter that no key answers."""
+        taken = {*read.equal, read.each, read.range, read.prefix, *(name for name, _ in (*read.constants, *read.members))}
+        free = [one for one in read.entity.fields.values() if one.name not in taken]
+        compared = [one for one in free if one.kind in {"int", "signed", "datetime", "date", "str", "decimal"}]
+        fixed = [one for one in free if one.kind in {"bool", "literal"} and not one.optional]
+        if compared and self.chance.random() < 0.6 and not read.constants and not read.members:
+            one = self.chance.choice(compared)
+            return replace(read, filter=(one.name, self.chance.choice((">", "<=", "=", "<>")), f"v{next(self.names)}"))
+        if fixed and read.filter is None:
+            one = self.chance.choice(fixed)
+            return replace(read, constants=(*read.constants, (one.name, self.chance.choice(one.domain))))
+        return read
+
+    def _collections(self, entities: tuple[EntitySpec, ...]) -> list[ReadSpec]:
+        """Several entities of one partition in one question."""
+        reads: list[ReadSpec] = []
+        for group in sorted({one.group for one in entities if one.group}):
+            members = tuple(one for one in entities if one.group == group)
+            if len(members) > 1 and self.chance.random() < 0.8:
+                some = tuple(self.chance.sample(members, self.chance.randint(2, len(members))))
+                some = tuple(sorted(some, key=lambda one: one.name))
+                shape = self.chance.choice(("union", "union list", "named"))
+                reads.append(ReadSpec(self._name("all"), some, some[0].keys[0], shape, (group,)))
+        return reads
+
+    # Writes
+
+    def _writes(self, entity: EntitySpec, entities: tuple[EntitySpec, ...]) -> list[WriteSpec]:
+        chance = self.chance
+        writes: list[WriteSpec] = []
+        keyed = {
+            name for key in entity.keys for name in (*key.partition_fields, *(one.name for one in key.sort_variables))
+        } | {key.when[0] for key in entity.keys if key.when}
+        fields = [one for one in entity.fields.values() if one.name not in {*entity.identity}]
+        if fields and chance.random() < 0.6:
+            writes.append(WriteSpec(self._name("change"), "change", entity, chance.choice(fields).name))
+        counted = [one for one in fields if one.kind == "signed" and not one.optional and one.name not in keyed]
+        if counted and not entity.version:
+            writes.append(WriteSpec(self._name("count"), "count", entity, chance.choice(counted).name))
+        if chance.random() < 0.4:
+            writes.append(WriteSpec(self._name("make"), "make", entity))
+        if fields and chance.random() < 0.4:
+            writes.append(WriteSpec(self._name("move"), "move", entity, chance.choice(fields).name))
+        others = [one for one in entities if one.name != entity.name]
+        if others and chance.random() < 0.4:
+            writes.append(WriteSpec(self._name("pair"), "pair", entity, other=chance.choice(others)))
+        if chance.random() < 0.3:
+            writes.append(WriteSpec(self._name("drop"), "drop", entity))
+        return writes

@@ -1,0 +1,389 @@
+"""A generated design on a store: items are written by its verbs and writes, every read is compared with brute force.
+
+What a read means, and what a write leaves, is taken from the generator's own data, never from the compiled design.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from keyplan import Range
+from keyplan.errors import ItemExists, KeyFieldError, KeyplanError, TransactionFailed, ValueTaken, WriteFailed
+from tests.designs.designs import EntitySpec, KeySpec, ReadSpec, WriteSpec
+from tests.designs.settled import Settled
+from tests.designs.source import source_of
+
+__all__ = ["Run"]
+
+OPERATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    ">": operator.gt, "<=": operator.le, "=": operator.eq, "<>": operator.ne,
+}  # fmt: skip
+BOUNDS = (("ge", "le"), ("gt", "lt"), ("ge",), ("lt",), ("gt", "le"))
+STEPS, QUESTIONS = 45, 4
+Identity = tuple[Any, ...]
+
+
+@dataclass
+class Run:
+    """One store of one design. ``log`` says what was done, for a failure to be repeated by hand."""
+
+    design: Settled
+    store: Any
+    chance: Random
+    items: dict[Identity, Any] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def go(self) -> None:
+        """Fill the store and ask every read. Raises AssertionError."""
+        try:
+            for _ in range(STEPS):
+                self._step()
+            for read in self.design.spec.reads:
+                for _ in range(QUESTIONS):
+                    self._ask(read)
+        except AssertionError as error:
+            done = "\n".join(self.log)
+            raise AssertionError(f"{error}\n\n{source_of(self.design.spec)}\n{done}") from error.__cause__
+
+    # Writing
+
+    def _step(self) -> None:
+        chance = self.chance
+        entity = chance.choice(self.design.spec.entities)
+        kinds: list[Callable[[EntitySpec], None]] = [self._put, self._put, self._change, self._delete, self._change]
+        writes = [one for one in self.design.spec.writes if one.entity is entity]
+        if writes and chance.random() < 0.4:
+            self._write(chance.choice(writes))
+        else:
+            chance.choice(kinds)(entity)
+
+    def _cls(self, entity: EntitySpec) -> type[Any]:
+        cls: type[Any] = getattr(self.design.module, entity.name)
+        return cls
+
+    def _value(self, entity: EntitySpec, name: str) -> Any:
+        one = entity.fields[name]
+        if one.optional and self.chance.random() < 0.35:
+            return None
+        value = self.chance.choice(one.domain)
+        if one.optional and one.kind == "texts" and not value:
+            return None  # an empty set isn't stored
+        return self.design.module.Colour(value) if one.kind == "enum" else value
+
+    def _new(self, entity: EntitySpec) -> Any:
+        return self._cls(entity)(**{name: self._value(entity, name) for name in entity.fields})
+
+    def _identity(self, entity: EntitySpec, item: Any) -> Identity:
+        return (entity.name, *(getattr(item, name) for name in entity.identity))
+
+    def _stored(self, entity: EntitySpec) -> Any:
+        mine = [item for identity, item in self.items.items() if identity[0] == entity.name]
+        return self.chance.choice(mine) if mine else None
+
+    def _do(self, what: str, call: Callable[[], Any], *expected: type[Exception]) -> tuple[Any, Exception | None]:
+        """Carry out a call. Gives its answer, or the error that it was expected to raise."""
+        self.log.append(what)
+        try:
+            return call(), None
+        except expected as error:
+            self.log[-1] += f"  # {type(error).__name__}"
+            return None, error
+        except Exception as error:
+            raise AssertionError(f"{what} raised {type(error).__name__}: {error}") from error
+
+    def _taken(self, entity: EntitySpec, item: Any) -> bool:
+        """Whether the item's unique value belongs to another one."""
+        if not entity.unique or getattr(item, entity.unique) is None:
+            return False
+        identity = self._identity(entity, item)
+        return any(
+            other[0] == entity.name and other != identity and getattr(one, entity.unique) == getattr(item, entity.unique)
+            for other, one in self.items.items()
+        )
+
+    def _put(self, entity: EntitySpec) -> None:
+        item = self._new(entity)
+        identity = self._identity(entity, item)
+        if entity.unique or entity.version:
+            self._create(entity, item, lambda: self.store.create(item), "create")
+            return
+        stored, _ = self._do(f"put({item!r})", lambda: self.store.put(item))
+        self._equal(stored, item, "what put gives")
+        self.items[identity] = item
+
+    def _create(self, entity: EntitySpec, item: Any, call: Callable[[], Any], name: str) -> None:
+        identity = self._identity(entity, item)
+        exists, taken = identity in self.items, self._taken(entity, item)
+        _, error = self._do(f"{name}({item!r})", call, ItemExists, ValueTaken)
+        assert (error is not None) == (exists or taken), f"{name}({item!r}) gave {error!r}"
+        if error is None:
+            self.items[identity] = self._first(entity, item)
+
+    def _first(self, entity: EntitySpec, item: Any) -> Any:
+        return item.model_copy(update={"version": item.version or 1}) if entity.version else item
+
+    def _changeable(self, entity: EntitySpec) -> list[str]:
+        return [name for name in entity.fields if name not in entity.identity]
+
+    def _change(self, entity: EntitySpec) -> None:
+        item, names = self._stored(entity), self._changeable(entity)
+        if item is None or not names:
+            return
+        changes = {name: self._value(entity, name) for name in self.chance.sample(names, min(2, len(names)))}
+        self._update(entity, item, changes, lambda: self.store.update(item, **changes), f"update({item!r}, {changes})")
+
+    def _update(
+        self, entity: EntitySpec, item: Any, changes: dict[str, Any], call: Callable[[], Any], what: str
+    ) -> None:
+        after = item.model_copy(update=changes)
+        if entity.version:
+            after = after.model_copy(update={"version": item.version + 1})
+        taken = self._taken(entity, after)
+        got, error = self._do(what, call, ValueTaken)
+        assert (error is not None) == taken, f"{what} gave {error!r}"
+        if error is None:
+            if got is not None:
+                self._equal(got, after, f"what {what} gives")
+            self.items[self._identity(entity, after)] = after
+
+    def _delete(self, entity: EntitySpec) -> None:
+        item = self._stored(entity)
+        if item is None or self.chance.random() < 0.5:
+            return
+        self._do(f"delete({item!r})", lambda: self.store.delete(item))
+        del self.items[self._identity(entity, item)]
+
+    def _write(self, write: WriteSpec) -> None:
+        entity, pattern = write.entity, getattr(self.store, write.name)
+        item = self._stored(entity)
+        match write.kind:
+            case "change" if item is not None:
+                value = self._value(entity, write.field)
+                self._update(
+                    entity, item, {write.field: value}, lambda: pattern(item, value), f"{write.name}({item!r}, {value!r})"
+                )
+            case "count" if item is not None:
+                key = {name: getattr(item, name) for name in entity.identity}
+                more = self.chance.choice((1, 5, -2))
+                self._do(f"{write.name}({key}, {more})", lambda: pattern(**key, more=more))
+                changes = {write.field: getattr(item, write.field) + more}
+                self.items[self._identity(entity, item)] = item.model_copy(update=changes)
+            case "make":
+                made = self._new(entity)
+                self._create(entity, made, lambda: pattern(made), write.name)
+            case "move" if item is not None:
+                key = {name: getattr(item, name) for name in entity.identity}
+                value = self._value(entity, write.field)
+                what = f"{write.name}({key}, {value!r})"
+                self._update(entity, item, {write.field: value}, lambda: pattern(**key, value=value), what)
+            case "pair":
+                self._pair(write, pattern)
+            case "drop" if item is not None:
+                self._do(f"{write.name}({item!r})", lambda: pattern(item))
+                del self.items[self._identity(entity, item)]
+
+    def _pair(self, write: WriteSpec, pattern: Any) -> None:
+        assert write.other is not None
+        both = [(entity, self._new(entity)) for entity in (write.entity, write.other)]
+        wrong = any(self._identity(*one) in self.items or self._taken(*one) for one in both)
+        what = f"{write.name}({both[0][1]!r}, {both[1][1]!r})"
+        _, error = self._do(what, lambda: pattern(both[0][1], both[1][1]), TransactionFailed, WriteFailed)
+        assert (error is not None) == wrong, f"{what} gave {error!r}"
+        if error is None:
+            for entity, item in both:
+                self.items[self._identity(entity, item)] = self._first(entity, item)
+
+    def _equal(self, got: Any, expected: Any, what: str) -> None:
+        ignored = {"version"} if "version" in type(expected).model_fields else set[str]()
+        assert type(got) is type(expected), f"{what}: {got!r}, expected {expected!r}"
+        assert got.model_dump(exclude=ignored) == expected.model_dump(exclude=ignored), (
+            f"{what}: {got!r}, expected {expected!r}"
+        )
+
+    # Asking
+
+    def _ask(self, read: ReadSpec) -> None:
+        arguments = self._arguments(read)
+        expected = [
+            sorted_by_key(read, entity, [item for item in self._of(entity) if self._holds(read, item, arguments)])
+            for entity in read.entities
+        ]
+        call = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        try:
+            got = self._answer(read, arguments)
+        except KeyFieldError as error:
+            assert not any(map(any, expected)), f"{read.name}({call}) raised {error}"
+            return
+        except KeyplanError as error:
+            raise AssertionError(f"{read.name}({call}) raised {type(error).__name__}: {error}") from error
+        except Exception as error:
+            raise AssertionError(f"{read.name}({call}) raised {error!r}, no error of Keyplan") from error
+        self.counts[read.name] += any(map(any, expected))
+        problem = judged(read, expected, got, arguments.get("limit"))
+        assert problem is None, f"{read.name}({call}) {problem}:\n  {got!r}\nexpected\n  {expected!r}"
+
+    def _of(self, entity: EntitySpec) -> list[Any]:
+        return [item for identity, item in self.items.items() if identity[0] == entity.name]
+
+    def _argument(self, read: ReadSpec, item: Any, name: str) -> Any:
+        own = getattr(item, name, None)
+        if read.literal is not None and read.literal[0] == name:
+            return own if own in read.literal[1] and self.chance.random() < 0.8 else self.chance.choice(read.literal[1])
+        if own is not None and self.chance.random() < 0.85:
+            return own
+        value = self.chance.choice(read.entity.fields[name].domain)
+        return self.design.module.Colour(value) if read.entity.fields[name].kind == "enum" else value
+
+    def _arguments(self, read: ReadSpec) -> dict[str, Any]:
+        item = self._stored(read.entity)
+        given = {name: self._argument(read, item, name) for name in read.equal}
+        if read.each:
+            several = [self._argument(read, item, read.each)]
+            several += self.chance.sample(read.entity.fields[read.each].domain, 2)
+            if read.entity.fields[read.each].kind == "enum":
+                several = [self.design.module.Colour(one) for one in several]
+            given[read.each] = [one for at, one in enumerate(several) if one not in several[:at]]
+        if read.prefix:
+            given[read.prefix] = str(self._argument(read, item, read.prefix))[: self.chance.randint(1, 2)]
+        if read.filter is not None:
+            given[read.filter[2]] = self._argument(read, item, read.filter[0])
+        if read.range and not (read.range_optional and self.chance.random() < 0.3):
+            names = self.chance.choice(BOUNDS)
+            values = sorted(self._argument(read, item, read.range) for _ in names)
+            given[read.range] = Range(**dict(zip(names, values, strict=True)))
+        return given
+
+    def _holds(self, read: ReadSpec, item: Any, arguments: dict[str, Any]) -> bool:
+        value = functools.partial(getattr, item)
+        passes = [value(name) == arguments[name] for name in read.equal]
+        passes += [value(name) == constant for name, constant in read.constants]
+        passes += [value(name) in several for name, several in read.members]
+        if read.each:
+            passes.append(value(read.each) in arguments[read.each])
+        if read.prefix:
+            own = value(read.prefix)
+            passes.append(own is not None and own.startswith(arguments[read.prefix]))
+        if read.filter is not None:
+            name, operation, parameter = read.filter
+            own, wanted = value(name), arguments[parameter]
+            passes.append(operation == "<>" if own is None else OPERATIONS[operation](own, wanted))
+        if read.range in arguments:
+            passes.append(within(value(read.range), arguments[read.range]))
+        if read.key is not None and read.shape != "batch":
+            fields = [*read.key.partition_fields, *(one.name for one in read.key.sort_variables)]
+            if read.shape not in {"union", "union list", "named"}:
+                passes += [value(name) is not None for name in fields]
+        return all(passes)
+
+    def _answer(self, read: ReadSpec, arguments: dict[str, Any]) -> Any:
+        pattern = getattr(self.store, read.name)
+        if read.shape not in {"page", "union", "scan"}:
+            if read.shape == "limited":
+                arguments["limit"] = self.chance.randint(1, 3)
+            got = pattern(**arguments)
+            return list(got) if read.shape == "iterator" else got
+        found: list[Any] = []
+        cursor = None
+        for _ in range(200):
+            limit = self.chance.randint(1, 4)
+            page = pattern(**arguments, limit=limit, cursor=cursor)
+            assert len(page.items) <= limit, f"{read.name}: {len(page.items)} items with limit={limit}"
+            found.extend(page.items)
+            cursor = page.cursor
+            if cursor is None:
+                return found
+        raise AssertionError(f"{read.name}: 200 pages, and no end")
+
+
+# Judging
+
+
+def within(value: Any, bounds: Range[Any]) -> bool:
+    """Whether a value lies in a range, by its own order."""
+    return value is not None and not (
+        (bounds.ge is not None and value < bounds.ge)
+        or (bounds.gt is not None and value <= bounds.gt)
+        or (bounds.le is not None and value > bounds.le)
+        or (bounds.lt is not None and value >= bounds.lt)
+    )
+
+
+def place(key: KeySpec, item: Any) -> list[tuple[Any, bool]]:
+    """What orders an item under a key: its fields in the order of the sort key, and whether each is turned."""
+    return [(getattr(item, one.name), one.turned) for one in key.sort_variables]
+
+
+def compared(one: list[tuple[Any, bool]], other: list[tuple[Any, bool]]) -> int:
+    for (left, turned), (right, _) in zip(one, other, strict=True):
+        if left != right:
+            return (-1 if left < right else 1) * (-1 if turned else 1)
+    return 0
+
+
+def backwards(read: ReadSpec) -> bool:
+    """Whether the key is read from its end: the first field that the question doesn't fix ascends, or descends where
+    that is asked for, however the key is turned.
+    """
+    keys = [entity.keys[0] for entity in read.entities] if len(read.entities) > 1 else [read.key]
+    open_ = [one for key in keys if key for one in key.sort_variables if one.name not in read.equal]
+    descending = read.newest_first or read.order_by.startswith("-")
+    return descending != bool(open_ and open_[0].turned)
+
+
+def sorted_by_key(read: ReadSpec, entity: EntitySpec, items: list[Any]) -> list[list[Any]]:
+    """The items in the order of the read's key, those that stand alike in one group."""
+    if read.key is None or read.shape in {"scan", "batch", "one"}:
+        return [items] if items else []
+    key = next(one for one in entity.keys if one.name == read.key.name)
+    ordered = sorted(items, key=functools.cmp_to_key(lambda a, b: compared(place(key, a), place(key, b))))
+    if backwards(read):
+        ordered.reverse()
+    groups: list[list[Any]] = []
+    for item in ordered:
+        if groups and compared(place(key, groups[-1][0]), place(key, item)) == 0:
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups
+
+
+def judged(read: ReadSpec, expected: list[list[list[Any]]], got: Any, limit: int | None) -> str | None:
+    """What is wrong with an answer, or None."""
+    if read.shape == "one":
+        wanted = [item for groups in expected for group in groups for item in group]
+        right = got in wanted if wanted else got is None
+        return None if right else "gave another item"
+    if read.shape == "named":
+        if got is None:
+            return "gave nothing" if any(map(any, expected)) else None
+        problems = [in_order(groups, part) for groups, part in zip(expected, got, strict=True)]
+        return next((one for one in problems if one), None)
+    if read.shape in {"scan", "batch"}:
+        wanted = [item for groups in expected for group in groups for item in group]
+        return in_order([wanted], got)
+    groups = [group for each in (reversed(expected) if backwards(read) else expected) for group in each]
+    return in_order(groups, got, limit)
+
+
+def in_order(groups: list[list[Any]], got: Iterable[Any], limit: int | None = None) -> str | None:
+    """Group by group, and no more than the limit; within a group in any order."""
+    rest = list(got)
+    total = sum(map(len, groups))
+    total = total if limit is None else min(total, limit)
+    if len(rest) != total:
+        return f"gave {len(rest)} items, not {total}"
+    for group in groups:
+        open_ = list(group)
+        for one in rest[: len(group)]:
+            if one not in open_:
+                return "gave other items, or in another order"
+            open_.remove(one)
+        rest = rest[len(group) :]
+    return None

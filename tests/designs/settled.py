@@ -1,0 +1,75 @@
+"""A generated design that compiles: what it says in two ways is settled as the compiler asks for.
+
+The generator may ask a question that two keys serve in different orders, or for entities without a common order. Then
+the compiler must refuse it, and say so; any other refusal of a generated design is a failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.errors import DesignError, Fault
+from tests.designs.designs import DesignSpec, ReadSpec, design_of
+from tests.designs.source import module_of, source_of
+
+__all__ = ["Settled", "settled"]
+
+ROUNDS = 6
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A design's class, with what it means."""
+
+    spec: DesignSpec
+    cls: type[Any]
+
+    @property
+    def module(self) -> Any:
+        return __import__("sys").modules[self.cls.__module__]
+
+
+def settled(number: int) -> Settled:
+    """The design of a number, compiled. Raises AssertionError for a refusal that it doesn't deserve."""
+    spec = design_of(number)
+    for _ in range(ROUNDS):
+        try:
+            module = module_of(spec)
+        except DesignError as error:
+            spec = _answered(spec, error)
+        else:
+            return Settled(spec, vars(module)[f"D{number}"])
+    raise AssertionError(f"design {number} is still refused:\n{source_of(spec)}")
+
+
+def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
+    """The design as the compiler asks for it."""
+    reads = {one.name: one for one in spec.reads}
+    for fault in error.faults or (Fault(error.place or "", error.message),):
+        name = fault.place.rpartition(".")[2]
+        read = reads.get(name)
+        if read is not None and "several keys serve" in fault.message and not read.order_by:
+            ordered = _ordered(read)
+            reads.pop(name)
+            if ordered is not None:
+                reads[name] = ordered
+        elif read is not None and any(text in fault.message for text in _DESERVED):
+            reads.pop(name)
+        else:
+            raise AssertionError(f"design {spec.number} is refused: {fault}\n{source_of(spec)}") from error
+    writes = tuple(one for one in spec.writes if not one.get or one.get in reads)
+    return replace(spec, reads=tuple(reads.values()), writes=writes)
+
+
+_DESERVED = ("so they have no common order", "several keys serve")
+
+
+def _ordered(read: ReadSpec) -> ReadSpec | None:
+    """The read with the order of its key said by name; None where the key has no open field."""
+    if read.key is None:
+        return None
+    for variable in read.key.sort_variables:
+        if variable.name not in (*read.equal, read.each):
+            return replace(read, order_by="-" * read.newest_first + variable.name, newest_first=False)
+    return None
