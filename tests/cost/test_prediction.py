@@ -30,7 +30,8 @@ from keyplan.errors import KeyplanError
 from keyplan.opening import Design
 from keyplan.systems import system, system_names
 from keyplan.testing.costs import metering
-from keyplan.testing.model import Model, _impatient
+from keyplan.testing.arranging import Missed, watched
+from keyplan.testing.model import Model
 from keyplan.testing.questions import Asker
 from keyplan.testing.report import Tally
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
@@ -146,7 +147,7 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
     actual = Actual(design)
     with recording(pattern, design.compiled.writes) as recorded, metering(design) as meter:
         try:
-            converse(_impatient(design.conversation(pattern.name, arguments)), design.store.transport)
+            converse(watched(design.conversation(pattern.name, arguments), Missed()), design.store.transport)
         except (KeyplanError, TypeError, ValueError, ArithmeticError):
             recorded.steps = []
     if not recorded.steps:
@@ -203,7 +204,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
         if failures:
             return
         with cls.open(":memory:") as design:
-            model = Model(design, Tally())
+            model = Model(design, Tally(), {})
             try:
                 for step in found:
                     carry_out(design, model, step, compared)

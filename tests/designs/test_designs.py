@@ -58,7 +58,7 @@ def test_verify_agrees(first: int) -> None:
         try:
             verify(design.cls, stores=8, seed=design.spec.number)
         except AssertionError as error:
-            if "no generated store had an answer" not in str(error):
+            if "on no generated store was there an answer" not in str(error):
                 raise AssertionError(f"{error}\n{source_of(design.spec)}") from error
 
 

@@ -6,12 +6,12 @@ is read anew from the store.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.client.conversations import Conversation, Pause, converse
+from keyplan.client.conversations import converse
 from keyplan.design.actions import Add, Append, Discard, Include
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.errors import (
@@ -25,6 +25,7 @@ from keyplan.errors import (
     ValueTaken,
 )
 from keyplan.opening import Design
+from keyplan.testing.arranging import Missed, key_fields_of, watched
 from keyplan.testing.report import Tally
 from keyplan.testing.steps import Call, Change, Copy, Erase, Family, Step, Write
 from keyplan.testing.world import World, identity_of, scan
@@ -33,13 +34,17 @@ __all__ = ["Model"]
 
 Identity = tuple[Any, ...]
 
+ARRANGED_MAX = 5
+"""How often what a write misses is put there: each time it may come further, and miss something else."""
+
 
 class Model:
     """What a store should hold, and the steps that led there, in words."""
 
-    def __init__(self, design: Design, tally: Tally) -> None:
+    def __init__(self, design: Design, tally: Tally, spares: Mapping[type[Entity], Sequence[Entity]]) -> None:
         self.design = design
         self.tally = tally
+        self.spares = spares
         self.items: dict[Identity, Entity] = {}
         self.before: list[Entity] = []
         self.log: list[str] = []
@@ -143,11 +148,20 @@ class Model:
 
     def _call(self, step: Call) -> None:
         arguments = self._arguments(step)
+        for _ in range(ARRANGED_MAX if step.arranged else 0):
+            missed = self._call_once(step, arguments)
+            if not self._arrange(missed):
+                return
+        self._call_once(step, arguments)
+
+    def _call_once(self, step: Call, arguments: Mapping[str, Any]) -> Missed:
+        """Call a write. Gives what it missed, where it failed."""
         text = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+        missed = Missed()
         error, _ = self._try(
             f"{step.pattern.name}({text})",
             lambda: converse(
-                _impatient(self.design.conversation(step.pattern.name, arguments)), self.design.store.transport
+                watched(self.design.conversation(step.pattern.name, arguments), missed), self.design.store.transport
             ),
         )
         self.tally.count(step.pattern.name, answered=error is None)
@@ -159,6 +173,22 @@ class Model:
             ) from error
         self.before.extend(one for identity, one in self.items.items() if now.get(identity) != one)
         self.items = now
+        return Missed() if error is None else missed
+
+    def _arrange(self, missed: Missed) -> bool:
+        """Put what a write missed there, made of spare instances. Gives whether anything was put."""
+        known = len(self.items)
+        for key in missed.keys:
+            found = key_fields_of(self.design.compiled, key)
+            spares = () if found is None else self.spares.get(found[0].cls, ())
+            if found is None or not spares:
+                continue
+            entity, values = found
+            own = {name: value for name, value in values.items() if name in entity.cls.model_fields}
+            copied = self._changed(entity, spares[len(self.log) % len(spares)], own)
+            if copied is not None and identity_of(entity, entity.field_values(copied)) not in self.items:
+                self._write(copied, create=bool(entity.claims))
+        return len(self.items) > known
 
     def _try(self, text: str, call: Any) -> tuple[KeyplanError | None, Any]:
         """A call's error, if it is one that a call may have, and its result."""
@@ -187,7 +217,10 @@ class Model:
         if isinstance(error, ValueTaken) and self._taken(entity, identity, instance):
             return
         if isinstance(error, TransactionFailed) and any(error.reasons):
+            changed = stale and any(isinstance(reason, ConditionFailed) for reason in error.reasons)
             for reason in filter(None, error.reasons):
+                if changed and isinstance(reason, ValueTaken):
+                    continue  # the item itself may have taken it since
                 self._check_refusal(entity, identity, instance, reason, stale=stale)
             return
         raise AssertionError(f"a write that nothing stands against was refused: {error}") from error
@@ -241,42 +274,38 @@ class Model:
             return None
 
     def _arguments(self, step: Call) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        source = self._source(step)
+        arguments: dict[str, Any] = {}
         for name, fresh in step.fresh.items():
-            parameter = step.pattern.signature.by_name[name]
-            values = self._stored(name, parameter.annotation) if name in step.picks else []
-            found[name] = values[step.picks[name] % len(values)] if values else fresh
-        return found
+            annotation = step.pattern.signature.by_name[name].annotation
+            values = [] if source is None else self._stored(name, annotation, [source])
+            if not values and name in step.picks:
+                values = self._stored(name, annotation, self.items.values())
+            arguments[name] = values[step.picks[name] % len(values)] if values and name in step.picks else fresh
+        return arguments
 
-    def _stored(self, name: str, annotation: Any) -> list[Any]:
-        """The values of all fields of that name, and the items themselves, that fit a parameter."""
+    def _source(self, step: Call) -> Entity | None:
+        """The item that the arguments are taken from, where they are to be those of one: one that has most of them."""
+        picks = [*step.picks.values()]
+        if len(picks) < len(step.pattern.signature.parameters) or len({*picks}) != 1 or not self.items:
+            return None
+        fits = [(len(step.picks.keys() & self._compiled(one).fields.keys()), one) for one in self.items.values()]
+        most = max(count for count, _ in fits)
+        best = [one for count, one in fits if count == most]
+        return best[picks[0] % len(best)]
+
+    def _stored(self, name: str, annotation: Any, instances: Iterable[Entity]) -> list[Any]:
+        """The values of these items' fields of that name, and the items themselves, that fit a parameter."""
         adapter: TypeAdapter[Any] = TypeAdapter(annotation)
         found: list[Any] = []
-        for instance in self.items.values():
-            for one in (instance, getattr(instance, name, None) if name in type(instance).model_fields else None):
+        for instance in instances:
+            for one in (instance, getattr(instance, name, None) if name in self._compiled(instance).fields else None):
                 try:
                     if one is not None:
                         found.append(adapter.validate_python(one, strict=True))
                 except ValidationError:
                     continue
         return found
-
-
-def _impatient(conversation: Conversation[Any]) -> Conversation[Any]:
-    """The conversation without its pauses: nobody else writes here, so that waiting changes nothing."""
-    answer: Any = None
-    error: KeyplanError | None = None
-    while True:
-        try:
-            step = conversation.send(answer) if error is None else conversation.throw(error)
-        except StopIteration as end:
-            return end.value
-        answer, error = None, None
-        try:
-            if not isinstance(step, Pause):
-                answer = yield step
-        except KeyplanError as raised:
-            error = raised
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:

@@ -44,8 +44,10 @@ class Report:
 
     @property
     def unanswered(self) -> tuple[str, ...]:
-        """The reads that never had a non-empty answer: nothing was proved of them."""
-        return tuple(one.name for one in self.patterns if one.kind == "read" and not one.answered)
+        """The reads that never had a non-empty answer, and the writes that never succeeded: nothing was proved of
+        them.
+        """
+        return tuple(one.name for one in self.patterns if not one.answered)
 
     def __str__(self) -> str:
         items = f"{self.items} items (at most {self.items_max} in one)"
@@ -79,6 +81,10 @@ class Tally:
         counts = self._counts.setdefault(pattern, [0, 0, 0, 0])
         for position, more in enumerate((1, int(answered), items, pages)):
             counts[position] += more
+
+    def answered(self, pattern: str) -> bool:
+        """Whether a pattern was ever answered, or succeeded."""
+        return self.of(pattern)[1] > 0
 
     def of(self, pattern: str) -> tuple[int, int, int, int]:
         """Calls, answers, items and further pages of a pattern."""

@@ -7,7 +7,7 @@ away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -27,6 +27,7 @@ __all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"
 RUNS = 6
 RUN_MAX = 12
 FAMILY_MAX = 6
+CALLS = 8
 PICK = st.integers(0, 40)
 
 Own = Mapping[Any, SearchStrategy[Any]]
@@ -80,11 +81,15 @@ class Erase:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Call a write pattern. Arguments come from what is stored (``picks``), or as they were made (``fresh``)."""
+    """Call a write pattern. Arguments come from what is stored (``picks``), or as they were made (``fresh``).
+
+    ``arranged``: items that the write misses are put there first, as far as others of their kind are stored.
+    """
 
     pattern: WritePattern
     picks: Mapping[str, int]
     fresh: Mapping[str, Any]
+    arranged: bool
 
 
 Step = Write | Family | Copy | Change | Erase | Call
@@ -112,6 +117,16 @@ class Steps:
         # Several lists, since one list is short on average, however long it may be
         runs = st.tuples(*[st.lists(found, max_size=RUN_MAX)] * RUNS)
         return runs.map(lambda lists: [step for one in lists for step in one])
+
+    def calls(self, pattern: str) -> SearchStrategy[list[Step]]:
+        """Lists of steps most of which call one write."""
+        call = self._call(self.design.writes[pattern]).map(lambda step: replace(step, arranged=True))
+        return st.tuples(self.strategy(), st.lists(call, min_size=CALLS, max_size=CALLS)).map(lambda both: sum(both, []))
+
+    @property
+    def entities(self) -> Mapping[type[Entity], SearchStrategy[Entity]]:
+        """The strategy of each entity's instances."""
+        return self._entities
 
     def _entity(self, entity: CompiledEntity) -> SearchStrategy[Entity]:
         if entity.cls in self.own:
@@ -172,7 +187,7 @@ class Steps:
         # One number for all, half of the time: arguments of one stored item
         together = PICK.map(lambda pick: {one.name: pick for one in parameters})
         apart = st.fixed_dictionaries({}, optional={one.name: PICK for one in parameters})
-        return st.builds(Call, st.just(pattern), together | apart, fresh)
+        return st.builds(Call, st.just(pattern), together | apart, fresh, st.booleans())
 
     def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
         if parameter.name in self.own:
