@@ -285,7 +285,10 @@ FAULTS = [
     (a_page_that_begins_where_the_last_ended, r"gave \d+ items, not \d+|pages, and no end"),
     (a_cursor_that_leads_nowhere, r"an empty page: a cursor was given, though nothing followed"),
     (the_wrong_direction, r"in another order"),
-    (claims_that_are_never_released, r"a claim has no owner that holds its value|given twice|has no claim of its own"),
+    (
+        claims_that_are_never_released,
+        r"a claim has no owner that holds its value|given twice|has no claim of its own|gave nothing",
+    ),
     (a_lock_that_is_not_looked_at, r"update went through with a version that is out of date"),
     (other_entities_items, r"gave \d+ items, not \d+|failed: "),
     (an_error_that_is_none_of_ours, r"IndexError\('list index out of range'\), no error of Keyplan"),
