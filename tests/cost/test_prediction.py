@@ -29,8 +29,8 @@ from keyplan.design.typical import Typical
 from keyplan.errors import KeyplanError
 from keyplan.opening import Design
 from keyplan.systems import system, system_names
-from keyplan.testing.costs import metering
 from keyplan.testing.arranging import Missed, watched
+from keyplan.testing.costs import metering
 from keyplan.testing.model import Model
 from keyplan.testing.questions import Asker
 from keyplan.testing.report import Tally

@@ -197,11 +197,9 @@ class _Maker:
         if chance.random() < 0.6:
             fields["status"] = FieldSpec("status", "literal", optional=False, domain=STATUSES)
         keys = [primary]
-        for index in indexes:
-            if chance.random() < 0.7:
-                keys.append(self._index_key(name, index, fields))
+        keys += [self._index_key(name, index, fields) for index in indexes if chance.random() < 0.7]
         unique = ""
-        texts = [one.name for one in fields.values() if one.kind == "str" and one.name not in {group}]
+        texts = [one.name for one in fields.values() if one.kind == "str" and one.name != group]
         if texts and chance.random() < 0.15:
             unique = chance.choice(texts)
         return EntitySpec(name, fields, tuple(keys), unique, version=chance.random() < 0.15, group=group)
@@ -222,7 +220,7 @@ class _Maker:
         if "status" in fields and chance.random() < 0.4:
             when = ("status", tuple(sorted(chance.sample(STATUSES, chance.randint(1, 2)))))
         used: set[str] = set()
-        partition = [(Text(f"{entity}{index.name}#"), self._key_field(fields, used, sort=False))]
+        partition: list[Attribute] = [(Text(f"{entity}{index.name}#"), self._key_field(fields, used, sort=False))]
         partition += [(self._key_field(fields, used, sort=False),) for _ in index.partition[1:]]
         sort: list[Attribute] = []
         for position, (_, native) in enumerate(index.sort):
@@ -261,8 +259,7 @@ class _Maker:
         if self.chance.random() < 0.3:
             reads.append(self._batch(entity))
         for key in entity.keys:
-            for _ in range(self.chance.randint(1, 2)):
-                reads.append(self._query(entity, key))
+            reads += [self._query(entity, key) for _ in range(self.chance.randint(1, 2))]
         if entity.unique:
             reads.append(ReadSpec(self._name("claim"), (entity,), None, "one", equal=(entity.unique,)))
         if self.chance.random() < 0.2:
@@ -326,7 +323,13 @@ class _Maker:
 
     def _filtered(self, read: ReadSpec) -> ReadSpec:
         """The read with a filter that no key answers."""
-        taken = {*read.equal, read.each, read.range, read.prefix, *(name for name, _ in (*read.constants, *read.members))}
+        taken = {
+            *read.equal,
+            read.each,
+            read.range,
+            read.prefix,
+            *(name for name, _ in (*read.constants, *read.members)),
+        }
         free = [one for one in read.entity.fields.values() if one.name not in taken]
         compared = [one for one in free if one.kind in {"int", "signed", "datetime", "date", "str", "decimal"}]
         fixed = [one for one in free if one.kind in {"bool", "literal"} and not one.optional]

@@ -43,7 +43,6 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "bytes": (b"", b"\x00\xff", b"abc"),
     "pair": ((1, "a"), (2, "")),
     "note": ("", "a note", "x" * 700, "y" * 4000),
-
 }
 _ANNOTATIONS = {
     "str": "str",
@@ -63,7 +62,6 @@ _ANNOTATIONS = {
     "bytes": "bytes",
     "pair": "tuple[int, str]",
     "note": "str",
-
 }
 
 KEY_KINDS = ("str", "str", "str", "literal", "enum", "int", "int", "bool", "uuid", "date", "datetime", "datetime")
@@ -104,9 +102,7 @@ class FieldSpec:
         return f"{{{self.name}{':desc' * turned}}}", turned
 
 
-def values_of(kind: str, chance: Random, colours: type[Any] | None = None) -> tuple[Any, ...]:
+def values_of(kind: str, chance: Random) -> tuple[Any, ...]:
     """A few values of a kind: few, so that fields of different items are often equal."""
     values = _VALUES[kind]
-    if kind == "enum" and colours is not None:
-        values = tuple(colours)
     return tuple(chance.sample(values, min(len(values), chance.randint(2, 4))))

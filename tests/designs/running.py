@@ -104,7 +104,9 @@ class Run:
             return False
         identity = self._identity(entity, item)
         return any(
-            other[0] == entity.name and other != identity and getattr(one, entity.unique) == getattr(item, entity.unique)
+            other[0] == entity.name
+            and other != identity
+            and getattr(one, entity.unique) == getattr(item, entity.unique)
             for other, one in self.items.items()
         )
 
@@ -167,7 +169,11 @@ class Run:
             case "change" if item is not None:
                 value = self._value(entity, write.field)
                 self._update(
-                    entity, item, {write.field: value}, lambda: pattern(item, value), f"{write.name}({item!r}, {value!r})"
+                    entity,
+                    item,
+                    {write.field: value},
+                    lambda: pattern(item, value),
+                    f"{write.name}({item!r}, {value!r})",
                 )
             case "count" if item is not None:
                 key = {name: getattr(item, name) for name in entity.identity}
@@ -219,7 +225,8 @@ class Run:
         try:
             got = self._answer(read, arguments)
         except KeyFieldError as error:
-            assert not any(map(any, expected)), f"{read.name}({call}) raised {error}"
+            if any(map(any, expected)):
+                raise AssertionError(f"{read.name}({call}) raised {error}") from error
             return
         except KeyplanError as error:
             raise AssertionError(f"{read.name}({call}) raised {type(error).__name__}: {error}") from error

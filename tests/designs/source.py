@@ -11,7 +11,7 @@ from tests.designs.designs import DesignSpec, EntitySpec, IndexSpec, KeySpec, Re
 
 __all__ = ["module_of", "source_of"]
 
-_HEAD = '''\
+_HEAD = """\
 # mypy: disable-error-code="empty-body"
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
@@ -28,7 +28,7 @@ class Colour(StrEnum):
     RED = "red"
     GREEN = "green"
     BLUE = "blue"
-'''
+"""
 
 
 def source_of(design: DesignSpec) -> str:

@@ -105,7 +105,9 @@ def test_the_report_can_be_read() -> None:
 
 def test_own_strategies_are_used() -> None:
     lonely = st.builds(Guest, team=st.just("reds"), name=st.sampled_from(["a", "b"]))
-    with pytest.raises(AssertionError, match=r"on no generated store was there an answer of member, members, members_in"):
+    with pytest.raises(
+        AssertionError, match=r"on no generated store was there an answer of member, members, members_in"
+    ):
         verify(Club, stores=10, seed=1, strategies={Guest: lonely, Member: st.nothing()})
     seen: set[str] = set()
 

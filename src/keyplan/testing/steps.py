@@ -7,7 +7,7 @@ away. Carrying steps out, and knowing what they must lead to, is ``model.py``'s 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
@@ -120,8 +120,10 @@ class Steps:
 
     def calls(self, pattern: str) -> SearchStrategy[list[Step]]:
         """Lists of steps most of which call one write."""
-        call = self._call(self.design.writes[pattern]).map(lambda step: replace(step, arranged=True))
-        return st.tuples(self.strategy(), st.lists(call, min_size=CALLS, max_size=CALLS)).map(lambda both: sum(both, []))
+        calls = st.lists(
+            self._call(self.design.writes[pattern], arranged=st.just(True)), min_size=CALLS, max_size=CALLS
+        )
+        return st.tuples(self.strategy(), calls).map(lambda both: [*both[0], *both[1]])
 
     @property
     def entities(self) -> Mapping[type[Entity], SearchStrategy[Entity]]:
@@ -179,7 +181,7 @@ class Steps:
             return value | value.filter(bool).map(Append)
         return value
 
-    def _call(self, pattern: WritePattern) -> SearchStrategy[Step]:
+    def _call(self, pattern: WritePattern, arranged: SearchStrategy[bool] = st.booleans()) -> SearchStrategy[Step]:  # noqa: B008 - a strategy is a value
         parameters = pattern.signature.parameters
         fresh = st.fixed_dictionaries({one.name: self._argument(one) for one in parameters if one.required}, optional={
             one.name: self._argument(one) for one in parameters if not one.required
@@ -187,7 +189,7 @@ class Steps:
         # One number for all, half of the time: arguments of one stored item
         together = PICK.map(lambda pick: {one.name: pick for one in parameters})
         apart = st.fixed_dictionaries({}, optional={one.name: PICK for one in parameters})
-        return st.builds(Call, st.just(pattern), together | apart, fresh, st.booleans())
+        return st.builds(Call, st.just(pattern), together | apart, fresh, arranged)
 
     def _argument(self, parameter: Parameter) -> SearchStrategy[Any]:
         if parameter.name in self.own:

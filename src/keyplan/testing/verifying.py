@@ -48,9 +48,10 @@ def verify(
     anything stale.
 
     ``stores``: how many stores to generate. ``seed`` chooses them: the same ones in each run, others with another
-    number (``seed=secrets.randbits(32)`` in a nightly job); the report and each failure name it. ``open`` opens the design on an empty store,
-    ``":memory:"`` by default. ``strategies`` are hypothesis strategies that replace the built-in ones: for an entity
-    (``{Article: ...}``), for another type, or for all fields and parameters of a name (``{"email": ...}``).
+    number (``seed=secrets.randbits(32)`` in a nightly job); the report and each failure name it. ``open`` opens the
+    design on an empty store, ``":memory:"`` by default. ``strategies`` are hypothesis strategies that replace the
+    built-in ones: for an entity (``{Article: ...}``), for another type, or for all fields and parameters of a name
+    (``{"email": ...}``).
 
     Each store is filled by the plain verbs and the design's own write patterns, with values that collide and lie
     where keys go wrong. Then, for each read pattern: answers for stored and for absent values, in order, over pages
@@ -220,9 +221,9 @@ class _Verifier:
         report = Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
         if report.unanswered:
             raise AssertionError(
-                f"{compiled.name}: on no generated store was there an answer of {', '.join(report.unanswered)} (a write "
-                f"that succeeds is answered), so nothing is proved of them; give more stores, or strategies= whose "
-                f"values meet and which the writes accept\n{report}"
+                f"{compiled.name}: on no generated store was there an answer of {', '.join(report.unanswered)} (a "
+                "write that succeeds is answered), so nothing is proved of them; give more stores, or strategies= "
+                f"whose values meet and which the writes accept\n{report}"
             )
         return report
 
