@@ -41,7 +41,7 @@ def test_what_a_model_leaves_open_is_told(folder: Path) -> None:
     model = table({"Order": (("PK", "SK"), [])})
     found = run("import-workbench", written(folder, model))
     assert found.exit_code == 0
-    assert "Order: the model has no sample of it" in found.stderr
+    assert "Order.primary: the model has no sample of it" in found.stderr
 
 
 def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> None:
@@ -55,20 +55,37 @@ def test_a_question_that_no_key_answers_is_left_out_and_told(folder: Path) -> No
     assert [one["pattern"] for one in json_of("explain", "made.py")] == ["order"]
 
 
-def test_keys_that_cant_work_are_told_and_the_module_is_written(folder: Path) -> None:
-    items = [{"PK": "a1", "SK": "b1"}, {"PK": "a2", "SK": "b2"}]
-    model = table({"One": (("PK", "SK"), items), "Two": (("PK", "SK"), items)})
+def test_kinds_whose_keys_cant_be_told_apart_are_one_entity_and_reported(folder: Path) -> None:
+    items = [[{"PK": f"{kind}{number}", "SK": f"x-{kind}-{number}"} for number in (1, 2)] for kind in "ab"]
+    mixed = [{"PK": "7", "SK": "x"}, {"PK": "8", "SK": "y"}]
+    model = table({"One": (("PK", "SK"), mixed), "Two": (("PK", "SK"), items[0])})
     found = run("import-workbench", written(folder, model), "-o", "made.py")
-    assert found.exit_code == 1
-    assert "its key can be the same as" in found.stderr
-    assert (folder / "made.py").exists()
+    assert found.exit_code == 0
+    assert (
+        "OneOrTwo: its kinds have keys that can't be told apart (One: {one_id}, {sk}; Two: {pk}, {sk})" in found.stderr
+    )
+    assert "class OneOrTwo(Entity)" in (folder / "made.py").read_text(encoding="utf-8")
+
+
+def test_items_that_would_be_stored_otherwise_are_reported_one_by_one(folder: Path) -> None:
+    items = [
+        {"PK": f"T#{number}", "SK": "META", "GSI1PK": "Q#all", "GSI1SK": at, "madeAt": at, "queue": "all"}
+        for number, at in enumerate(["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"])
+    ]
+    items[3]["GSI1SK"] = "2026-02-04"
+    found = run("import-workbench", written(folder, table({"Ticket": (("PK", "SK"), items)})))
+    assert found.exit_code == 0
+    assert "# note: GSI1SK: madeAt says otherwise in 1 of 4 items" in found.stdout
+    assert "Ticket.by_gsi1: GSI1SK: madeAt says otherwise in 1 of 4 items" in found.stderr
+    wanted = "Ticket(PK=T#3, SK=META): put back, GSI1SK would be '2026-01-04', and is '2026-02-04'"
+    assert found.stderr.count(wanted) == 1
+    assert found.stderr.count("put back") == 1
 
 
 def test_faults_are_told_by_place(folder: Path) -> None:
     found = run("import-workbench", written(folder, {"DataModel": [{"TableName": "a"}]}))
     assert found.exit_code == 2
-    assert "model.json: this is no model of NoSQL Workbench: 2 faults" in found.stderr
-    assert "DataModel[0].TableName" in found.stderr
+    assert "model.json: this is no model of NoSQL Workbench: 1 fault" in found.stderr
     assert "DataModel[0].KeyAttributes: field required" in found.stderr
     assert run("import-workbench", "gone.json").exit_code == 2
     (folder / "bytes.json").write_bytes(b"\xff\xfe")

@@ -33,9 +33,9 @@ def of(aliases: tuple[str, str], *items: dict[str, Any], **more: Any) -> Compile
         # One that none repeats is named for the alias, or for the text before it
         (("customerId", "orderId"), [{"PK": "CUST#1", "SK": "ORDER#9"}], "CUST#{customer_id} ORDER#{order_id}"),
         (PLAIN, [{"PK": "CUST#1", "SK": "ORDER#9"}], "CUST#{cust_id} ORDER#{order_id}"),
-        # Words in capitals, and those at the beginning, are text; so is what several items agree on
+        # A word at the beginning is text, and so is one that everybody pads keys with; what follows a word is a value
         (PLAIN, [{"PK": "user#7", "SK": "#META"}], "user#{user_id} #META"),
-        (PLAIN, [{"PK": "A#1", "SK": "S#open#1"}, {"PK": "A#2", "SK": "S#open#2"}], "A#{a_id} S#open#{a_id}"),
+        (PLAIN, [{"PK": "A#1", "SK": "S#open#1"}, {"PK": "A#2", "SK": "S#open#2"}], "A#{a_id} S#{s_id}#{a_id}"),
         (PLAIN, [{"PK": "A#1", "SK": "S#open#1"}, {"PK": "A#2", "SK": "S#shut#2"}], "A#{a_id} S#{s_id}#{a_id}"),
         # A number is padded where it is so in all items, and else a text in a sort key
         (PLAIN, [{"PK": "A#1", "SK": "V#007", "n": 7}, {"PK": "A#1", "SK": "V#010", "n": 10}], "A#{a_id} V#{n:03d}"),
@@ -73,7 +73,7 @@ def test_an_index_key_is_found_among_the_items_that_have_it() -> None:
         {"PK": "O#1", "SK": "META", "GSI1PK": "M#m", "GSI1SK": "O#1", "merchant": "m", "status": "open"},
         {"PK": "O#2", "SK": "META", "merchant": "m", "status": "paid"},
     )
-    assert templates(found, "Order") == ["O#{o_id}", "META", "M#{merchant}", "O#{o_id}"]
+    assert templates(found, "Order") == ["O#{order_id}", "META", "M#{merchant}", "O#{order_id}"]
     (key,) = found.by_name["Order"].index_keys
     assert dict(key.when) == {"status": ("open",)}
     (question,) = [one for one in found.reads.values() if one.name == "order_by_gsi1"]
@@ -93,7 +93,7 @@ def test_a_missing_field_keeps_an_item_out_by_itself() -> None:
 def test_an_index_on_plain_attributes_is_on_fields() -> None:
     found = of(PLAIN, {"PK": "O#1", "SK": "META", "GSI1PK": "ada@example.com", "GSI1SK": "Ada"})
     assert templates(found, "Order")[2:] == ["{gsi1_pk}", "{gsi1_sk}"]
-    assert {one.attribute for one in found.by_name["Order"].fields.values()} == {"o_id", "GSI1PK", "GSI1SK"}
+    assert {one.attribute for one in found.by_name["Order"].fields.values()} == {"order_id", "GSI1PK", "GSI1SK"}
 
 
 def test_a_number_of_a_primary_key_is_a_field() -> None:
@@ -106,18 +106,24 @@ def test_a_number_of_a_primary_key_is_a_field() -> None:
     number = {"PK": "E#1", "at": 17}
     for given, wanted in ((moment, "{at}"), (number, "{at}")):
         model = table({"Event": (PLAIN, [given])}, KeyAttributes=key, GlobalSecondaryIndexes=[])
-        assert templates(compiled_of(made(model)), "Event") == ["E#{e_id}", wanted]
+        assert templates(compiled_of(made(model)), "Event") == ["E#{event_id}", wanted]
 
 
 def test_a_number_of_an_index_key_may_be_a_moment() -> None:
     index = {
         "IndexName": "GSI1",
         "KeyAttributes": {
-            "PartitionKey": {"AttributeName": "kind", "AttributeType": "S"},
-            "SortKey": {"AttributeName": "at", "AttributeType": "N"},
+            "PartitionKey": {"AttributeName": "GSI1PK", "AttributeType": "S"},
+            "SortKey": {"AttributeName": "GSI1SK", "AttributeType": "N"},
         },
     }
-    event = {"PK": "E#1", "SK": "META", "kind": "EVENT", "at": 1767225600000, "made": "2026-01-01T00:00:00.000000Z"}
+    event = {
+        "PK": "E#1",
+        "SK": "META",
+        "GSI1PK": "EVENT",
+        "GSI1SK": 1767225600000,
+        "made": "2026-01-01T00:00:00.000000Z",
+    }
     found = of(PLAIN, event, GlobalSecondaryIndexes=[index])
     assert templates(found, "Order") == ["E#{e_id}", "META", "EVENT", "{made:ms}"]
 
@@ -152,7 +158,7 @@ def test_types_are_those_of_the_sample() -> None:
     fields = found.by_name["Order"].fields
     kinds = {name: str(one.annotation).replace("typing.", "").replace(" | None", "") for name, one in fields.items()}
     assert {name: kind.removeprefix("<class '").removesuffix("'>") for name, kind in kinds.items()} == {
-        "o_id": "str", "count": "int", "price": "decimal.Decimal", "open": "bool", "tags": "set[str]",
+        "order_id": "str", "count": "int", "price": "decimal.Decimal", "open": "bool", "tags": "set[str]",
         "sizes": "set[decimal.Decimal]", "lines": "list[Any]", "words": "list[str]", "map": "dict[str, Any]",
         "data": "bytes", "at": "datetime.datetime", "day": "str", "copy_": "str", "class_": "str",
         "sometimes": "str", "nothing": "Any", "mixed": "Any", "field_2nd_name": "str",
@@ -186,7 +192,7 @@ def test_two_tables_are_two_designs() -> None:
     module = made(model)
     assert module.designs == ("Shop", "Other")
     assert compiled_of(module, "Other").table.name == "Other"
-    assert [one.name for one in compiled_of(module, "Other").entities.values()] == ["Order2"]
+    assert [one.name for one in compiled_of(module, "Other").entities.values()] == ["OrderItem"]
 
 
 def test_names_that_mean_something_else_are_kept_apart() -> None:

@@ -30,44 +30,105 @@ def test_what_is_no_json_is_told_by_line() -> None:
     assert refused("[]").message == "a model is a JSON object"
 
 
-def test_every_fault_is_told_with_its_place() -> None:
-    model = table(
-        {"Order": (("PK", "SK"), [{"PK": "O#1"}, {"PK": 1, "SK": "", "odd": {"S": "a", "N": "1"}, "n": {"N": "x"}}])},
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": name,
-                "KeyAttributes": {"PartitionKey": {"AttributeName": "SK", "AttributeType": "N"}},
-            }
-            for name in ("GSI1", "GSI1")
-        ],
+def notes(model: Any) -> list[str]:
+    return list(read_model(json.dumps(model), "model.json").notes)
+
+
+def test_what_a_person_would_read_is_read_and_noted() -> None:
+    """Items without their key, values of another type, plain JSON, names that DynamoDB refuses: all but these stays."""
+    items = [
+        {"PK": "O#1"},
+        {
+            "PK": {"N": "7"},
+            "SK": "META",
+            "GSI1PK": {"S": ""},
+            "odd": {"S": "a", "N": "1"},
+            "n": {"N": "x"},
+            "s": {"SS": []},
+        },
+        {
+            "PK": {"S": "O#2"},
+            "SK": {"S": "META"},
+            "plain": "text",
+            "map": {"M": {"left": {"x": 3, "on": True}}},
+            "f": 2.5,
+        },
+        {"PK": {"S": "O#2"}, "SK": {"S": "META"}},
+        "no item",
+    ]
+    model = table({"Order": (("PK", "SK"), [])})
+    model["DataModel"][0]["TableFacets"][0]["TableData"] = items
+    model["DataModel"][0]["TableName"] = "My Shop"
+    model["DataModel"][0]["GlobalSecondaryIndexes"].append({"IndexName": "GSI1", "KeyAttributes": {}})
+    found = read_model(json.dumps(model), "model.json")
+    (read,) = found.tables
+    assert read.name == "My_Shop"
+    (facet,) = read.facets
+    assert facet.items == [
+        {"PK": {"S": "7"}, "SK": {"S": "META"}, "odd": {"M": {"S": {"S": "a"}, "N": {"S": "1"}}}, "n": {"S": "x"}},
+        {
+            "PK": {"S": "O#2"}, "SK": {"S": "META"}, "plain": {"S": "text"}, "f": {"N": "2.5"},
+            "map": {"M": {"left": {"M": {"x": {"N": "3"}, "on": {"BOOL": True}}}}},
+        },
+    ]  # fmt: skip
+    place = "DataModel[0].TableFacets[0].TableData"
+    plain = ("[0].PK", "[1].SK", "[1].odd", "[2].plain", "[2].map")
+    assert sorted(found.notes) == sorted(
+        [
+            "DataModel[0].TableName: 'My Shop' is no name that DynamoDB takes: it is 'My_Shop' here",
+            "DataModel[0].GlobalSecondaryIndexes[1]: the index has no whole key, and is left out",
+            f"{', '.join(f'{place}{one}' for one in plain)} and 1 more: is plain JSON, and is read as such",
+            f"{place}[0]: the item has no SK, and is left out",
+            f"{place}[1].GSI1PK: can't stand in a key of type S, and is left out",
+            f"{place}[1].n: is called a number and is a text: it is read as a text",
+            f"{place}[1].s: is an empty set, which DynamoDB has none of: it is left out",
+            f"{place}[3]: an item with this key stands before, and this one is left out",
+            f"{place}[4]: the item has no PK and no SK, and is left out",
+        ]
     )
-    error = refused(model)
-    items = "DataModel[0].TableFacets[0].TableData"
-    index = "DataModel[0].GlobalSecondaryIndexes"
-    assert [one.place for one in error.faults] == [
-        f"{index}[1].IndexName",
-        f"{index}[0].KeyAttributes.PartitionKey",
-        f"{index}[1].KeyAttributes.PartitionKey",
-        f"{items}[0]",
-        f"{items}[1].PK",
-        f"{items}[1].SK",
-        f"{items}[1].odd",
-        f"{items}[1].n",
-    ]
-    assert error.place == "model.json"
-    assert "8 faults" in error.message
 
 
-def test_members_that_are_missing_or_of_a_wrong_type() -> None:
-    error = refused({"ModelName": 5, "DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
-    assert [one.place for one in error.faults] == [
-        "ModelName",
-        "DataModel[0].TableName",
-        "DataModel[0].KeyAttributes.PartitionKey",
-        "DataModel[0].KeyAttributes.SortKey",
-        "DataModel[1].TableName",
-        "DataModel[1].KeyAttributes",
-    ]
+@pytest.mark.parametrize("member", ["NonKeyAttributes", "TableFacets", "GlobalSecondaryIndexes", "TableData"])
+def test_members_may_be_missing_or_null(member: str) -> None:
+    model = table({"Order": (("PK", "SK"), [{"PK": "O#1", "SK": "META"}])})
+    del model["DataModel"][0][member]
+    del model["ModelMetadata"]
+    assert notes(model) == []
+    model["DataModel"][0][member] = None
+    assert notes(model) == []
+
+
+def test_a_table_alone_and_a_list_of_models_are_models() -> None:
+    model = table({"Order": (("PK", "SK"), [])})
+    for written in (model["DataModel"][0], [model]):
+        assert [one.name for one in read_model(json.dumps(written), "model.json").tables] == ["Shop"]
+    assert read_model("\ufeff" + json.dumps(model), "model.json").tables
+
+
+def test_a_schema_of_onetable_is_a_model() -> None:
+    """Its templates are the author's own; indexes, models and items stand in one file."""
+    model = {
+        "indexes": {"primary": {"hash": "pk", "sort": "sk"}, "gs1": {"hash": "gs1pk", "sort": "gs1sk"}},
+        "models": {"Lamp": {"pk": {"value": "lamp#${lampId}"}, "sk": {"value": "lamp#"}, "lampId": {"type": "String"}}},
+        "data": [{"pk": "lamp#7", "sk": "lamp#", "type": "Lamp", "lampId": "7"}],
+    }
+    (read,) = read_model(json.dumps(model), "model.json").tables
+    assert (read.key.partition.name, [one.name for one in read.indexes]) == ("pk", ["gs1"])
+    assert read.schema == {"Lamp": {"pk": "lamp#${lampId}", "sk": "lamp#"}}
+
+
+def test_a_table_without_a_key_is_left_out_and_a_file_without_tables_refused() -> None:
+    model = table({})
+    model["DataModel"].append({"TableName": "Odd", "KeyAttributes": {"SortKey": "x"}})
+    found = read_model(json.dumps(model), "model.json")
+    assert [one.name for one in found.tables] == ["Shop"]
+    assert found.notes == (
+        "DataModel[1].KeyAttributes.PartitionKey: field required: the name of an attribute: the table is left out",
+    )
+    error = refused({"DataModel": [{"TableName": "a b", "KeyAttributes": {"SortKey": "x"}}, {}]})
+    places = ["DataModel[0].KeyAttributes.PartitionKey", "DataModel[1].KeyAttributes"]
+    assert [one.place for one in error.faults] == places
+    assert "2 faults" in error.message
     assert refused({"DataModel": []}).faults[0].place == "DataModel"
     assert refused({}).faults[0].place == "DataModel"
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -39,7 +40,8 @@ Exit status: 0 the module is a design, 1 its keys can't work as the model has th
 def command(file: str, output: str | None) -> None:
     """Make a design module of the model in FILE: indexes, entities with their keys, and a first question for each key.
 
-    Templates are found in the facets' sample items. What the model doesn't show is told on standard error.
+    Templates are inferred from the facets and the sample items. What is a guess is marked in the module, and reported
+    on standard error, with the sample's items that the design would read or store otherwise.
     """
     from keyplan.cli.files import read_text, write_text
     from keyplan.workbench.reading import read_model
@@ -68,17 +70,25 @@ def working_module(model: Model) -> tuple[MadeModule, list[str], DesignError | N
         made = made_module(model, without=left_out)
         reasons = [f"no question {place}: {left_out[place]}" for place in made.left_out]
         try:
-            _run(made)
+            module = _run(made)
         except DesignError as error:
             faults = {one.place: one.message for one in error.faults if one.place.partition(".")[0] in made.designs}
             if not faults.keys() - left_out.keys():
                 return made, reasons, error
             left_out |= faults
         else:
-            return made, reasons, None
+            return made, [*reasons, *_sample_faults(made, module)], None
 
 
-def _run(made: MadeModule) -> None:
+def _sample_faults(made: MadeModule, module: ModuleType) -> Iterator[str]:
+    """What of the model's sample the designs can't read, or would store otherwise."""
+    from keyplan.workbench.samples import sample_faults
+
+    for name, samples in made.samples.items():
+        yield from sample_faults(getattr(module, name).compiled, samples)
+
+
+def _run(made: MadeModule) -> ModuleType:
     """Run the module: its designs are compiled. All texts of the model stand in it as literals and names."""
     module = ModuleType("keyplan_workbench_model")
     sys.modules[module.__name__] = module  # annotations are looked up there
@@ -86,3 +96,4 @@ def _run(made: MadeModule) -> None:
         exec(compile(made.text, "<the module>", "exec"), vars(module))  # noqa: S102 - the module is ours
     finally:
         del sys.modules[module.__name__]
+    return module

@@ -112,8 +112,11 @@ def _parts(schema: Any) -> Iterator[dict[str, Any]]:
 
 def _needs_python(schema: Mapping[str, Any]) -> bool:
     """Whether a field's schema runs code on what is stored before it is a value, or looks nested fields up by alias."""
-    return schema.get("type") in _BEFORE or (
-        schema.get("type") == "model-fields" and any("validation_alias" in one for one in schema["fields"].values())
+    kind = schema.get("type")
+    if not isinstance(kind, str):  # a mapping of fields, one of which is called type
+        return False
+    return kind in _BEFORE or (
+        kind == "model-fields" and any("validation_alias" in one for one in schema["fields"].values())
     )
 
 

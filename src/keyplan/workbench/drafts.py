@@ -1,7 +1,9 @@
-"""Entities drafted from a model's table: a facet is an entity, its attributes are fields, its sample shows the keys.
+"""Entities drafted from a model's table: its groups of items are entities, attributes are fields, the sample shows the
+keys.
 
 A key's templates are, in this order: what Keyplan declared in the description, what the facet's alias says, what the
-sample shows. Where none of them does, the key is named for the facet, and a note says so.
+model's own schema says, what the sample shows. Where two entities' keys can't be told apart so, the letters that their
+values begin with are made text, or the two are one entity. What is a guess is noted.
 """
 
 from __future__ import annotations
@@ -21,33 +23,55 @@ from keyplan.workbench.declarations import (
     KeyDeclaration,
     claim_facet,
 )
-from keyplan.workbench.inference import Column, free_name, infer, is_padded, snake
-from keyplan.workbench.reading import Facet, Item, KeyAttributes, TableModel
+from keyplan.workbench.grouping import Group, groups_of, key_text, words_of
+from keyplan.workbench.inference import Column, Sample, free_name, infer, is_padded
+from keyplan.workbench.meeting import can_meet
+from keyplan.workbench.reading import Item, KeyAttributes, TableModel
+from keyplan.workbench.texts import WordList, alpha_start, is_generic, is_word, snake
 
 __all__ = ["EntityDraft", "TableDraft", "draft_table", "variables"]
 
 Attributes = tuple[tuple[str, str], ...]
 """Key attributes with their types."""
+Called = list[tuple[str, frozenset[str]]]
+"""What values are called elsewhere in the model: a name, and the values that it has."""
 
-_PLACEHOLDER = re.compile(r"[<\[(]\s*([A-Za-z][\w -]*?)\s*[>\])]")
+_PLACEHOLDER = re.compile(r"\$?[{<\[(]\s*([A-Za-z][\w -]*?)\s*[}>\])]")
 
 
 @dataclass
 class EntityDraft:
-    """An entity: its facet's name, its columns, its keys. ``specs`` are the formats of its fields in the keys."""
+    """An entity: its name, its columns, its keys. ``specs`` are the formats of its fields in the keys. ``notes`` are
+    what of it is a guess, by key; those of the whole entity stand under "".
+    """
 
-    facet: str
+    name: str
     columns: list[Column]
     items: list[Item]
+    facet: str | None = None
     primary: KeyDeclaration = field(default_factory=lambda: KeyDeclaration(PRIMARY, (), ()))
     keys: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
     claims: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
     specs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     marks: dict[str, str] = field(default_factory=dict[str, str])
+    notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    given: bool = False
+    """Whether its primary key is declared, or an alias's: then it stays as it is."""
 
     def column(self, name: str) -> Column | None:
         """The column of that name."""
         return next((one for one in self.columns if one.name == name), None)
+
+    @property
+    def lists(self) -> set[str]:
+        """Fields that hold any number of parts."""
+        return {one.name for one in self.columns if one.tag == "L"}
+
+    def note(self, key: str, text: str) -> None:
+        """Note what of a key is a guess."""
+        notes = self.notes.setdefault(key, [])
+        if text not in notes:
+            notes.append(text)
 
 
 @dataclass
@@ -63,25 +87,21 @@ class TableDraft:
 
 def draft_table(table: TableModel, declared: Declarations) -> TableDraft:
     """The draft of one table."""
-    own = _attributes(table.key)
-    indexes = [
-        IndexDeclaration(
-            one.name,
-            *_attributes(one.key),
-            tuple(one.projection.included) if one.projection.type == "INCLUDE" else one.projection.type,
-        )
-        for one in table.indexes
-    ]
+    indexes = [IndexDeclaration(one.name, *_attributes(one.key), one.projection, one.local) for one in table.indexes]
     known = {one.name for one in indexes}
     indexes += [one for one in declared.indexes if one.name not in known]
-    draft = TableDraft(table.name, IndexDeclaration(table.name, *own), indexes, [], [])
-    for facet in _facets(table):
-        if facet.attributes != [CLAIM_ATTRIBUTE]:
-            draft.entities.append(_Drafting(table, facet, draft, declared).draft())
-        elif facet.name not in {
-            claim_facet(entity, one.name) for entity, all_ in declared.claims.items() for one in all_
-        }:
-            draft.notes.append(f"{facet.name}: claims without a declaration in the description are left out")
+    key = IndexDeclaration(table.name, *_attributes(table.key))
+    draft = TableDraft(table.name, key, indexes, [], [])
+    words = words_of(table)
+    claims = {claim_facet(entity, one.name) for entity, all_ in declared.claims.items() for one in all_}
+    groups: list[Group] = []
+    told = {one.name for one in table.facets if any(map(variables, one.aliases))}  # each is made by its templates
+    for group in groups_of(table, words, {*declared.keys, *declared.claims, *claims, *told}):
+        if group.attributes != [CLAIM_ATTRIBUTE]:
+            groups.append(group)
+        elif group.name not in claims:
+            draft.notes.append(f"{group.name}: claims without a declaration in the description are left out")
+    _Drafts(table, draft, declared, words).draft(groups)
     return draft
 
 
@@ -90,160 +110,379 @@ def _attributes(key: KeyAttributes) -> tuple[Attributes, Attributes]:
     return partition, () if key.sort is None else ((key.sort.name, key.sort.type),)
 
 
-def _facets(table: TableModel) -> list[Facet]:
-    """The facets; without any the items by the words that their keys begin with."""
-    if table.facets:
-        return table.facets
-    groups: dict[tuple[str, ...], list[Item]] = {}
-    for item in table.items:
-        groups.setdefault(tuple(_word(item, name) for name, _ in sum(_attributes(table.key), ())), []).append(item)
-    names: list[Column] = []
-    facets: list[Facet] = []
-    for words, items in groups.items():
-        telling = [one for one in words if one] or [table.name]
-        several = sum(other[-1] == words[-1] for other in groups) > 1
-        name = free_name("_".join(dict.fromkeys(telling)) if several else telling[-1], names)
-        names.append(Column(name, name, "", []))
-        facets.append(Facet(FacetName=name, TableData=items))
-    return facets or [Facet(FacetName=table.name)]
+class _Drafts:
+    """The entities of a table, drafted so that their keys can be told apart."""
+
+    def __init__(self, table: TableModel, draft: TableDraft, declared: Declarations, words: WordList) -> None:
+        self.table = table
+        self.out = draft
+        self.declared = declared
+        self.words = words
+        self.starts: dict[str, dict[str, str]] = {}
+        """By group and attribute: letters that its values begin with, and that are text."""
+
+    def draft(self, groups: list[Group]) -> None:
+        while True:
+            entities = self._entities(groups)
+            pair = self._meeting(groups, entities)
+            if pair is None:
+                break
+            if not self._told_apart(groups, entities, *pair):
+                groups = self._merged(groups, entities, *pair)
+        self.out.entities = entities
+        for group, entity in zip(groups, entities, strict=True):
+            for attribute, start in self.starts.get(group.name, {}).items():
+                entity.note(PRIMARY, f"{start!r} in {attribute} is taken for text, to tell it from other entities")
+            for text in group.notes:
+                entity.note("", text)
+
+    def _entities(self, groups: list[Group]) -> list[EntityDraft]:
+        """The entities, in the groups' order; those whose keys name them first, so that others use their names."""
+        called = _called_in(self.table)
+        found: dict[int, EntityDraft] = {}
+        for place in sorted(range(len(groups)), key=lambda one: not _is_single(groups[one], self.out.key)):
+            starts = self.starts.get(groups[place].name, {})
+            drafting = _Drafting(self.table, groups[place], self.out, self.declared, self.words, called, starts)
+            entity = found[place] = drafting.draft()
+            for column in entity.columns:
+                if column.before is not None and isinstance(next(iter(column.values), None), str):
+                    called.append((column.name, frozenset(str(one) for one in column.values if one is not None)))
+        return [found[place] for place in range(len(groups))]
+
+    def _meeting(self, groups: list[Group], entities: list[EntityDraft]) -> tuple[int, int] | None:
+        """Two entities that could have one key, and that nobody declared so."""
+        for second in range(len(groups)):
+            for first in range(second):
+                one, other = entities[first], entities[second]
+                if one.given and other.given:
+                    continue
+                if can_meet(one.primary, other.primary, one.lists, other.lists):
+                    return first, second
+        return None
+
+    def _told_apart(self, groups: list[Group], entities: list[EntityDraft], first: int, second: int) -> bool:
+        """Whether the letters that the values begin with tell the two apart; they are text from now on."""
+        attributes = [name for name, kind in (*self.out.key.sort, *self.out.key.partition) if kind == "S"]
+        pair = [(groups[place], entities[place]) for place in (first, second) if not entities[place].given]
+        for chosen in ([attributes[0]], [attributes[-1]], attributes):
+            before = {group.name: dict(self.starts.get(group.name, {})) for group, _ in pair}
+            changed = False
+            for group, _ in pair:
+                for attribute in attributes if _is_one_text(group, attributes) else chosen:
+                    start = alpha_start([key_text(one, attribute).rpartition(DELIMITER)[2] for one in group.items])
+                    if start and attribute not in self.starts.setdefault(group.name, {}):
+                        self.starts[group.name][attribute] = start
+                        changed = True
+            if changed:
+                again = self._entities([groups[first], groups[second]])
+                if not can_meet(again[0].primary, again[1].primary, again[0].lists, again[1].lists):
+                    return True
+            self.starts.update(before)
+        return False
+
+    def _merged(self, groups: list[Group], entities: list[EntityDraft], first: int, second: int) -> list[Group]:
+        """The groups with two of them as one."""
+        one, other = groups[first], groups[second]
+        for group in (one, other):
+            self.starts.pop(group.name, None)
+        kind = None
+        if one.kind is not None and other.kind is not None and one.kind[0] == other.kind[0]:
+            kind = (one.kind[0], tuple(dict.fromkeys((*one.kind[1], *other.kind[1]))))
+        note = (
+            f"its kinds have keys that can't be told apart ({_shown(entities[first])}; {_shown(entities[second])}), "
+            "so they are one entity here: give each a word of its own in its key"
+        )
+        merged = Group(
+            f"{one.name} or {other.name}",
+            [*one.items, *other.items],
+            list(dict.fromkeys((*one.attributes, *other.attributes))),
+            kind=kind,
+            notes=[*one.notes, *other.notes, note],
+        )
+        return [merged if place == first else group for place, group in enumerate(groups) if place != second]
 
 
-def _word(item: Item, name: str) -> str:
-    """The word that a key begins with: USER of USER#1, and PROFILE of PROFILE."""
-    text = next(iter(item[name].values()))
-    head, delimiter, _ = text.partition(DELIMITER)
-    return head if delimiter or head.isupper() else ""
+def _shown(entity: EntityDraft) -> str:
+    return f"{entity.name}: {', '.join((*entity.primary.partition, *entity.primary.sort))}"
+
+
+def _is_one_text(group: Group, attributes: Sequence[str]) -> bool:
+    """Whether all key attributes hold the same in each item."""
+    return all(len({key_text(item, name) for name in attributes}) == 1 for item in group.items)
+
+
+def _is_single(group: Group, key: IndexDeclaration) -> bool:
+    """Whether each of its items has a partition of its own, and the sort key names nothing else."""
+    partition = key.partition[0][0]
+    texts = [key_text(one, partition) for one in group.items]
+    if not texts or len(set(texts)) < len(texts):
+        return False
+    if not key.sort:
+        return True
+    sorts = [key_text(one, key.sort[0][0]) for one in group.items]
+    return sorts == texts or all(
+        DELIMITER not in one.strip(DELIMITER) and not any(map(str.isdigit, one)) for one in sorts
+    )
+
+
+def _called_in(table: TableModel) -> Called:
+    """What the table's items call their texts."""
+    keys = {one.name for key in (table.key, *(index.key for index in table.indexes)) for one in key.all}
+    found: dict[str, set[str]] = {}
+    for item in (*(one for facet in table.facets for one in facet.items), *table.items):
+        for name, value in item.items():
+            if isinstance(value.get("S"), str) and (name not in keys or not is_generic(name)) and DELIMITER not in name:
+                found.setdefault(snake(name), set()).add(value["S"])
+    names = sorted(found, key=lambda name: not name.endswith("id"))
+    return [(name, frozenset(found[name])) for name in names]
 
 
 class _Drafting:
-    """One facet being made an entity."""
+    """One group being made an entity."""
 
-    def __init__(self, table: TableModel, facet: Facet, draft: TableDraft, declared: Declarations) -> None:
+    def __init__(
+        self,
+        table: TableModel,
+        group: Group,
+        draft: TableDraft,
+        declared: Declarations,
+        words: WordList,
+        called: Called,
+        starts: Mapping[str, str],
+    ) -> None:
         self.table = table
-        self.facet = facet
+        self.group = group
         self.out = draft
-        self.declared = {one.name: one for one in declared.keys.get(facet.name, ())}
-        self.claims = declared.claims.get(facet.name, [])
-        self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == facet.name}
-        self.entity = EntityDraft(facet.name, list(self._columns()), facet.items)
+        self.words = words
+        self.called = called
+        self.starts = starts
+        self.declared = {one.name: one for one in declared.keys.get(group.name, ())}
+        self.claims = declared.claims.get(group.name, [])
+        self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == group.name}
+        self.schema = self._schema()
+        self.key_names = {name for one in (draft.key, *draft.indexes) for name, _ in (*one.partition, *one.sort)}
+        self.entity = EntityDraft(group.name, list(self._columns()), group.items, group.facet)
+        self.templates: dict[str, str] = {}
+        """By key attribute: an attribute that stands in several keys has one template."""
 
     def draft(self) -> EntityDraft:
         entity = self.entity
         entity.primary = self._primary()
-        self._note_specs(entity.primary)
+        self._note_key(entity.primary, self.out.key)
         for index in self.out.indexes:
             for key in self._index_keys(index):
                 entity.keys.append(key)
-                self._note_specs(key)
+                self._note_key(key, index)
         for claim in self.claims:
             if self._fits(claim, self.out.key, []):
                 entity.claims.append(claim)
                 self._bind(claim, self.out.key, [])
                 self._note_specs(claim)
+        self._add_left_over()
         entity.marks = {name: mark for name, mark in self.marks.items() if entity.column(name) is not None}
         return entity
 
+    # Columns
+
     def _columns(self) -> Iterator[Column]:
-        """The attributes that are no key's."""
-        taken = {name for name, _ in (*self.out.key.partition, *self.out.key.sort)}
-        taken |= {name for index in self.out.indexes for name, _ in (*index.partition, *index.sort)}
-        types = {one.name: one.type for one in self.table.attributes}
-        seen = dict.fromkeys([*self.facet.attributes, *(name for item in self.facet.items for name in item)])
+        """The attributes that aren't made by a key."""
         made: list[Column] = []
+        seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
         for attribute in seen:
-            if attribute in taken:
-                continue
-            made.append(self._column(attribute, free_name(snake(attribute), made), types.get(attribute, "")))
+            if attribute not in self.key_names or self._is_field(attribute):
+                made.append(self._column(attribute, made))
         yield from made
 
-    def _column(self, attribute: str, name: str, kind: str) -> Column:
-        found = [item.get(attribute) for item in self.facet.items]
+    def _is_field(self, attribute: str) -> bool:
+        """Whether a key attribute is a field as it stands: its name says what it holds."""
+        if self.declared or is_generic(attribute) or DELIMITER in attribute or attribute in self.schema:
+            return False
+        held = [item[attribute] for item in self.group.items if attribute in item]
+        if attribute not in {name for name, _ in (*self.out.key.partition, *self.out.key.sort)}:
+            return not any(DELIMITER in str(value.get("S", "")) for value in held)
+        alone = self.group.aliases == ("", "") and self.group.kind is None
+        return alone and len(held) == len(self.group.items)
+
+    def _column(self, attribute: str, made: Sequence[Column]) -> Column:
+        kind = self.table.attributes.get(attribute, "")
+        found = [item.get(attribute) for item in self.group.items]
         tags = {next(iter(value)) for value in found if value is not None} - {"NULL"}
         tag = (tags.pop() if len(tags) == 1 else "") if tags else ("" if kind == "NULL" else kind)
-        return Column(name, attribute, tag, [_value(value) for value in found])
+        values = [_value(value) for value in found]
+        constant = self.group.kind is not None and attribute == self.group.kind[0]
+        return Column(free_name(snake(attribute), made), attribute, tag, values, constant=constant)
+
+    def _add_left_over(self) -> None:
+        """Attributes of keys that the entity has no key for: they are fields, as they stand."""
+        covered = {one.attribute for one in self.entity.columns} | self.templates.keys()
+        for name in dict.fromkeys(name for item in self.group.items for name in item):
+            if name not in covered:
+                self.entity.columns.append(self._column(name, self.entity.columns))
 
     # Keys
 
     def _primary(self) -> KeyDeclaration:
         declared = next((one for one in self.declared.values() if one.index is None), None)
-        everywhere = list(range(len(self.facet.items)))
-        aliases = self.facet.aliases
+        everywhere = list(range(len(self.group.items)))
         for candidate in (declared, self._by_alias()):
             if candidate is not None and self._fits(candidate, self.out.key, everywhere):
                 self._bind(candidate, self.out.key, everywhere)
+                self.entity.given = True
                 return candidate
-        if self.facet.items:
-            return self._inferred(PRIMARY, None, self.out.key, everywhere, (aliases.partition, aliases.sort))
-        self.out.notes.append(f"{self.facet.name}: the model has no sample of it, so its key is a guess")
-        word = snake(self.facet.name).upper()
-        name = snake(aliases.partition if aliases.partition not in {"", self.out.key.partition[0][0]} else "id")
-        guess = KeyDeclaration(PRIMARY, (f"{word}{DELIMITER}{{{name}}}",), (word,) if self.out.key.sort else ())
-        self._bind(guess, self.out.key, [])
+        if self.group.items:
+            return self._inferred(PRIMARY, None, self.out.key, everywhere)
+        self.entity.note(PRIMARY, "the model has no sample of it, so its key is a guess")
+        return self._guess()
+
+    def _guess(self) -> KeyDeclaration:
+        """The key of what has no sample: its natural attributes, or its name and an id."""
+        place = self.out.key
+        if not any(is_generic(name) for name, _ in (*place.partition, *place.sort)) and len(self.table.facets) < 2:
+            sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (place.partition, place.sort)]
+            guess = KeyDeclaration(PRIMARY, sides[0], sides[1])
+        else:
+            word = snake(self.group.name).upper()
+            alias = self.group.aliases[0]
+            name = snake(alias if alias not in {"", place.partition[0][0]} else "id")
+            guess = KeyDeclaration(PRIMARY, (f"{word}{DELIMITER}{{{name}}}",), (word,) if place.sort else ())
+        self._bind(guess, place, [])
         return guess
 
     def _by_alias(self) -> KeyDeclaration | None:
         """The templates where the aliases are some: ``USER#{user_id}``, ``USER#<userId>``."""
-        texts = [self.facet.aliases.partition] + [self.facet.aliases.sort] * bool(self.out.key.sort)
-        templates = texts
-        if not any("{" in one for one in texts):
-            templates = [_PLACEHOLDER.sub(lambda match: f"{{{snake(match.group(1))}}}", text) for text in texts]
+        partition, sort = self.group.aliases
+        texts = [partition, *([sort] * bool(self.out.key.sort))]
+        templates = [one if variables(one) else _PLACEHOLDER.sub(_placeholder, one) for one in texts]
         if not any("{" in one for one in templates):
             return None
         return KeyDeclaration(PRIMARY, (templates[0],), tuple(templates[1:]))
 
     def _index_keys(self, index: IndexDeclaration) -> list[KeyDeclaration]:
         names = [name for name, _ in (*index.partition, *index.sort)]
-        members = [place for place, item in enumerate(self.facet.items) if all(name in item for name in names)]
+        members = [place for place, item in enumerate(self.group.items) if all(name in item for name in names)]
         declared = [one for one in self.declared.values() if one.index == index.name]
         fitting = [one for one in declared if self._fits(one, index, members)]
         for one in fitting:
             self._bind(one, index, members)
         if fitting or not members:
             return fitting
-        name = f"by_{snake(index.name)}"
-        return [self._inferred(name, index.name, index, members, ("", ""))]
+        return [self._inferred(f"by_{snake(index.name)}", index.name, index, members)]
 
-    def _inferred(
-        self, name: str, index: str | None, place: IndexDeclaration, members: list[int], aliases: tuple[str, str]
-    ) -> KeyDeclaration:
+    def _inferred(self, name: str, index: str | None, place: IndexDeclaration, members: list[int]) -> KeyDeclaration:
         """The key that the sample shows."""
+        aliases = self.group.aliases if index is None else ("", "")
         sides: list[tuple[str, ...]] = []
         for side, sorts, alias in ((place.partition, False, aliases[0]), (place.sort, True, aliases[1])):
-            templates: list[str] = []
-            for attribute, kind in side:
-                columns = [Column(one.name, one.attribute, one.tag, one.within(members)) for one in self.entity.columns]
-                texts = self._texts(attribute, members)
-                found = infer(attribute, kind, texts, columns, alias, sorts=sorts, whole=index is None)
-                templates.append(found.template)
-                self._add(found.added, members)
-            sides.append(tuple(templates))
-        when = {} if index is None else self._when(sides, members)
+            sides.append(
+                tuple(
+                    self._template(name, attribute, kind, members, alias, sorts=sorts, whole=index is None)
+                    for attribute, kind in side
+                )
+            )
+        when = {} if index is None else self._when(sides, members, name)
         return KeyDeclaration(name, sides[0], sides[1], index, when)
+
+    def _template(
+        self, key: str, attribute: str, kind: str, members: list[int], alias: str, *, sorts: bool, whole: bool
+    ) -> str:
+        """The template of one key attribute."""
+        if attribute in self.templates:
+            return self.templates[attribute]
+        by_schema = None if attribute in self.starts else self._by_schema(attribute, kind, members)
+        if by_schema is not None:
+            return by_schema
+        columns = [
+            Column(one.name, one.attribute, one.tag, one.within(members), one.constant, one.before)
+            for one in self.entity.columns
+        ]
+        sample = Sample(
+            attribute,
+            kind,
+            self._texts(attribute, members),
+            columns,
+            self.words,
+            alias,
+            sorts=sorts,
+            whole=whole,
+            start=self.starts.get(attribute, ""),
+            called=self.called,
+            entity=self.group.said or self.group.name,
+            single=_is_single(self.group, self.out.key),
+        )
+        found = infer(sample)
+        self._add(found.added, members)
+        for text in found.guesses:
+            self.entity.note(key, f"{attribute}: {text}")
+        if found.misfits:
+            values = ", ".join(repr(sample.values[one]) for one in found.misfits[:3])
+            self.entity.note(key, f"{attribute}: {values} is made otherwise than {found.template}")
+        return found.template
 
     def _add(self, added: Iterable[Column], members: Sequence[int]) -> None:
         for column in added:
-            values: list[Any] = [None] * len(self.facet.items)
+            values: list[Any] = [None] * len(self.group.items)
             for place, value in zip(members, column.values, strict=True):
                 values[place] = value
-            self.entity.columns.append(Column(column.name, column.attribute, column.tag, values))
+            attribute = column.attribute
+            if attribute in self.key_names and column.name == attribute and column.before:
+                attribute = f"{attribute}_value"  # the key attribute of that name holds more
+            self.entity.columns.append(Column(column.name, attribute, column.tag, values, before=column.before or ""))
 
-    def _when(self, sides: list[tuple[str, ...]], members: list[int]) -> dict[str, tuple[Any, ...]]:
+    def _when(self, sides: list[tuple[str, ...]], members: list[int], key: str) -> dict[str, tuple[Any, ...]]:
         """What keeps the other items out, where their fields alone don't."""
-        others = [place for place in range(len(self.facet.items)) if place not in members]
+        others = [place for place in range(len(self.group.items)) if place not in members]
         names = [name for side in sides for template in side for name, _ in variables(template)]
         columns = [column for column in self.entity.columns if column.name in names]
         if not others or any(column.values[place] is None for place in others for column in columns):
             return {}
         for column in self.entity.columns:
-            if column.tag not in {"S", "BOOL"} or not column.whole:
+            if column.tag not in {"S", "BOOL"} or not column.whole or column.name in names:
+                continue
+            if not all(isinstance(one, bool) or (isinstance(one, str) and is_word(one)) for one in column.values):
                 continue
             inside, outside = ({column.values[one] for one in places} for places in (members, others))
             if len(inside) == 1 and not inside & outside:
+                self.entity.note(key, f"only items with {column.name} {inside} are in the index, as in the sample")
                 return {column.name: tuple(inside)}
-        self.out.notes.append(
-            f"{self.facet.name}: some of its items are not in an index that has their fields; no field tells which"
+        self.entity.note(
+            key, "some of its items are not in the index though they have its fields; no field tells which"
         )
         return {}
+
+    # The model's own schema
+
+    def _schema(self) -> dict[str, str]:
+        """The templates that the model's author wrote for this entity, by key attribute."""
+        if not self.group.items or (self.group.kind is not None and self.group.said is None):
+            return {}
+        return self.table.schema.get(self.group.said or self.group.name, {})
+
+    def _by_schema(self, attribute: str, kind: str, members: list[int], depth: int = 0) -> str | None:
+        text = self.schema.get(attribute)
+        if text is None or kind != "S" or depth > 1:
+            return None
+        pieces = re.split(r"\$?\{(\w+)\}", text)
+        for place in range(1, len(pieces), 2):
+            name = pieces[place]
+            if self.group.kind is not None and name == self.group.kind[0]:
+                pieces[place] = str(self.group.said)
+            elif name in self.key_names:
+                kinds = dict((*self.out.key.partition, *self.out.key.sort))
+                own = self.templates.get(name) or self._by_schema(name, kinds.get(name, "S"), members, depth + 1)
+                if own is None:
+                    return None
+                pieces[place] = own
+            else:
+                pieces[place] = f"{{{snake(name)}}}"
+        template = "".join(pieces)
+        shape = _shape(template)
+        texts = self._texts(attribute, members)
+        if shape is None or not all(shape.match(one) for one in texts):
+            return None
+        if any(is_padded(spec) for _, spec in variables(template)):
+            return None
+        self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
+        return template
 
     # Templates that are given, and the columns that they name
 
@@ -267,7 +506,7 @@ class _Drafting:
         for name, allowed in key.when.items():
             if self.entity.column(name) is None:
                 tag = "BOOL" if isinstance(allowed[0], bool) else "S"
-                self.entity.columns.append(Column(name, name, tag, [None] * len(self.facet.items)))
+                self.entity.columns.append(Column(name, name, tag, [None] * len(self.group.items)))
 
     def _bind_template(self, template: str, attribute: str, kind: str, texts: Mapping[int, str]) -> None:
         """``texts`` are what the template made, by the item's place."""
@@ -292,7 +531,12 @@ class _Drafting:
 
     def _texts(self, attribute: str, members: Iterable[int]) -> list[str]:
         """The contents of a key attribute in some of the items."""
-        return [str(next(iter(self.facet.items[one][attribute].values()))) for one in members]
+        return [key_text(self.group.items[one], attribute) for one in members]
+
+    def _note_key(self, key: KeyDeclaration, place: IndexDeclaration) -> None:
+        self._note_specs(key)
+        for attribute, _, template in _places(key, place):
+            self.templates.setdefault(attribute, template)
 
     def _note_specs(self, key: KeyDeclaration) -> None:
         for template in (*key.partition, *key.sort):
@@ -313,6 +557,10 @@ def variables(template: str) -> list[tuple[str, str]]:
         return [one for one in split_template(template) if isinstance(one, tuple)]
     except Problem:
         return []
+
+
+def _placeholder(match: re.Match[str]) -> str:
+    return f"{{{snake(match.group(1))}}}"
 
 
 def _shape(template: str) -> re.Pattern[str] | None:

@@ -1,39 +1,63 @@
 """The template behind a key attribute's sample values: ``ORDER#{order_id}`` from ``ORDER#7``, ``ORDER#8``.
 
-A value is split at ``#``. A part that repeats another attribute of its item is that attribute; a part that is the same
-in all items is text; any other part is a field of its own, named for the attribute's alias or for the text before it.
+A value is split at ``#``. A part that is a word in all items is text. A part that repeats another attribute of its item
+is that attribute; where several fit, the one whose name says so. Any other part is a field of its own, named for the
+attribute's alias, the text before it, or what the model calls such values elsewhere. What is a guess is noted.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from keyplan.design.formats import iso_text
 from keyplan.design.templates import DELIMITER, unescape
+from keyplan.workbench.texts import (
+    WordList,
+    is_capitals,
+    is_distinctive,
+    is_generic,
+    is_moment_like,
+    is_vocabulary,
+    is_word,
+    led_by,
+    marks,
+    plain_word,
+    snake,
+)
 
-__all__ = ["Column", "Inferred", "free_name", "infer", "is_day", "is_moment", "is_padded", "snake"]
+__all__ = ["Column", "Inferred", "Sample", "free_name", "infer", "is_day", "is_moment", "is_padded", "snake"]
 
-_WORD = re.compile(r"[A-Za-z_.-]*")
-_UPPER = re.compile(r"[A-Z][A-Z_.-]*")
+_WRITTEN = re.compile(r"[<\[({$]+[A-Za-z][\w -]*[>\])}]+")
+"""A name in brackets: ``<customer id>``."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 PADDED_DIGITS_MIN = 4
 """From so many digits of the same number on they count as padded, even where none begins with 0."""
 TELLING_CHARACTERS_MIN = 3
 """A shorter value, the same in all items, may equal an attribute by chance."""
+MOST = 2 / 3
+"""What so many of the items show is meant, though the sample's other items say otherwise."""
+MOST_ITEMS_MIN = 3
 
 
 @dataclass
 class Column:
-    """A field's values in the items: None where an item hasn't it. ``tag`` is DynamoDB's type, "" if none has it."""
+    """A field's values in the items: None where an item hasn't it. ``tag`` is DynamoDB's type, "" if none has it.
+    ``constant``: it says what the item is. ``before``: the text before it in the key, for a field that no attribute
+    holds.
+    """
 
     name: str
     attribute: str
     tag: str
     values: list[Any]
+    constant: bool = False
+    before: str | None = None
+    declared: str | None = None
 
     @property
     def whole(self) -> bool:
@@ -46,128 +70,380 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What is known of a key attribute: its values, one an item of ``columns``; the name that its alias gives it, if
+    any; how values are called elsewhere in the model. ``sorts``: it is a sort key. ``whole``: each field must be told
+    from it whole, as in a primary key. ``start``: letters that the last value begins with, which are text.
+    """
+
+    attribute: str
+    kind: str
+    values: Sequence[str]
+    columns: Sequence[Column]
+    words: WordList
+    alias: str = ""
+    sorts: bool = False
+    whole: bool = True
+    start: str = ""
+    called: Sequence[tuple[str, frozenset[str]]] = ()
+    entity: str = ""
+    single: bool = False
+    """Whether each item has a partition of its own, so that its key may be named for the entity."""
+
+
+@dataclass
 class Inferred:
-    """A template, and the columns that it adds to the entity: what no attribute holds."""
+    """A template, the columns that it adds to the entity (what no attribute holds), what of it is a guess, and the
+    items (by place) that it doesn't fit.
+    """
 
     template: str
     added: list[Column] = field(default_factory=list[Column])
+    guesses: list[str] = field(default_factory=list[str])
+    misfits: list[int] = field(default_factory=list[int])
 
 
-def infer(
-    attribute: str, kind: str, values: Sequence[str], columns: Sequence[Column], alias: str, *, sorts: bool, whole: bool
-) -> Inferred:
-    """The template of a key attribute of type ``kind`` (S, N, B) with these values, one an item of ``columns``.
-
-    ``sorts``: it is a sort key. ``whole``: each field must be told from it whole, as in a primary key.
-    """
-    if kind != "S":
-        return _native(attribute, kind, values, columns, whole=whole)
-    parts = [value.split(DELIMITER) for value in values]
-    if len({len(one) for one in parts}) > 1:
-        return _ragged(attribute, parts, columns, alias)
-    added: list[Column] = []
-    texts: list[str] = []
-    sole = len(parts[0]) == 1
-    for place in range(len(parts[0])):
-        segments = [one[place] for one in parts]
-        hints = [snake(one) for one in (alias, *texts[-1:]) if one and not one.startswith("{")]
-        found = _text(segments, first=place == 0 and not sole)
-        if found is None:
-            found = _field(segments, [*columns, *added], hints, sorts=sorts)
-        if found is None:
-            found = _common(segments, sole=sole)
-        if found is None:
-            name = _own_name(attribute, alias, texts, [*columns, *added])
-            added.append(Column(name, attribute if sole else name, "S", [_plain(one) for one in segments]))
-            found = f"{{{name}}}"
-        texts.append(found)
-    return Inferred(DELIMITER.join(texts), added)
-
-
-def _native(attribute: str, kind: str, values: Sequence[str], columns: Sequence[Column], *, whole: bool) -> Inferred:
-    """A Number or a Binary holds one field as it is; a Number also a moment, without what is below its unit."""
-    for column in columns:
-        if column.tag == kind and column.values == list(values):
+def infer(sample: Sample) -> Inferred:
+    """The template of a key attribute."""
+    for column in sample.columns:
+        if column.attribute == sample.attribute and column.whole:  # the attribute is a field itself
             return Inferred(f"{{{column.name}}}")
-    for column in columns:
-        if not whole and kind == "N" and column.tag == "S" and all(is_moment(one) for one in column.values):
-            moments = [datetime.fromisoformat(one) - _EPOCH for one in column.values]
-            for unit, step in (("ms", timedelta(milliseconds=1)), ("s", timedelta(seconds=1))):
-                if [str(one // step) for one in moments] == list(values):
-                    return Inferred(f"{{{column.name}:{unit}}}")
-    name = free_name(snake(attribute), columns)
-    return Inferred(f"{{{name}}}", [Column(name, attribute, kind, list(values))])
+    if sample.kind != "S":
+        return _native(sample)
+    led = [led_by(value) for value in sample.values]
+    starts = {one[0] for one in led if one is not None}
+    if len(starts) == 1 and None not in led:
+        return _Inferring(sample, [[one[1]] for one in led if one is not None], starts.pop()).result()
+    parts = [value.split(DELIMITER) for value in sample.values]
+    lengths = Counter(map(len, parts))
+    (usual, count), *others = lengths.most_common()
+    if others and 1 in lengths:  # values that are a whole, whatever they hold
+        return _Inferring(sample, [[value] for value in sample.values]).result()
+    if not others:
+        return _Inferring(sample, parts).result()
+    if count >= MOST_ITEMS_MIN - 1 and count >= MOST * len(parts):
+        return _most(sample, parts, usual)
+    return _ragged(sample, parts)
 
 
-def _text(segments: list[str], *, first: bool) -> str | None:
-    """A part that is text, whatever else equals it: nothing, a word in capitals, a word that others follow."""
-    text = segments[0]
-    if len(set(segments)) > 1 or not _WORD.fullmatch(text):
+def _most(sample: Sample, parts: list[list[str]], usual: int) -> Inferred:
+    """The template of most items; the others don't fit it."""
+    kept = [place for place, one in enumerate(parts) if len(one) == usual]
+    columns = [
+        Column(one.name, one.attribute, one.tag, one.within(kept), one.constant, one.before) for one in sample.columns
+    ]
+    within = Sample(
+        sample.attribute, sample.kind, [sample.values[one] for one in kept], columns, sample.words, sample.alias,
+        sample.sorts, sample.whole, sample.start, sample.called, sample.entity, sample.single,
+    )  # fmt: skip
+    found = _Inferring(within, [parts[place] for place in kept]).result()
+    for column in found.added:
+        values: list[Any] = [None] * len(parts)
+        for place, value in zip(kept, column.values, strict=True):
+            values[place] = value
+        column.values = values
+    found.misfits = [place for place, one in enumerate(parts) if len(one) != usual]
+    return found
+
+
+def _native(sample: Sample) -> Inferred:
+    """A Number or a Binary holds one field as it is; a Number also a moment, without what is below its unit."""
+    equal = [one for one in sample.columns if one.tag == sample.kind and one.values == list(sample.values)]
+    wanted = snake(sample.attribute if is_generic(sample.alias) else sample.alias)
+    for column in sorted(equal, key=lambda one: one.name != wanted):
+        return Inferred(f"{{{column.name}}}")
+    for column in sample.columns:
+        moments = [_moment(one) for one in column.values] if column.tag == "S" else [None]
+        if sample.whole or sample.kind != "N" or None in moments:
+            continue
+        since = [one - _EPOCH for one in moments if one is not None]
+        for unit, step in (("ms", timedelta(milliseconds=1)), ("s", timedelta(seconds=1))):
+            if [str(one // step) for one in since] == list(sample.values):
+                return Inferred(f"{{{column.name}:{unit}}}")
+    name = free_name(wanted, sample.columns)
+    return Inferred(f"{{{name}}}", [Column(name, sample.attribute, sample.kind, list(sample.values))])
+
+
+def _moment(text: Any) -> datetime | None:
+    return datetime.fromisoformat(text) if is_moment(text) else None
+
+
+class _Inferring:
+    """One key attribute whose values have the same number of parts. ``lead``: text before them all."""
+
+    def __init__(self, sample: Sample, parts: list[list[str]], lead: str = "") -> None:
+        self.sample = sample
+        self.parts = parts
+        self.lead = lead
+        self.texts: list[str] = []
+        self.out = Inferred("")
+        self.words = self._words()
+        self.sole = len(parts[0]) == 1 and not lead
+        self.names = self._given_names()
+
+    def result(self) -> Inferred:
+        count = len(self.parts[0])
+        for place in range(count):
+            segments = [one[place] for one in self.parts]
+            if self.words[place]:
+                self.texts.append(segments[0])
+            else:
+                self.texts.append(self._value(place, segments, last=place == count - 1))
+        self.out.template = self.lead + DELIMITER.join(self.texts)
+        return self.out
+
+    # Words
+
+    def _words(self) -> list[bool]:
+        """For each part whether it is text: the same in all items, and a word in most."""
+        columns = [one for one in self.sample.columns if one.tag == "S" and not one.constant]
+        votes: list[list[bool]] = []
+        for place, parts in enumerate(self.parts):
+            held = {one.values[place] for one in columns if isinstance(one.values[place], str)}
+            # a word that is the same in all items, and that one of them has as a value by chance, stays a word
+            votes.append(marks(parts, self.sample.words, held, sorts=self.sample.sorts))
+        found: list[bool] = []
+        for place in range(len(self.parts[0])):
+            segments = {one[place] for one in self.parts}
+            share = sum(vote[place] for vote in votes) / len(votes)
+            found.append(len(segments) == 1 and (share > 1 / 2 or self._agreed(place)))
+        return found
+
+    def _agreed(self, place: int) -> bool:
+        """Whether a part that might be a value is text after all: several items agree on it, and nothing explains it,
+        while what stands beside it changes.
+        """
+        text = self.parts[0][place]
+        if self.lead or not is_word(text) or len(self.parts) < 2:
+            return False
+        if any(text in one.values for one in self.sample.columns if not one.constant):
+            return False
+        if len(self.parts[0]) == 1:
+            return is_vocabulary(text) or is_capitals(text) or (self.sample.sorts and text.islower())
+        others = [one[:place] + one[place + 1 :] for one in self.parts]
+        known = is_capitals(text) or self.sample.words.knows(text)
+        return known and place > 0 and any(one != others[0] for one in others)
+
+    # Values
+
+    def _given_names(self) -> list[str]:
+        """The names that the alias, or the attribute's own name, gives the values: SubId and SKU of ``SubId#SKU``."""
+        sample = self.sample
+        alias = sample.alias if sample.alias != sample.attribute and not is_generic(sample.alias) else ""
+        if re.search(r"[<>\[\](){}$]", alias) and not _WRITTEN.fullmatch(alias):
+            alias = ""  # a template, and the sample isn't made by it
+        source = alias or ("" if is_generic(sample.attribute) else sample.attribute)
+        texts = {plain_word(one[place]).lower() for one in self.parts for place in self._text_places()}
+        given = [one.strip("<>[](){}$ ") for one in re.split(r"[#|:]", source)]
+        given = [one for one in given if one]
+        count = self.words.count(False)
+        if len(given) != count:
+            given = [one for one in given if plain_word(one).lower() not in texts]
+        if len(given) != count:
+            # An alias that isn't of the same length names the only value, or none
+            return [given[-1]] if alias and count == 1 and given else [""] * count
+        return [snake(one) for one in given] if all(re.search("[A-Za-z]", one) for one in given) else [""] * count
+
+    def _text_places(self) -> list[int]:
+        return [place for place, word in enumerate(self.words) if word]
+
+    def _value(self, place: int, segments: list[str], *, last: bool) -> str:
+        number = sum(not one for one in self.words[:place])
+        given = snake(self.names[number]) if self.names[number] else ""
+        before = next((one for one in reversed(self.texts) if one), self.lead)
+        before = self._end_of_value_before(place) if before.startswith("{") else before
+        start = self.sample.start if last else ""
+        if start:
+            segments = [one.removeprefix(start) for one in segments]
+        found = self._column(segments, given, before + start)
+        if found is not None:
+            return f"{start}{found}"
+        name = self._own_name(given, before, segments, start)
+        namesake = next((one for one in self._columns if given and one.name == given and one.before is None), None)
+        if namesake is not None:
+            self.out.guesses.append(f"{namesake.attribute} isn't what the key says: that is called {name}")
+        bare = self.sole and not start
+        values = [_plain(one) for one in segments]
+        column = Column(name, self.sample.attribute if bare else name, "S", list(values), before=before + start)
+        self.out.added.append(column)
+        if not bare and not given:
+            self.out.guesses.append(f"no attribute holds {segments[0]!r}; the name {name} is a guess")
+        return f"{start}{{{name}}}"
+
+    def _end_of_value_before(self, place: int) -> str:
+        """The word at the end of the value before: P of ``C#1P#1``. Keyplan's templates end each value with a #."""
+        ends = {re.sub(r"^.*\d|^\D*$", "", one[place - 1]) if place else "" for one in self.parts}
+        end = ends.pop() if len(ends) == 1 else ""
+        return end if is_word(end) else ""
+
+    @property
+    def _columns(self) -> list[Column]:
+        return [*self.sample.columns, *self.out.added]
+
+    def _column(self, segments: list[str], given: str, before: str) -> str | None:
+        """The field that a value repeats, as it stands in a template."""
+        hints = [one for one in (given, snake(plain_word(before)) if plain_word(before) else "") if one]
+        called = self.sample.words.called(before) if before else None
+        telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN
+        exact = [(column, spec) for column in self._columns if (spec := self._spec(segments, column)) is not None]
+        ranked = sorted(exact, key=lambda one: -_likeness(one[0], hints, called, before))
+        for column, spec in ranked:
+            likeness = _likeness(column, hints, called, before)
+            if likeness > 0 or (telling and self._is_no_chance(column, segments, before, given)):
+                alike = [one for one, _ in ranked if _likeness(one, hints, called, before) == likeness]
+                others = [one.name for one in alike if one is not column and one.before is None]
+                if others:
+                    self.out.guesses.append(f"{segments[0]!r} may also be {' or '.join(others)}")
+                return f"{{{column.name}{':' if spec else ''}{spec}}}"
+        return self._mostly(segments, hints, called, before)
+
+    def _is_no_chance(self, column: Column, segments: list[str], before: str, given: str) -> bool:
+        """Whether a column is meant by a value that it equals, though its name doesn't say so."""
+        if column.constant:
+            return False
+        if given and column.name != given and column.before is not None:
+            return False  # two names for two parts
+        if column.before is None:  # an attribute: it was put there to be seen
+            named_otherwise = _named_otherwise(column, before, given) and not is_distinctive(segments[0])
+            return column.tag != "S" or len(set(segments)) > 1 or not named_otherwise
+        same = column.before == before
+        return same or (len(set(segments)) > 1 and not before) or len(segments[0]) >= 2 * TELLING_CHARACTERS_MIN
+
+    def _mostly(self, segments: list[str], hints: list[str], called: str | None, before: str) -> str | None:
+        """The field that a value repeats in most of the items."""
+        for column in self._columns:
+            if column.tag != "S" or column.constant:
+                continue
+            pairs = list(zip(map(_plain, segments), column.values, strict=True))
+            agreeing = [one for one, value in pairs if one == value]
+            by_name = _likeness(column, hints, called, before) > 1 and 2 * len(agreeing) >= len(pairs)
+            by_value = len(set(agreeing)) >= MOST_ITEMS_MIN and len(agreeing) > MOST * len(pairs)
+            if agreeing and column.whole and (by_name or by_value):
+                self.out.guesses.append(
+                    f"{column.attribute} says otherwise in {len(pairs) - len(agreeing)} of {len(pairs)} items"
+                )
+                return f"{{{column.name}}}"
         return None
-    return text if first or not text or _UPPER.fullmatch(text) else None
 
+    def _spec(self, segments: list[str], column: Column) -> str | None:
+        """The format under which a column's values are the segments; None where they aren't."""
+        if not column.whole:
+            return None
+        if column.tag == "S":
+            return "" if [_plain(one) for one in segments] == column.values else None
+        if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", one) for one in segments):
+            return None
+        if [str(int(one)) for one in segments] != column.values:
+            return None
+        widths = {len(one) for one in segments}
+        padded = any(one.startswith("0") and len(one) > 1 for one in segments) or min(widths) >= PADDED_DIGITS_MIN
+        if len(widths) == 1 and padded:
+            return f"{widths.pop():02d}d"
+        if self.sample.sorts:
+            self.out.guesses.append(f"{segments[0]!r} repeats {column.name} unpadded, and 10 would sort before 2")
+            return None
+        return ""
 
-def _field(segments: list[str], columns: Sequence[Column], hints: Sequence[str], *, sorts: bool) -> str | None:
-    """A part that repeats a column. ``hints`` are words that its name may begin with."""
-    telling = len(set(segments)) > 1 or len(segments[0]) >= TELLING_CHARACTERS_MIN
-    for column in columns:
-        spec = _spec(segments, column, sorts=sorts)
-        if spec is not None and (telling or any(column.name.startswith(one) for one in hints)):
-            return f"{{{column.name}{':' if spec else ''}{spec}}}"
-    return None
+    def _own_name(self, given: str, before: str, segments: list[str], start: str) -> str:
+        """A name for a field that no attribute holds."""
+        columns = self._columns
+        if given:
+            return free_name(given, columns)
+        lead = plain_word(before.rstrip(":|/")) if before else ""
+        if lead:
+            return free_name(self._name_after(lead, segments), columns)
+        if not is_generic(self.sample.attribute) and self.sole:
+            return free_name(snake(self.sample.attribute), columns)
+        if not start and (known := self._called(segments, "")):
+            return free_name(known, columns)
+        if all(map(is_moment_like, segments)):
+            return free_name("date" if len(segments[0]) <= len("2026-11-21") else "timestamp", columns)
+        if self.sample.whole and not self.sample.sorts and self.sample.single and self.sample.entity:
+            return free_name(f"{snake(self.sample.entity)}_{'number' if start else 'id'}", columns)
+        if start:
+            entity = snake(self.sample.entity)
+            own = entity if entity.startswith(start.lower()) and self.sample.single else None
+            called = own or self.sample.words.called(start) or snake(plain_word(start))
+            return free_name(f"{called}_number", columns)
+        return free_name(snake(self.sample.attribute) if self.sole else f"{snake(self.sample.attribute)}_part", columns)
 
+    def _name_after(self, lead: str, segments: list[str]) -> str:
+        known = self._called(segments, lead)
+        if known:
+            return known
+        if all(map(is_moment_like, segments)):
+            return f"{snake(lead)}_at"
+        called = self.sample.words.called(lead) or snake(lead)
+        return called if called.endswith("id") else f"{called}_id"
 
-def _common(segments: list[str], *, sole: bool) -> str | None:
-    """A part that is text since nothing else explains it: a word that several items agree on, or one in small letters
-    that is all there is.
-    """
-    text = segments[0]
-    if len(set(segments)) > 1 or not _WORD.fullmatch(text):
+    def _called(self, segments: list[str], lead: str) -> str | None:
+        """What the model calls these values elsewhere."""
+        plain = {_plain(one) for one in segments}
+        start = snake(lead) if lead else ""
+        for name, held in self.sample.called:
+            if plain <= held and (name.startswith(start) or all(map(is_distinctive, plain))):
+                return name
         return None
-    return text if len(segments) > 1 or (sole and text.islower()) else None
 
 
-def _spec(segments: list[str], column: Column, *, sorts: bool) -> str | None:
-    """The format under which a column's values are the segments; None where they aren't."""
-    if not column.whole:
-        return None
-    if column.tag == "S":
-        return "" if [_plain(one) for one in segments] == column.values else None
-    if column.tag != "N" or not all(re.fullmatch(r"[0-9]+", one) for one in segments):
-        return None
-    if [str(int(one)) for one in segments] != column.values:
-        return None
-    widths = {len(one) for one in segments}
-    padded = any(one.startswith("0") and len(one) > 1 for one in segments) or min(widths) >= PADDED_DIGITS_MIN
-    if len(widths) == 1 and padded:
-        return f"{widths.pop():02d}d"
-    return None if sorts else ""
+def _likeness(column: Column, hints: Sequence[str], called: str | None, before: str) -> int:
+    """How much a column's name says that it is meant: 0 not at all."""
+    if column.constant:
+        return -1
+    if column.before is not None and before and column.before == before:
+        return 4
+    name = column.name
+    for hint in hints:
+        if name in {hint, f"{hint}_id", f"{hint}id", f"{hint}_name"}:
+            return 4
+        if hint.endswith("s") and name in {hint[:-1], f"{hint[:-1]}_id"}:
+            return 3
+    if called and name in {called, f"{called}_id"}:
+        return 3
+    for hint in hints:
+        if name.startswith(hint) or (len(hint) >= TELLING_CHARACTERS_MIN and hint in name):
+            return 2
+        if hint.startswith(name) and len(name) >= TELLING_CHARACTERS_MIN:
+            return 1
+    return 0
 
 
-def _ragged(attribute: str, parts: list[list[str]], columns: Sequence[Column], alias: str) -> Inferred:
+def _named_otherwise(column: Column, before: str, given: str) -> bool:
+    """Whether the name that a value was given, or the word before it, speaks of something else than the column."""
+    if given:
+        return True
+    word = snake(plain_word(before)) if before and plain_word(before) else ""
+    return bool(word) and len(word) >= TELLING_CHARACTERS_MIN and column.name.endswith("_id")
+
+
+def _ragged(sample: Sample, parts: list[list[str]]) -> Inferred:
     """Values of several lengths: the text that all begin with, and a field with any number of parts."""
     head: list[str] = []
     shortest = min(map(len, parts))
     while len(head) < shortest - 1 and len({one[len(head)] for one in parts}) == 1 and parts[0][len(head)]:
         head.append(parts[0][len(head)])
     rest = [[_plain(part) for part in one[len(head) :]] for one in parts]
-    for column in columns:
+    for column in sample.columns:
         if column.tag == "L" and column.values == rest:
             return Inferred(DELIMITER.join([*head, f"{{{column.name}}}"]))
-    name = _own_name(attribute, alias, head, columns)
-    return Inferred(DELIMITER.join([*head, f"{{{name}}}"]), [Column(name, name, "L", list(rest))])
+    texts = [one for one in head if one]
+    lead = plain_word(texts[-1]) if texts else ""
+    alias = sample.alias if re.fullmatch(r"[A-Za-z_]\w*", sample.alias) and sample.alias != sample.attribute else ""
+    called = (
+        snake(alias)
+        if alias
+        else (f"{sample.words.called(lead) or snake(lead)}_id" if lead else snake(sample.attribute))
+    )
+    name = free_name(called, sample.columns)
+    shown = " and ".join(repr(one) for one in list(dict.fromkeys(sample.values))[:2])
+    return Inferred(
+        DELIMITER.join([*head, f"{{{name}}}"]),
+        [Column(name, name, "L", list(rest), before=lead)],
+        [f"{shown} have different numbers of parts: {name} holds any number"],
+    )
 
 
-def _own_name(attribute: str, alias: str, before: Sequence[str], columns: Sequence[Column]) -> str:
-    """A name for a field that no attribute holds."""
-    word = re.fullmatch(r"[A-Za-z_]\w*", alias)
-    if word is not None and alias != attribute:
-        return free_name(snake(alias), columns)
-    texts = [one for one in before if not one.startswith("{")]
-    return free_name(f"{snake(texts[-1])}_id" if texts else snake(attribute), columns)
-
-
-def free_name(name: str, columns: Sequence[Column]) -> str:
+def free_name(name: str, columns: Iterable[Column]) -> str:
     """The name, with a number behind it where it is taken."""
     taken = {column.name for column in columns}
     number = 2
@@ -176,13 +452,6 @@ def free_name(name: str, columns: Sequence[Column]) -> str:
         found = f"{name}_{number}"
         number += 1
     return found
-
-
-def snake(text: str) -> str:
-    """A text as a name in Python: ``customerId`` is ``customer_id``."""
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", text)
-    word = re.sub(r"[^0-9A-Za-z]+", "_", spaced).strip("_").lower()
-    return word if re.match(r"[a-z]", word) else f"field_{word}".rstrip("_")
 
 
 def is_padded(spec: str) -> bool:

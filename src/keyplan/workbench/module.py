@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Iterator, Sequence
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -16,8 +17,9 @@ from keyplan.design.entity import Entity
 from keyplan.design.templates import split_template
 from keyplan.workbench.declarations import IndexDeclaration, KeyDeclaration, declarations_in
 from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table, variables
-from keyplan.workbench.inference import Column, is_day, is_moment, is_padded, snake
-from keyplan.workbench.reading import Model
+from keyplan.workbench.inference import Column, is_day, is_moment, is_padded
+from keyplan.workbench.reading import Item, Model
+from keyplan.workbench.texts import snake
 
 __all__ = ["MadeModule", "made_module"]
 
@@ -25,7 +27,7 @@ _IMPORTS = (
     *("Binary", "Cursor", "Design", "Entity", "Field", "Index", "Key", "Number", "Page", "Table", "Ttl", "Unique"),
     *("Version", "read"),
 )
-_STANDARD = {"datetime": ("date", "datetime"), "decimal": ("Decimal",), "typing": ("Any",)}
+_STANDARD = {"datetime": ("date", "datetime"), "decimal": ("Decimal",), "typing": ("Any", "Literal")}
 _RESERVED = ("self", "limit", "cursor")
 """Parameters that mean something else than a field."""
 _TYPES = {"S": "str", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "BS": "set[bytes]", "M": "dict[str, Any]"}
@@ -34,17 +36,20 @@ _LINE_MAX = 110
 
 @dataclass(frozen=True)
 class MadeModule:
-    """The module's text, the names of its designs, what the model leaves open, and the questions left out."""
+    """The module's text, the names of its designs, what the model leaves open, the questions left out, and the model's
+    sample: by design and entity.
+    """
 
     text: str
     designs: tuple[str, ...]
     notes: tuple[str, ...]
     left_out: tuple[str, ...]
+    samples: Mapping[str, Mapping[str, Sequence[Item]]]
 
 
 def made_module(model: Model, *, without: Collection[str] = ()) -> MadeModule:
     """The module of a model. ``without`` are questions to leave out, as ``Design.name``."""
-    declared = declarations_in(model.metadata.description)
+    declared = declarations_in(model.description)
     drafts = [draft_table(table, declared) for table in model.tables]
     writer = _Module(without)
     body: list[str] = []
@@ -54,8 +59,8 @@ def made_module(model: Model, *, without: Collection[str] = ()) -> MadeModule:
         designs.append(writer.names.take(_class_name(wanted)))
         body.extend(writer.table(draft, designs[-1], declared.text if not number else ""))
     text = "\n".join([*_head(model, body), *body]).rstrip() + "\n"
-    notes = tuple(note for draft in drafts for note in draft.notes)
-    return MadeModule(text, tuple(designs), notes, tuple(writer.left_out))
+    notes = (*model.notes, *writer.notes)
+    return MadeModule(text, tuple(designs), notes, tuple(writer.left_out), writer.samples)
 
 
 def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
@@ -94,6 +99,8 @@ class _Module:
     def __init__(self, without: Collection[str]) -> None:
         self.without = without
         self.left_out: list[str] = []
+        self.samples: dict[str, dict[str, list[Item]]] = {}
+        self.notes: list[str] = []
         self.names = _Names([*_IMPORTS, *(one for types in _STANDARD.values() for one in types), "annotations"])
 
     def table(self, draft: TableDraft, design: str, doc: str) -> Iterator[str]:
@@ -102,7 +109,12 @@ class _Module:
         yield ""
         for index in draft.indexes:
             yield f"{indexes[index.name]} = {_index(index)}"
-        classes = [self.names.take(_class_name(entity.facet)) for entity in draft.entities]
+        classes = [self._class(entity) for entity in draft.entities]
+        self.notes += draft.notes
+        for entity, name in zip(draft.entities, classes, strict=True):
+            for key, texts in entity.notes.items():
+                self.notes += [f"{name}.{key}: {text}" if key else f"{name}: {text}" for text in texts]
+        self.samples[design] = {name: one.items for name, one in zip(classes, draft.entities, strict=True)}
         fields = [_Fields(entity) for entity in draft.entities]
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             yield from self._entity(entity, name, own, indexes)
@@ -123,18 +135,24 @@ class _Module:
                 yield ""
                 yield from question.lines(taken.take(free[0]), next(numbers))
 
+    def _class(self, entity: EntityDraft) -> str:
+        wanted = _class_name(entity.name)
+        return self.names.take(f"{wanted}Item" if wanted in self.names.taken else wanted)
+
     @staticmethod
     def _entity(entity: EntityDraft, name: str, own: _Fields, indexes: dict[str, str]) -> Iterator[str]:
         yield ""
         yield ""
         yield f"class {name}(Entity):"
-        yield f"    {_doc(f'The facet {entity.facet}.')}"
+        yield f"    {_doc(_doc_of(entity))}"
+        yield from _comments(entity.notes.get("", ()))
         yield ""
         for column in own.order:
             yield f"    {own.line(column)}"
         if own.order:
             yield ""
         for key in (entity.primary, *entity.keys):
+            yield from _comments(entity.notes.get(key.name, ()))
             yield f"    {own.key_name(key.name)} = {_key(key, own, indexes)}"
         for claim in entity.claims:
             yield f"    {own.key_name(claim.name)} = Unique({_sides(claim, own)})"
@@ -172,6 +190,8 @@ class _Fields:
         mark = self.entity.marks.get(column.name)
         if mark is not None:
             return mark
+        if column.constant:
+            return f"Literal[{_literals(list(dict.fromkeys(column.values)))}]"
         specs = self.entity.specs.get(column.name, set[str]())
         values = [one for one in column.values if one is not None]
         if any(map(is_padded, specs)):
@@ -203,6 +223,8 @@ class _Fields:
         alias = f"alias={_text(column.attribute)}" if column.attribute != name else ""
         if kind == "Version":
             default = "default=0" if alias else "0"
+        elif column.constant and len(set(column.values)) == 1:
+            default = f"default={_text(column.values[0])}" if alias else _text(column.values[0])
         elif not self.optional(column):
             default = ""
         elif kind.startswith("set["):
@@ -274,6 +296,21 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
 
 
 # Parts of the text
+
+
+def _doc_of(entity: EntityDraft) -> str:
+    if entity.facet is None:
+        return f"{entity.name}, as {'its sample shows' if entity.items else 'its key says'}."
+    return f"The facet {entity.facet}." if entity.facet == entity.name else f"Items of the facet {entity.facet}."
+
+
+def _comments(notes: Sequence[str]) -> Iterator[str]:
+    """What of a key is a guess, above it."""
+    for note in notes:
+        text = " ".join(note.split())
+        yield from textwrap.wrap(
+            text, _LINE_MAX, initial_indent="    # note: ", subsequent_indent="    #   ", break_on_hyphens=False
+        )
 
 
 def _table(draft: TableDraft, indexes: Sequence[str], classes: Sequence[str]) -> Iterator[str]:

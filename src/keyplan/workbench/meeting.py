@@ -1,0 +1,52 @@
+"""Whether two drafted keys could be the same text, as the compiler will judge it (``keyplan.design.collisions``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from keyplan.design.collisions import can_collide
+from keyplan.design.formats import Format, IntegerFormat, PartsFormat, Problem, TextFormat
+from keyplan.design.keys import CompiledKey
+from keyplan.design.table import KeyAttribute
+from keyplan.design.templates import Literal_, Template, Variable, split_template
+from keyplan.workbench.declarations import KeyDeclaration
+
+__all__ = ["can_meet"]
+
+
+def can_meet(
+    one: KeyDeclaration, other: KeyDeclaration, lists: Collection[str] = (), other_lists: Collection[str] = ()
+) -> bool:
+    """Whether some item of one and some item of the other can have the same key. ``lists`` are fields of many parts."""
+    left, right = _compiled(one, lists), _compiled(other, other_lists)
+    if left is None or right is None or len(left.attributes) != len(right.attributes):
+        return False  # the compiler says what is wrong with it
+    return can_collide(left, right)
+
+
+def _compiled(key: KeyDeclaration, lists: Collection[str]) -> CompiledKey | None:
+    try:
+        partition = tuple((KeyAttribute("partition"), _template(one, lists)) for one in key.partition)
+        sort = tuple((KeyAttribute("sort"), _template(one, lists)) for one in key.sort)
+    except Problem:
+        return None
+    return CompiledKey(key.name, None, partition, sort, {}, key.shards)
+
+
+def _template(source: str, lists: Collection[str]) -> Template:
+    pieces = split_template(source)
+    parts: list[Literal_ | Variable] = []
+    for place, piece in enumerate(pieces):
+        if isinstance(piece, str):
+            parts.append(Literal_(piece))
+        else:
+            last = place == len(pieces) - 1
+            parts.append(Variable(piece[0], _format(*piece, lists), last=last, bare=len(pieces) == 1))
+    return Template(source, tuple(parts))
+
+
+def _format(name: str, spec: str, lists: Collection[str]) -> Format:
+    digits = spec.removesuffix(":desc").removesuffix("d")
+    if digits.isdigit():
+        return IntegerFormat(int(digits))
+    return PartsFormat() if name in lists else TextFormat(str)

@@ -1,0 +1,258 @@
+"""Models as people publish them: without facets, with an attribute that says what an item is, with natural names, with
+slips in the sample. All are of our own making; a folder of others' is read where KEYPLAN_MODELS names one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.cli.import_workbench import working_module
+from keyplan.design.model import CompiledDesign
+from keyplan.workbench.module import MadeModule
+from keyplan.workbench.reading import read_model
+from tests.workbench.support import compiled_of, item, made, table
+
+Row = dict[str, Any]
+MOMENTS = ["2026-03-01T08:00:00", "2026-03-02T09:30:00", "2026-03-04T10:15:00"]
+
+
+def of(rows: Sequence[Row], **more: Any) -> MadeModule:
+    """The module of a table with these items, and no facets."""
+    return made(table({}, TableFacets=[], TableData=[item(row) for row in rows], **more))
+
+
+def keys(module: MadeModule) -> dict[str, str]:
+    """Each entity's keys, in one line."""
+    design: CompiledDesign = compiled_of(module)
+    return {
+        name: " | ".join(" ".join(str(template) for _, template in key.attributes) for key in entity.keys)
+        for name, entity in design.by_name.items()
+    }
+
+
+def key_attributes(partition: str, sort: str) -> dict[str, Any]:
+    names = {"PartitionKey": partition, "SortKey": sort}
+    return {side: {"AttributeName": name, "AttributeType": "S"} for side, name in names.items()}
+
+
+def on(name: str, partition: str, sort: str) -> dict[str, Any]:
+    """An index."""
+    return {"IndexName": name, "KeyAttributes": key_attributes(partition, sort)}
+
+
+@pytest.mark.parametrize("kind", ["type", "EntityType", "entity_type", "Entity", "_et", "__typename", "_type"])
+def test_what_an_item_says_it_is_groups_it(kind: str) -> None:
+    """The keys alone would not tell a boat from a berth in it."""
+    rows: list[Row] = [
+        {"PK": "h#kiel", "SK": "h#kiel", kind: "harbour", "town": "Kiel"},
+        {"PK": "h#riga", "SK": "h#riga", kind: "harbour", "town": "Riga"},
+        {"PK": "h#kiel", "SK": "b#aurora", kind: "boat", "metres": 12},
+        {"PK": "h#riga", "SK": "b#carina", kind: "boat", "metres": 9},
+    ]
+    module = of(rows)
+    assert keys(module) == {
+        "Harbour": "h#{harbour_id} h#{harbour_id}",
+        "Boat": "h#{harbour_id} b#{boat_id}",
+    }
+    assert 'Literal["boat"] = ' in module.text
+    entity = compiled_of(module).by_name["Boat"]
+    assert entity.to_item(entity.from_item(item(rows[2]))).items() >= item(rows[2]).items()
+
+
+def test_the_kind_of_a_thing_is_no_entity() -> None:
+    """Payments by card and by cash are payments: their keys and attributes are the same."""
+    rows = [
+        {"PK": "ORDER#1", "SK": f"PAYMENT#{number}", "type": kind, "cents": number}
+        for number, kind in enumerate(["card", "cash", "card"], 1)
+    ]
+    module = of([*rows, {"PK": "ORDER#1", "SK": "META", "type": "express"}])
+    assert keys(module) == {"Payment": "ORDER#{order_id} PAYMENT#{payment_id}", "Order": "ORDER#{order_id} META"}
+
+
+def test_moments_codes_and_names_are_values_and_no_entities() -> None:
+    """One entity, whatever its sort keys begin with; and no sample value is text of a template."""
+    rows: list[Row] = [
+        {"PK": f"SENSOR#{name}", "SK": f"{at}#{code}", "celsius": 20}
+        for name, at, code in zip(["HALL", "attic", "X9"], MOMENTS, ["OK", "FAIL", "OK"], strict=True)
+    ]
+    (found,) = keys(of(rows)).values()
+    assert found.startswith("SENSOR#{sensor_id} {")
+    assert not any(word in found for word in ("HALL", "OK", "2026"))
+    (one,) = keys(of([{"PK": "P#teapot", "SK": "W#lisbon", "count": 3}])).values()
+    assert one == "P#{p_id} W#{w_id}"
+
+
+def test_words_tell_items_apart_where_nothing_else_does() -> None:
+    rows: list[Row] = [
+        {"PK": "g#7", "SK": "info", "title": "Chess"},
+        {"PK": "g#7", "SK": "count", "members": 2},
+        {"PK": "g#7#member", "SK": "u#1"},
+        {"PK": "g#7#member", "SK": "u#2"},
+        {"PK": "g#7#move", "SK": "m#1#u#2", "text": "e4"},
+        {"PK": "g#7#move", "SK": "m#2#u#1", "text": "e5"},
+    ]
+    assert set(keys(of(rows)).values()) == {
+        "g#{g_id} info",
+        "g#{g_id} count",
+        "g#{g_id}#member u#{u_id}",
+        "g#{g_id}#move m#{m_id}#u#{u_id}",
+    }
+
+
+def test_names_go_before_coincidence() -> None:
+    """The first attribute that fits isn't the one that is meant."""
+    rows = [
+        {"PK": f"P#{number}", "SK": "META", "shelfId": str(number), "productId": str(number)} for number in (1, 2, 3)
+    ]
+    assert keys(of(rows)) == {"P": "P#{product_id} META"}
+    (one,) = keys(of([{"PK": "ACC#123", "SK": "SUB#123", "accountId": "123"}])).values()
+    assert one == "ACC#{account_id} SUB#{sub_id}"
+
+
+def test_an_alias_names_the_values_of_a_key() -> None:
+    rows = [{"PK": "ACC#123", "SK": "SUB#123#SKU#999", "SKU": "999"}]
+    module = made(table({"Subscription": (("AccountId", "SubId#SKU"), rows)}))
+    assert keys(module) == {"Subscription": "ACC#{account_id} SUB#{sub_id}#SKU#{sku}"}
+
+
+def test_natural_names_are_the_fields() -> None:
+    """A key attribute whose name says what it holds is that field; one that joins two names is made of both."""
+    rows = [
+        {"StationId": station, "Level#At": f"{level}#{at}", "Level": level, "At": at, "Keeper": keeper}
+        for station, level, at, keeper in [
+            ("s#1", "LOW", MOMENTS[0], "Ines"),
+            ("s#1", "HIGH2", MOMENTS[1], "Ines"),
+            ("s#2", "LOW", MOMENTS[2], "Odo"),
+        ]
+    ]
+    module = of(
+        rows,
+        KeyAttributes=key_attributes("StationId", "Level#At"),
+        GlobalSecondaryIndexes=[on("ByKeeper", "Keeper", "At"), on("Inverse", "Level#At", "StationId")],
+    )
+    assert list(keys(module).values()) == ["{station_id} {level}#{at} | {keeper} {at} | {level}#{at} {station_id}"]
+    assert module.notes == ()
+
+
+def test_an_index_on_plain_attributes_is_sparse_by_itself() -> None:
+    rows = [
+        {"PK": "Case11", "SK": "metadata", "case_id": "Case11", "owner": "ada"},
+        {"PK": "Case12", "SK": "metadata", "case_id": "Case12", "owner": "eve", "raised_to": "bob", "raised_at": "x1"},
+        {"PK": "Case11", "SK": f"note#{MOMENTS[0]}#n1", "note_id": "n1", "written_at": MOMENTS[0]},
+        {"PK": "Case12", "SK": f"note#{MOMENTS[1]}#n2", "note_id": "n2", "written_at": MOMENTS[1]},
+    ]
+    module = of(rows, GlobalSecondaryIndexes=[on("Raised", "raised_to", "raised_at")])
+    assert keys(module) == {
+        "Case": "{case_id} metadata | {raised_to} {raised_at}",
+        "Note": "{case_id} note#{written_at}#{note_id}",
+    }
+
+
+def test_kinds_that_only_letters_tell_apart() -> None:
+    rows: list[Row] = [
+        {"PK": "T1", "SK": "A", "type": "tram", "line": "U4"},
+        {"PK": "T2", "SK": "A", "type": "tram", "line": "U6"},
+        {"PK": "D1", "SK": "A", "type": "driver", "name": "Ida"},
+    ]
+    module = of(rows)
+    assert keys(module) == {"Tram": "T{tram_number} A", "Driver": "D{driver_number} A"}
+    assert "Tram.primary: 'T' in PK is taken for text, to tell it from other entities" in module.notes
+
+
+def test_keys_that_nothing_tells_apart_are_one_entity_with_a_note() -> None:
+    rows: list[Row] = [
+        {"PK": "42", "SK": MOMENTS[0], "type": "start", "by": "x"},
+        {"PK": "43", "SK": MOMENTS[1], "type": "stop", "reason": "y", "cost": 3},
+    ]
+    module = of(rows)
+    assert list(keys(module)) == ["StartOrStop"]
+    assert any("can't be told apart" in note for note in module.notes)
+    entity = compiled_of(module).by_name["StartOrStop"]
+    for row in rows:
+        assert entity.to_item(entity.from_item(item(row))) == item(row)
+
+
+def test_a_facet_of_several_kinds_is_several_entities() -> None:
+    rows = [
+        {"PK": "CAR#7", "SK": "#META#", "colour": "red"},
+        {"PK": "CAR#7", "SK": "PART#WHEEL", "price": 3},
+        {"PK": "CAR#7", "SK": "PART#DOOR", "price": 4},
+        {"PK": "CAR#7", "SK": "DRIVER#ida"},
+    ]
+    module = made(table({"Car": (("PK", "SK"), rows)}))
+    assert keys(module) == {
+        "Car": "CAR#{car_id} #META#",
+        "CarPart": "CAR#{car_id} PART#{part_id}",
+        "CarDriver": "CAR#{car_id} DRIVER#{driver_id}",
+    }
+    assert "Car: the facet Car shows items of 3 kinds, told apart by their keys" in module.notes
+
+
+def test_what_an_item_shows_in_two_facets_is_one_item() -> None:
+    row = {"PK": "CAR#7", "SK": "DRIVER#ida", "name": "Ida"}
+    module = made(table({"Driver": (("PK", "SK"), [row]), "Cars of a driver": (("PK", "SK"), [row])}))
+    assert module.samples["Shop"]["Driver"] == [item(row)]
+    assert any("stands before" in note for note in module.notes)
+
+
+def test_the_templates_that_an_author_wrote_beside_the_sample_are_taken() -> None:
+    rows = [{"PK": "z1", "SK": f"2026-01-01#{MOMENTS[0]}", "type": "visit", "day": "2026-01-01", "seenAt": MOMENTS[0]}]
+    schema = {"models": {"visit": {"SK": {"value": "${day}#${seenAt}"}, "GSI1PK": {"value": "${PK}"}}}}
+    rows[0] |= {"GSI1PK": "z1", "GSI1SK": "q"}
+    found = keys(of(rows, ModelSchema=schema))
+    assert found == {"Visit": "{pk} {day}#{seen_at} | {pk} {gsi1_sk}"}
+
+
+def test_another_delimiter_is_text_before_the_value() -> None:
+    rows = [
+        {"PK": "User:ada", "SK": MOMENTS[0], "RoomId": "Art", "text": "Hi"},
+        {"PK": "User:eve", "SK": MOMENTS[1], "RoomId": "Art", "text": "Yo"},
+        {"PK": "Room:Art", "SK": "meta", "madeBy": "ada"},
+    ]
+    assert keys(of(rows)) == {"User": "User:{user_id} {timestamp}", "Room": "Room:{room_id} meta"}
+
+
+def test_most_of_a_sample_decides_and_the_rest_is_noted() -> None:
+    rows = [{"PK": "b#1", "SK": f"PART#{number:03d}", "n": number} for number in (1, 2, 3)]
+    rows[1]["SK"] = "PART#001PART#002"
+    module = of(rows)
+    (found,) = keys(module).values()
+    assert found.startswith("b#{b_id} PART#{")
+    assert any("'PART#001PART#002' is made otherwise" in note for note in module.notes)
+
+
+def test_an_index_includes_no_key_attribute() -> None:
+    """Workbench lists them; DynamoDB refuses them."""
+    projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["PK", "SK", "GSI1PK", "total"]}
+    index = on("GSI1", "GSI1PK", "GSI1SK") | {"Projection": projection}
+    module = of(
+        [{"PK": "O#1", "SK": "META", "GSI1PK": "M#1", "GSI1SK": "O#1", "total": 5}], GlobalSecondaryIndexes=[index]
+    )
+    (found,) = compiled_of(module).table.indexes
+    assert found.projection == ("total",)
+
+
+def test_names_that_several_entities_share_lead_to_one_name() -> None:
+    """The order's customer is called as the customer is."""
+    rows: list[Row] = [
+        {"PK": "customer#ada", "SK": "customer#ada", "mail": "a@b.c"},
+        {"PK": "order#77", "SK": "customer#ada", "total": 4},
+    ]
+    assert set(keys(of(rows)).values()) == {
+        "customer#{customer_id} customer#{customer_id}",
+        "order#{order_id} customer#{customer_id}",
+    }
+
+
+@pytest.mark.skipif("KEYPLAN_MODELS" not in os.environ, reason="KEYPLAN_MODELS names no folder of models")
+def test_models_of_others_compile() -> None:
+    paths = sorted(Path(os.environ["KEYPLAN_MODELS"]).glob("**/*.json"))
+    assert paths
+    for path in paths:
+        _, _, error = working_module(read_model(path.read_text(encoding="utf-8"), path.name))
+        assert error is None, path
