@@ -60,7 +60,8 @@ def command_help() -> str:
 def operation_table() -> str:
     """The operations of the served store, and those that it hasn't, in Markdown."""
     lines = ["| | operations |", "|---|---|"]
-    for kind, title in {"table": "of tables", "read": "that read items", "write": "that write items"}.items():
+    titles = {"table": "of tables", "read": "that read items", "write": "that write items", "stream": "of streams"}
+    for kind, title in titles.items():
         names = [f"`{name}`" for name, operation in OPERATIONS.items() if operation.kind == kind]
         lines.append(f"| {title} | {', '.join(names)} |")
     for feature in dict.fromkeys(NOT_THERE.values()):

@@ -11,7 +11,11 @@ from keyplan.wire.operations import NOT_THERE, OPERATIONS
 from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 
 session = pytest.importorskip("botocore.session")
-SERVICE = session.get_session().get_service_model("dynamodb")
+MODELS = {
+    "DynamoDB": session.get_session().get_service_model("dynamodb"),
+    "DynamoDBStreams": session.get_session().get_service_model("dynamodbstreams"),
+}
+SERVICE = MODELS["DynamoDB"]
 
 NARROWER = {"TableName", "KeySchema"}
 """Members whose limits are those the service has, where the model says less."""
@@ -62,8 +66,9 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
 def test_members_types_and_limits(operation: str) -> None:
     ours = OPERATIONS[operation]
     legacy = {*ours.legacy, *ours.not_there, "AttributesToGet"}
-    compare(ours.request, SERVICE.operation_model(operation).input_shape, operation, legacy)
-    assert {*ours.legacy, *ours.not_there} <= set(SERVICE.operation_model(operation).input_shape.members)
+    model = MODELS[ours.api].operation_model(operation).input_shape
+    compare(ours.request, model, operation, legacy)
+    assert {*ours.legacy, *ours.not_there} <= set(model.members)
 
 
 def test_every_operation_of_the_service_is_there_or_said_not_to_be() -> None:

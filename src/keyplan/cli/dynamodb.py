@@ -71,6 +71,20 @@ Examples:
     help="Let indexes show a write so many milliseconds later, as they may do at AWS.",
 )
 @click.option(
+    "--shard-hours",
+    type=click.FloatRange(0, min_open=True),
+    default=4.0,
+    show_default=True,
+    metavar="HOURS",
+    help="How long a stream's shard takes records before its child does.",
+)
+@click.option(
+    "--shard-records",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Split the shards of a stream when they hold so many records, so that consumers meet parents and children.",
+)
+@click.option(
     "--cors",
     "origins",
     multiple=True,
@@ -89,6 +103,8 @@ def command(
     workers: int,
     sweep_s: float,
     index_lag_ms: float,
+    shard_hours: float,
+    shard_records: int | None,
     origins: tuple[str, ...],
     *,
     memory: bool,
@@ -122,6 +138,8 @@ def command(
         sweep_s=sweep_s,
         throttle=throttle,
         index_lag_ms=index_lag_ms,
+        shard_s=shard_hours * 3600,
+        shard_records=shard_records,
         origins=frozenset(origins),
     )
 

@@ -11,6 +11,8 @@ from keyplan.engine.items import decode
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
 from keyplan.engine.storage.port import Reader, Storage, TableRecord, Writer
+from keyplan.engine.streams.recording import Recorder
+from keyplan.engine.streams.shards import ShardLife
 from keyplan.engine.tables import Table, read_table
 from keyplan.engine.throttle import Meter
 from keyplan.wire.errors import table_not_found
@@ -52,6 +54,7 @@ class Database:
         clock: Callable[[], float],
         show: Callable[[bytes], Any] = decode,
         realism: Realism = Realism(),
+        shard_life: ShardLife | None = None,
     ) -> None:
         self.storage = storage
         self.clock = storage.clock = clock
@@ -61,6 +64,8 @@ class Database:
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""
         self._tables: dict[str, Table] = {}
+        self.recorder = Recorder(clock, shard_life or ShardLife())
+        """Records what is changed in tables with a stream."""
         self.meter = Meter(clock) if realism.throttles else None
         """Refuses what exceeds throughput, where that was asked for."""
         self.charge = None if self.meter is None else self.meter.write
@@ -128,6 +133,6 @@ class Database:
         for record in records:
             table = known.get(record.name)
             if table is None or table.record != record:
-                table = read_table(record, self.storage)
+                table = read_table(record, self.storage, self.recorder)
             tables[record.name] = table
         return tables

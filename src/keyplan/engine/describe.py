@@ -16,13 +16,20 @@ from keyplan.engine.tables import Table
 COUNTED_ROWS_MAX = 20_000
 COUNTS_LIFETIME_S = 6 * 3600.0
 _ALL_ROWS = 2**62
-_ARN = "arn:aws:dynamodb:local:000000000000:table/{name}"
+REGION = "local"
+"""The region of everything that is here."""
+_ARN = f"arn:aws:dynamodb:{REGION}:000000000000:table/{{name}}"
 
 
 def arn_of(table: str, index: str | None = None) -> str:
     """The ARN of a table, or of one of its indexes."""
     arn = _ARN.format(name=table)
     return arn if index is None else f"{arn}/index/{index}"
+
+
+def stream_arn(table: str, label: str) -> str:
+    """The ARN of a stream."""
+    return f"{arn_of(table)}/stream/{label}"
 
 
 class Counts:
@@ -79,6 +86,9 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
             description[member] = definition[member]
     if definition.get("StreamSpecification", {}).get("StreamEnabled"):
         description["StreamSpecification"] = definition["StreamSpecification"]
+    if "Stream" in definition:
+        label: str = definition["Stream"]["Label"]
+        description |= {"LatestStreamLabel": label, "LatestStreamArn": stream_arn(table.name, label)}
     if definition.get("SSESpecification", {}).get("Enabled"):
         description["SSEDescription"] = {
             "Status": "ENABLED",

@@ -18,8 +18,11 @@ from keyplan.engine.database import Database, Realism
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
+from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.streams.lifecycle import needs_trimming, trim
+from keyplan.engine.streams.shards import SHARD_S, ShardLife
 from keyplan.errors import DynamoDBError, StoreError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
@@ -47,9 +50,10 @@ class Engine:
         clock: Callable[[], float] = time.time,
         show: Callable[[bytes], Any] = decode,
         realism: Realism | None = None,
+        shard_life: ShardLife | None = None,
     ) -> None:
         self._storage = storage
-        self._database = Database(storage, clock, show, realism or Realism())
+        self._database = Database(storage, clock, show, realism or Realism(), shard_life)
         self._has_expiry_indexes = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
@@ -67,6 +71,8 @@ class Engine:
         raw_items: bool = False,
         throttle: bool = False,
         index_lag_ms: float = 0.0,
+        shard_s: float = SHARD_S,
+        shard_records: int | None = None,
     ) -> Engine:
         """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
 
@@ -81,17 +87,21 @@ class Engine:
         (``keyplan.engine.throttle``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
         eighth of it more at most; strongly consistent reads, and reads of tables, see it at once.
 
+        The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
+        two, when the open ones hold ``shard_records`` records on average; None is never.
+
         Raises:
             StoreError: the file is missing, foreign, damaged, locked, or can't be written.
         """
         place = fspath(path)
         show = orjson.Fragment if raw_items else decode
-        realism = Realism(throttle, index_lag_ms)
+        realism, shard_life = Realism(throttle, index_lag_ms), ShardLife(shard_s, shard_records)
         if place == ":memory:":
             # What was can be read beside what is in a file only.
-            return cls(SqliteStorage.temporary() if index_lag_ms else SqliteStorage.memory(), clock, show, realism)
-        storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        return cls(storage, clock, show, realism)
+            storage = SqliteStorage.temporary() if index_lag_ms else SqliteStorage.memory()
+        else:
+            storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        return cls(storage, clock, show, realism, shard_life)
 
     @property
     def place(self) -> str:
@@ -132,6 +142,8 @@ class Engine:
             # It may have been judged by an old form of the table. Looking costs a statement, but only here.
             if not (_is_of_schema(fault) and self._database.refresh()):
                 raise _error_of(fault) from None
+        except orjson.JSONDecodeError as fault:
+            raise unreadable(self.place, fault) from None
         return self._again(action, params)
 
     def _again(self, action: Action, params: dict[str, Any]) -> dict[str, Any]:
@@ -143,6 +155,8 @@ class Engine:
             except _FAULTS as fault:
                 if not (_is_of_schema(fault) and self._database.refresh()):
                     raise _error_of(fault) from None
+            except orjson.JSONDecodeError as fault:
+                raise unreadable(self.place, fault) from None
         raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
 
     def call_together(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[dict[str, Any] | Exception]:
@@ -199,6 +213,21 @@ class Engine:
             expire_backups(self._database)
             while trim_histories(self._database):
                 pass
+
+    def trim_streams(self) -> int:
+        """Remove from streams what they have held for a day: up to some hundred records, in one short transaction.
+        What is so old can't be read anyway. While nothing is, nothing is written.
+
+        Returns:
+            The number of records removed; 0 when there are no more.
+
+        Raises:
+            StoreError: the store failed; nothing was removed.
+        """
+        database = self._database
+        if not self._storage.read(lambda reader: needs_trimming(reader, database.clock())):
+            return 0
+        return database.write(lambda writer: trim(writer, database.clock()))
 
     def check(self) -> list[Finding]:
         """Look at everything stored: is the file sound, do items and index entries agree? No findings is

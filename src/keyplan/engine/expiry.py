@@ -63,7 +63,7 @@ def _remove(database: Database, name: str, until_s: float, items_max: int) -> in
             return 0
         keys = writer.expired(table.stored, attribute, until_s - PAST_S_MAX, until_s, items_max)
         for key in keys:
-            perform(writer, Write(table, key, removes=True))
+            perform(writer, Write(table, key, removes=True, by_expiry=True))
         return len(keys)
 
     return database.write(work)

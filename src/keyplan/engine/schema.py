@@ -21,7 +21,6 @@ Definition = dict[str, Any]
 Schema = Sequence[Mapping[str, str]]
 
 _KEPT_SETTINGS = (
-    "StreamSpecification",
     "SSESpecification",
     "TableClass",
     "OnDemandThroughput",
@@ -58,7 +57,42 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
         if request.get(member):
             definition[member] = request[member]
     keep_settings(definition, request)
+    if _new_stream(request.get("StreamSpecification")):
+        definition["StreamSpecification"] = request["StreamSpecification"]
     return definition
+
+
+def _new_stream(specification: Mapping[str, Any] | None) -> bool:
+    """Whether a new table has a stream."""
+    if specification is None:
+        return False
+    if specification["StreamEnabled"] and not specification.get("StreamViewType"):
+        raise one_or_more("Table is being created with a stream enabled, UpdateViewType is required")
+    if not specification["StreamEnabled"] and specification.get("StreamViewType"):
+        raise one_or_more("Table is being created with a stream disabled, UpdateViewType should not be specified")
+    return bool(specification["StreamEnabled"])
+
+
+def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bool) -> None:
+    """Refuse an UpdateTable that enables or disables a stream when it can't be.
+
+    Raises:
+        ValidationException: it is so already, the view type is missing or too much, or other changes of the request
+            don't go with it.
+    """
+    specification = request["StreamSpecification"]
+    if specification["StreamEnabled"] and not specification.get("StreamViewType"):
+        raise one_or_more("If stream is being enabled then UpdateViewType is required")
+    if not specification["StreamEnabled"] and specification.get("StreamViewType"):
+        raise one_or_more("If stream is being disabled, then UpdateViewType must not be specified")
+    if request.get("ProvisionedThroughput") is not None:
+        raise one_or_more("You cannot modify stream status while updating table IOPS")
+    if any(update.get("Create") or update.get("Delete") for update in request.get("GlobalSecondaryIndexUpdates") or ()):
+        raise one_or_more("You cannot create or delete index while changing stream status")
+    if specification["StreamEnabled"] and is_enabled:
+        raise ValidationException(f"Table already has an enabled stream: TableName: {name}")
+    if not specification["StreamEnabled"] and not is_enabled:
+        raise ValidationException(f"Table has no stream to disable: TableName: {name}")
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:

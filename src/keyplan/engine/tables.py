@@ -20,6 +20,8 @@ from keyplan.engine.storage.port import (
     TableLayout,
     TableRecord,
 )
+from keyplan.engine.streams.lifecycle import STREAM
+from keyplan.engine.streams.recording import Recorder, TableStream
 
 ProjectionType = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
@@ -76,6 +78,8 @@ class Table:
     definition: Mapping[str, Any]
     record: TableRecord = field(repr=False)
     stored: StoredTable = field(repr=False, compare=False)
+    stream: TableStream | None = field(default=None, repr=False, compare=False)
+    """Records the changes of its items, where it has a stream."""
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
 
@@ -100,17 +104,32 @@ class Table:
         return self.definition.get("PointInTimeRecovery") is not None
 
     @cached_property
+    def needs_old(self) -> bool:
+        """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
+        return bool(self.indexes) or self.stream is not None
+
+    @cached_property
     def has_local_indexes(self) -> bool:
         """Whether there is a local index."""
         return any(index.is_local for index in self.indexes)
 
 
-def read_table(record: TableRecord, storage: Storage) -> Table:
-    """The table of a catalogue record."""
+def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None = None) -> Table:
+    """The table of a catalogue record. ``recorder`` records what is changed in it, where it has a stream."""
     definition = cast("dict[str, Any]", json.loads(record.definition))
     partition, sort, indexes = _shape(definition)
     layout = _layout(partition, sort, indexes, record.id, record.generation)
-    return Table(record.name, partition, sort, indexes, definition, record, storage.table(layout))
+    stream = None if recorder is None else _stream(definition, record.id, recorder)
+    return Table(record.name, partition, sort, indexes, definition, record, storage.table(layout), stream)
+
+
+def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) -> TableStream | None:
+    """The stream of a table's definition, where it is enabled. A definition that was copied has another table's."""
+    specification = definition.get("StreamSpecification") or {}
+    latest = definition.get(STREAM)
+    if not specification.get("StreamEnabled") or latest is None or latest["TableId"] != table_id:
+        return None
+    return TableStream(latest["Id"], specification["StreamViewType"], recorder)
 
 
 def layout_of(definition: Mapping[str, Any], table_id: int, generation: int) -> TableLayout:

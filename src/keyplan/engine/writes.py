@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from keyplan.engine.items import decode, encode
 from keyplan.engine.keys import (
     Key,
@@ -19,9 +21,10 @@ from keyplan.engine.keys import (
     projection_of,
 )
 from keyplan.engine.storage.port import Writer
+from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
 from keyplan.expressions import BoundCondition
-from keyplan.values import item_size
+from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
 from keyplan.wire.errors import ConditionalCheckFailedException
 
@@ -63,6 +66,8 @@ class Write:
     """Whether the outcome must hold the old item."""
     tells_item: bool = False
     """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
+    by_expiry: bool = False
+    """Whether it is the removal of an item whose time to live is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +103,20 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     Raises:
         ConditionalCheckFailedException: its condition doesn't hold.
         ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
+        JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
     """
     table = write.table
     found = writer.find(table.stored, *write.key)
     old: Item | None = None
     if found is not None and (
-        write.condition is not None or write.change is not None or write.wants_old or table.indexes
+        write.condition is not None or write.change is not None or write.wants_old or table.needs_old
     ):
-        old = decode(found[2])
+        try:
+            old = decode(found[2])
+        except orjson.JSONDecodeError:
+            if write.condition is not None or write.change is not None or write.wants_old:
+                raise
+            writer.remove_entries(table.stored, found[0])
     if write.condition is not None and not write.condition.matches(old if old is not None else {}):
         if charge is not None and found is not None:
             charge(table, write.key, Outcome(old, old, found[1], found[1]))
@@ -129,6 +140,8 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         writer.remove(table.stored, found[0])
         if table.indexes:
             keep_indexes(writer, write, found[0], old, None)
+        if table.stream is not None:
+            _record(writer, write, found, old, None)
     return outcome
 
 
@@ -158,6 +171,26 @@ def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, o
             writer.replace(table.stored, row, put.size, put.body)
     if table.indexes:
         keep_indexes(writer, write, row, old, put.item)
+    if table.stream is not None:
+        _record(writer, write, found, old, put)
+
+
+def _record(
+    writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put | None
+) -> None:
+    """Record a change in the table's stream. What stays as it was, its attributes maybe in another order, is none."""
+    table = write.table
+    stream = table.stream
+    if stream is None or (old is not None and put is not None and old == put.item):
+        return
+    event: Event = "INSERT" if found is None else "MODIFY"
+    if put is None:
+        event = "EXPIRE" if write.by_expiry else "REMOVE"
+    keys = {key.name: key_value(text, key.type) for key, text in zip(table.keys, write.key, strict=False)}
+    # A damaged item is no image.
+    before = None if found is None or old is None else Image(found[1], found[2])
+    after = None if put is None else Image(put.size, put.body)
+    stream.recorder.record(writer, stream, event, write.key[0], keys, item_size(keys), before, after)
 
 
 def keep_indexes(writer: Writer, write: Write, row: int, old: Item | None, new: Item | None) -> None:

@@ -60,6 +60,8 @@ def _open(settings: Settings) -> Engine:
         raw_items=True,
         throttle=settings.throttle,
         index_lag_ms=settings.index_lag_ms,
+        shard_s=settings.shard_s,
+        shard_records=settings.shard_records,
     )
     engine.endpoint = settings.address
     return engine

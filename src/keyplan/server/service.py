@@ -20,10 +20,10 @@ from keyplan.server.faults import RETRY, protocol_fault
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
-from keyplan.wire.operations import OPERATIONS, unknown_operation
+from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
 
-_PREFIX = b"DynamoDB_20120810."
-_STREAMS_PREFIX = b"DynamoDBStreams_20120810."
+_PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
+_READING = frozenset(("read", "stream"))
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
@@ -60,7 +60,10 @@ class Service:
         """Of writes that are being made."""
         self._verifier = Verifier(settings.keys) if settings.keys else None
         self._targets = {
-            _PREFIX + name.encode(): (name, operation.kind == "read" or name.startswith(("Describe", "List")))
+            _PREFIXES[operation.api] + name.encode(): (
+                name,
+                operation.kind in _READING or name.startswith(("Describe", "List")),
+            )
             for name, operation in OPERATIONS.items()
         }
 
@@ -189,7 +192,7 @@ def _told(error: Exception) -> DynamoDBError:
 
 def _unknown(headers: Mapping[bytes, bytes]) -> str:
     target = headers.get(b"x-amz-target", b"")
-    for prefix in (_PREFIX, _STREAMS_PREFIX):
+    for prefix in _PREFIXES.values():
         name = target.removeprefix(prefix)
         if name != target and name.isalpha():
             return unknown_operation(name.decode()).message

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
+from keyplan.engine import SHARD_S
 from keyplan.errors import RequestError
 from keyplan.wire.limits import BATCH_WRITE_BYTES_MAX
 
@@ -61,6 +62,10 @@ class Settings:
     """Refuse what exceeds the throughput of tables, indexes and partitions, as the service does."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write indexes show it."""
+    shard_s: float = SHARD_S
+    """How many seconds after it was opened a shard of a stream is followed by its child."""
+    shard_records: int | None = None
+    """With how many records on average the open shards of a stream are each followed by two children; None is never."""
     origins: frozenset[str] = frozenset()
     """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
     limits: Limits = field(default_factory=Limits)
@@ -87,6 +92,10 @@ class Settings:
                 "Several processes can't share a store in memory",
                 place="workers",
                 hint="Give --db FILE, or one worker.",
+            )
+        if self.shard_s <= 0 or (self.shard_records is not None and self.shard_records < 1):
+            raise RequestError(
+                "A shard lives for some time, and holds a record at least", place="shard", hint="Give more than 0."
             )
         if self.sweep_s < 0:
             raise RequestError("Time goes forward only", place="sweep-every", hint="Give seconds; 0 is never.")

@@ -151,9 +151,9 @@ class WriterThread:
 
 def _swept(engine: Engine, items_max: int) -> int:
     try:
-        return engine.sweep(items_max)
+        return max(engine.sweep(items_max), min(engine.trim_streams(), items_max))
     except Exception as error:  # noqa: BLE001 - nobody asked for it; it is tried again
-        _log.error("Expired items can't be removed: %s", error)
+        _log.error("Expired items and records of streams can't be removed: %s", error)
         return 0
 
 

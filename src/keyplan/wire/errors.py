@@ -229,6 +229,18 @@ class RequestLimitExceeded(DynamoDBError):
         super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
 
 
+class ExpiredIteratorException(DynamoDBError):
+    """An iterator of a shard that was given more than 15 minutes ago."""
+
+    type = "ExpiredIteratorException"
+
+
+class TrimmedDataAccessException(DynamoDBError):
+    """Records of a stream that are older than a day."""
+
+    type = "TrimmedDataAccessException"
+
+
 class InternalServerError(DynamoDBError):
     """A fault of the store itself."""
 

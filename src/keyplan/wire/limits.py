@@ -17,6 +17,10 @@ SORT_KEY_BYTES_MAX = 1024
 PAGE_BYTES_MAX = MIB_BYTES
 """What one Query or Scan reads before the filter."""
 
+STREAM_PAGE_BYTES_MAX = MIB_BYTES
+"""What one GetRecords returns, by the sizes of its records."""
+STREAM_RECORDS_MAX = 1000
+
 BATCH_GET_KEYS_MAX = 100
 BATCH_GET_BYTES_MAX = 16 * MIB_BYTES
 BATCH_WRITE_REQUESTS_MAX = 25

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.wire import administration, limits
+from keyplan.wire import administration, limits, streams
 from keyplan.wire.errors import UnknownOperationException, ValidationException, one_or_more
 from keyplan.wire.members import (
     ARN,
@@ -50,7 +50,9 @@ from keyplan.wire.shapes import (
     structure,
 )
 
-Kind = Literal["table", "read", "write"]
+Kind = Literal["table", "read", "write", "stream"]
+Api = Literal["DynamoDB", "DynamoDBStreams"]
+"""The API that an operation belongs to; both are served on one port, and have no operation in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Operation:
     expressions: tuple[str, ...] = ()
     not_there: tuple[str, ...] = ()
     """Parameters of features that aren't there, which are refused."""
+    api: Api = "DynamoDB"
     check: Check = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -306,6 +309,8 @@ _ALL = (
         ),
     ),
     *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
+    *(Operation(name, "table", request) for name, request in streams.DESTINATIONS.items()),
+    *(Operation(name, "stream", request, api="DynamoDBStreams") for name, request in streams.REQUESTS.items()),
 )
 
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
@@ -316,17 +321,13 @@ _FEATURES_NOT_THERE = {
     "exports and imports": "DescribeExport DescribeImport ExportTableToPointInTime ImportTable ListExports ListImports "
     "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
     "vector indexes": "SearchVectors",
-    "Kinesis": "DescribeKinesisStreamingDestination DisableKinesisStreamingDestination "
-    "EnableKinesisStreamingDestination UpdateKinesisStreamingDestination",
-    "streams": "DescribeStream GetRecords GetShardIterator ListStreams",
 }
 
 NOT_THERE: Mapping[str, str] = {
     name: feature for feature, names in _FEATURES_NOT_THERE.items() for name in names.split()
 }
 """The operations that the service has and this store hasn't, with the feature they belong to. They answer
-``UnknownOperationException``, as the service does in a region that lacks them. Those of streams are of an API of their
-own.
+``UnknownOperationException``, as the service does in a region that lacks them.
 """
 
 

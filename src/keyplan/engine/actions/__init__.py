@@ -20,15 +20,22 @@ from keyplan.engine.actions.describe_contributor_insights import describe_contri
 from keyplan.engine.actions.describe_endpoints import describe_endpoints
 from keyplan.engine.actions.describe_global_table import describe_global_table
 from keyplan.engine.actions.describe_global_table_settings import describe_global_table_settings
+from keyplan.engine.actions.describe_kinesis_streaming_destination import describe_kinesis_streaming_destination
 from keyplan.engine.actions.describe_limits import describe_limits
+from keyplan.engine.actions.describe_stream import describe_stream
 from keyplan.engine.actions.describe_table import describe_table
 from keyplan.engine.actions.describe_table_replica_auto_scaling import describe_table_replica_auto_scaling
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
+from keyplan.engine.actions.disable_kinesis_streaming_destination import disable_kinesis_streaming_destination
+from keyplan.engine.actions.enable_kinesis_streaming_destination import enable_kinesis_streaming_destination
 from keyplan.engine.actions.get_item import get_item
+from keyplan.engine.actions.get_records import get_records
 from keyplan.engine.actions.get_resource_policy import get_resource_policy
+from keyplan.engine.actions.get_shard_iterator import get_shard_iterator
 from keyplan.engine.actions.list_backups import list_backups
 from keyplan.engine.actions.list_contributor_insights import list_contributor_insights
 from keyplan.engine.actions.list_global_tables import list_global_tables
+from keyplan.engine.actions.list_streams import list_streams
 from keyplan.engine.actions.list_tables import list_tables
 from keyplan.engine.actions.list_tags_of_resource import list_tags_of_resource
 from keyplan.engine.actions.put_item import put_item
@@ -46,6 +53,7 @@ from keyplan.engine.actions.update_contributor_insights import update_contributo
 from keyplan.engine.actions.update_global_table import update_global_table
 from keyplan.engine.actions.update_global_table_settings import update_global_table_settings
 from keyplan.engine.actions.update_item import update_item
+from keyplan.engine.actions.update_kinesis_streaming_destination import update_kinesis_streaming_destination
 from keyplan.engine.actions.update_table import update_table
 from keyplan.engine.actions.update_table_replica_auto_scaling import update_table_replica_auto_scaling
 from keyplan.engine.actions.update_time_to_live import update_time_to_live
@@ -98,4 +106,12 @@ ACTIONS: Mapping[str, Action] = {
     "RestoreTableFromBackup": restore_table_from_backup,
     "RestoreTableToPointInTime": restore_table_to_point_in_time,
     "UpdateContinuousBackups": update_continuous_backups,
+    "DescribeKinesisStreamingDestination": describe_kinesis_streaming_destination,
+    "EnableKinesisStreamingDestination": enable_kinesis_streaming_destination,
+    "DisableKinesisStreamingDestination": disable_kinesis_streaming_destination,
+    "UpdateKinesisStreamingDestination": update_kinesis_streaming_destination,
+    "ListStreams": list_streams,
+    "DescribeStream": describe_stream,
+    "GetShardIterator": get_shard_iterator,
+    "GetRecords": get_records,
 }

@@ -10,6 +10,7 @@ from keyplan.engine.policies import canonical_policy, new_revision
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
 from keyplan.engine.storage.port import Writer
+from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import layout_of
 from keyplan.wire.errors import ResourceInUseException
 
@@ -26,7 +27,9 @@ def create_table(database: Database, request: Request) -> Answer:
     def work(writer: Writer) -> None:
         if any(record.name == name for record in writer.tables()):
             raise ResourceInUseException(f"Table already exists: {name}")
-        writer.create_table(name, json.dumps(definition), layout)
+        made = writer.create_table(name, json.dumps(definition), layout)
+        if "StreamSpecification" in definition:
+            writer.define(made.id, json.dumps(enable(writer.changes, name, made.id, definition, database.clock())))
 
     database.write(work)
     return {"TableDescription": describe(database.described_table(name), None)}

@@ -7,6 +7,7 @@ from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.port import Writer
+from keyplan.engine.streams.lifecycle import disable
 from keyplan.wire.errors import ValidationException, table_not_found
 
 
@@ -27,6 +28,8 @@ def delete_table(database: Database, request: Request) -> Answer:
             now_s = database.clock()
             make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
             writer.archives.end_history(table.stored.layout.id)
+        if table.stream is not None:
+            disable(writer.changes, table.definition, database.clock())
         writer.drop_table(table.stored)
         return {"TableDescription": describe(table, None, "DELETING")}
 

@@ -13,6 +13,7 @@ from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
     Definition,
     check_billing,
+    check_stream_change,
     keep_settings,
     one_index_change,
     with_billing,
@@ -20,6 +21,7 @@ from keyplan.engine.schema import (
     without_index,
 )
 from keyplan.engine.storage.port import TableRecord, Writer
+from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, table_not_found
 
@@ -63,7 +65,9 @@ def update_table(database: Database, request: Request) -> Answer:
             raise table_not_found(name)
         definition = _with_settings(table, request, database.clock())
         definition = _with_index_settings(definition, updates)
-        if change is None:
+        if request.get("StreamSpecification") is not None:
+            _change_stream(database, writer, table, definition, request)
+        elif change is None:
             writer.define(table.stored.layout.id, json.dumps(definition))
         else:
             create = change.get("Create")
@@ -116,6 +120,22 @@ def _with_index_settings(definition: Definition, updates: list[Mapping[str, Any]
             {**index, **settings} if index["IndexName"] == name else index for index in indexes
         ]
     return definition
+
+
+def _change_stream(database: Database, writer: Writer, table: Table, definition: Definition, request: Request) -> None:
+    """Enable or disable the stream, and make a new generation of the table: who writes by the one before must learn
+    whether to record what it changes.
+    """
+    check_stream_change(request, table.name, is_enabled=table.stream is not None)
+    now_s = database.clock()
+    before = table.stored.layout
+    if request["StreamSpecification"]["StreamEnabled"]:
+        wanted = {**definition, "StreamSpecification": request["StreamSpecification"]}
+        definition = enable(writer.changes, table.name, before.id, wanted, now_s)
+    else:
+        definition = disable(writer.changes, definition, now_s)
+    layout = layout_of(definition, before.id, before.generation + 1)
+    writer.change_indexes(table.stored, layout, json.dumps(definition))
 
 
 def _without(table: Table, definition: Definition, name: str) -> Definition:

@@ -12,8 +12,9 @@ import threading
 import time
 import weakref
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import apsw
 
@@ -24,10 +25,14 @@ _POLL_S_MIN = 0.0002
 _POLL_S_MAX = 0.005
 _STATEMENT_CACHE = 400
 _PAGE_CACHE_KIB = 8192
+_WAL_BYTES_KEPT = 8 * 1024 * 1024
+"""The WAL grows while somebody reads for long; when it begins anew, it is cut to that."""
 
 _after_fork: list[object] = []
 """Connections that a forked child got from its parent. Closing them there would harm the parent's."""
-_pools: weakref.WeakSet[FilePool] = weakref.WeakSet()
+_pools: weakref.WeakSet[FilePool | MemoryPool] = weakref.WeakSet()
+
+T = TypeVar("T")
 
 
 class BusyWait:
@@ -37,55 +42,117 @@ class BusyWait:
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
-        self._deadline = 0.0
+        self._own = threading.local()
+
+    def until(self, deadline: float | None) -> None:
+        """Wait no longer than that (``time.monotonic``) for the locks that this thread asks for from now on; with
+        None for each as long as the timeout.
+        """
+        self._own.until = deadline
 
     def __call__(self, tries: int) -> bool:
         """Pause; whether to try again. ``tries`` counts from nought."""
+        own = self._own
         now = time.monotonic()
         if tries == 0:
-            self._deadline = now + self._timeout_s
-        if now >= self._deadline:
+            until: float | None = getattr(own, "until", None)
+            own.deadline = now + self._timeout_s if until is None else until
+        if now >= own.deadline:
             return False
         longest = min(_POLL_S_MAX, _POLL_S_MIN * (tries + 2))
         time.sleep(random.uniform(_POLL_S_MIN, longest))  # noqa: S311 - no secret
         return True
 
 
-def _configure(connection: apsw.Connection, busy_timeout_s: float, synchronous: str) -> None:
-    connection.set_busy_handler(BusyWait(busy_timeout_s))
+def _configure(connection: apsw.Connection, wait: BusyWait, synchronous: str) -> None:
+    connection.set_busy_handler(wait)
     connection.execute(f"PRAGMA synchronous = {synchronous}")
     connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
+    connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_KEPT}")
     connection.create_scalar_function(
         sql.SEGMENT_FUNCTION, cast("apsw.ScalarProtocol", segment_of), 2, deterministic=True
     )
 
 
-def _create_format(connection: apsw.Connection) -> None:
-    """Make the catalogue in an empty file, unless another process did so just before."""
-    connection.execute("BEGIN IMMEDIATE")
+def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[apsw.Connection], T]) -> T:
+    connection.execute(begin)
     try:
-        if connection.pragma("application_id") == 0:
-            connection.execute(sql.CATALOGUE)
-            connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {sql.FORMAT_VERSION}")
+        result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+    return result
+
+
+def _identity(connection: apsw.Connection) -> tuple[int, bool]:
+    """The application id, and whether there is anything in the file. To be read together: another process may be making
+    the catalogue just now.
+    """
+    application = cast("int", connection.pragma("application_id"))
+    return application, connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
+
+
+def _create_format(connection: apsw.Connection) -> None:
+    """Make the catalogue in an empty file, unless another process did so just before."""
+    if _identity(connection) == (0, False):
+        connection.execute(sql.CATALOGUE + sql.STREAMS)
+        connection.execute(f"PRAGMA application_id = {sql.APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {sql.FORMAT_VERSION}")
+
+
+def _renew_format(connection: apsw.Connection) -> None:
+    """Bring a file of format 1 to format 2, unless another process did so just before."""
+    if connection.pragma("user_version") == 1:
+        for record in connection.execute(sql.TABLES).fetchall():
+            table, generation = cast("tuple[int, int]", record[:2])
+            connection.execute(sql.add_checksum(table, generation))
+        connection.execute(sql.STREAMS)
+        connection.execute("PRAGMA user_version = 2")
+
+
+def _file_identity(path: str) -> tuple[int, int] | None:
+    """Which file stands at a path; None when there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - with every write: a Path takes several times as long
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _immutable(path: str) -> str:
+    """The URI of a file that nobody changes, so that nothing is needed beside it."""
+    for sign, written in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
+        path = path.replace(sign, written)
+    return f"file:{path}?immutable=1"
 
 
 class FilePool:
     """Connections to one file. Taking and giving back are atomic operations of a deque."""
 
-    def __init__(self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str) -> None:
+    def __init__(
+        self, path: str, *, create: bool, busy_timeout_s: float, synchronous: str, read_only: bool = False
+    ) -> None:
+        """``read_only`` is for a file that nobody can write, whose WAL is empty."""
         self.place = path
-        self._busy_timeout_s = busy_timeout_s
+        self.wait = BusyWait(busy_timeout_s)
         self._synchronous = synchronous
+        self._is_read_only = read_only
         self._free: deque[apsw.Connection] = deque()
         self._closed = False
+        self._file: tuple[int, int] | None = None
         self._check_path(Path(path), create=create)
         self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
         _pools.add(self)
+
+    def verify(self) -> None:
+        """Return when the path still names the file that is open.
+
+        Raises:
+            StoreError: the file was removed, or another one stands in its place.
+        """
+        if _file_identity(self.place) != self._file:
+            raise faults.replaced(self.place)
 
     def take(self) -> apsw.Connection:
         """A connection for this thread to work with."""
@@ -96,6 +163,14 @@ class FilePool:
         if self._closed:
             raise faults.closed(self.place)
         return self._open(0)
+
+    def is_of_this_format(self) -> bool:
+        """Whether the file needs no renewal."""
+        connection = self.take()
+        try:
+            return bool(connection.pragma("user_version") == sql.FORMAT_VERSION)
+        finally:
+            self.give(connection)
 
     def give(self, connection: apsw.Connection) -> None:
         """Give a connection back."""
@@ -134,15 +209,19 @@ class FilePool:
             raise faults.missing(self.place)
 
     def _open(self, flags: int) -> apsw.Connection:
+        place, access = self.place, apsw.SQLITE_OPEN_READWRITE | flags
+        if self._is_read_only:
+            place, access = _immutable(self.place), apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         try:
-            connection = apsw.Connection(
-                self.place, flags=apsw.SQLITE_OPEN_READWRITE | flags, statementcachesize=_STATEMENT_CACHE
-            )
+            connection = apsw.Connection(place, flags=access, statementcachesize=_STATEMENT_CACHE)
         except apsw.Error as error:
             raise faults.store_error(error, self.place) from error
         try:
-            _configure(connection, self._busy_timeout_s, self._synchronous)
+            _configure(connection, self.wait, self._synchronous)
             self._check_format(connection)
+            if self._file is None:
+                self._file = _file_identity(self.place)
+            self.verify()
         except BaseException as error:
             connection.close(True)
             if isinstance(error, apsw.Error):
@@ -151,24 +230,28 @@ class FilePool:
         return connection
 
     def _check_format(self, connection: apsw.Connection) -> None:
-        if connection.readonly("main"):
+        if connection.readonly("main") and not self._is_read_only:
             raise faults.store_error(apsw.ReadOnlyError("opened for reading only"), self.place)
-        application = connection.pragma("application_id")
-        if application == 0 and not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        application, is_used = _in_transaction(connection, "BEGIN", _identity)
+        if application == 0 and not is_used:
             self._use_wal(connection)
-            _create_format(connection)
+            _in_transaction(connection, "BEGIN IMMEDIATE", _create_format)
             application = connection.pragma("application_id")
         if application != sql.APPLICATION_ID:
             raise faults.foreign(self.place)
-        version = connection.pragma("user_version")
+        version = cast("int", connection.pragma("user_version"))
         if version > sql.FORMAT_VERSION:
             raise faults.newer(self.place, version, sql.FORMAT_VERSION)
+        if self._is_read_only:
+            return
         if connection.pragma("journal_mode") != "wal":
             self._use_wal(connection)
+        if version < sql.FORMAT_VERSION:
+            _in_transaction(connection, "BEGIN IMMEDIATE", _renew_format)
 
     def _use_wal(self, connection: apsw.Connection) -> None:
         # SQLite doesn't ask the busy handler for this one.
-        wait = BusyWait(self._busy_timeout_s)
+        wait = self.wait
         tries = 0
         while True:
             try:
@@ -189,17 +272,33 @@ class MemoryPool:
     def __init__(self) -> None:
         self.place = self.PLACE
         self._lock = threading.Lock()
+        self._was_at_work = False
+        self.wait = BusyWait(0.0)
         self._connection: apsw.Connection | None = apsw.Connection(":memory:", statementcachesize=_STATEMENT_CACHE)
-        _configure(self._connection, 0.0, "OFF")
-        _create_format(self._connection)
+        _configure(self._connection, self.wait, "OFF")
+        _in_transaction(self._connection, "BEGIN", _create_format)
+        _pools.add(self)
 
     def take(self) -> apsw.Connection:
         """The connection, once nobody else works with it."""
         self._lock.acquire()
         if self._connection is None:
             self._lock.release()
+            if self._was_at_work:
+                raise faults.forked(self.place)
             raise faults.closed(self.place)
         return self._connection
+
+    def verify(self) -> None:
+        """Memory can't be replaced."""
+
+    def forget(self) -> None:
+        """After a fork the child has a copy of its own, unless a thread of the parent was at work in it."""
+        if self._lock.locked():
+            _after_fork.append(self._connection)
+            self._connection = None
+            self._was_at_work = True
+            self._lock = threading.Lock()
 
     def give(self, connection: apsw.Connection) -> None:  # noqa: ARG002 - the one there is
         """Let the next one work."""

@@ -59,6 +59,33 @@ def locked(place: str, waited_s: float) -> StoreError:
     )
 
 
+def replaced(place: str) -> StoreError:
+    """The path names another file than the one that is open, or none."""
+    return StoreError(
+        "The file was removed, or another one was put in its place, while it was open: what was written is lost",
+        place=place,
+        hint="Close the store, and open it again: it then takes the file that is there.",
+    )
+
+
+def forked(place: str) -> StoreError:
+    """The process was forked while another thread was at work in a store in memory."""
+    return StoreError(
+        "This process was forked while another thread worked with the store in memory: its copy can't be used",
+        place=place,
+        hint="Fork before threads work with the store, or keep it in a file.",
+    )
+
+
+def unreadable(place: str, fault: Exception) -> StoreError:
+    """An item whose stored form isn't JSON any more."""
+    return StoreError(
+        f"A stored item is damaged: {fault}",
+        place=place,
+        hint="Put the item anew, or delete it, without a condition; `keyplan dynamodb check` tells which are damaged.",
+    )
+
+
 def closed(place: str) -> StoreError:
     """The store was closed."""
     return StoreError("The store is closed", place=place)

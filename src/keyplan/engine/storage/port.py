@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 if TYPE_CHECKING:
     from keyplan.engine.storage.archives import Archives
 
+from keyplan.engine.storage.changes import Changes
+
 KeyText = str | bytes
 """A key attribute in its storage form; the sort key of a table without one is ``""``."""
 
@@ -142,6 +144,11 @@ class Reader(Protocol):
         """What was: histories, backups and records."""
         ...
 
+    @property
+    def changes(self) -> Changes:
+        """The streams."""
+        ...
+
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
         ...
@@ -152,6 +159,10 @@ class Reader(Protocol):
 
     def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
         """All items: row id, key, size and JSON."""
+        ...
+
+    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
+        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
         ...
 
     def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
@@ -204,6 +215,10 @@ class Writer(Reader, Protocol):
         """Remove an index entry."""
         ...
 
+    def remove_entries(self, table: StoredTable, row: int) -> None:
+        """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
+        ...
+
     def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
         """Add a table; its layout with the id it was given."""
         ...
@@ -217,7 +232,9 @@ class Writer(Reader, Protocol):
         ...
 
     def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
-        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
+        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped. Whoever knows the
+        table by an earlier generation meets a ``StaleTableError``, also where the indexes are those of before.
+        """
         ...
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:

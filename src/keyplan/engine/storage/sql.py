@@ -15,7 +15,33 @@ from keyplan.engine.storage.port import Bounds, IndexLayout, ScalarType, TableLa
 
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2 has streams, and a checksum with each item. A file of format 1 is brought to it when it is opened."""
+
+STREAMS = """
+CREATE TABLE keyplan_streams (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  table_name TEXT NOT NULL,
+  label TEXT NOT NULL,
+  definition TEXT NOT NULL,
+  enabled_s REAL NOT NULL,
+  disabled_s REAL
+);
+CREATE TABLE keyplan_shards (
+  stream INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  parent INTEGER,
+  low INTEGER NOT NULL,
+  high INTEGER NOT NULL,
+  opened_s REAL NOT NULL,
+  opened_after INTEGER NOT NULL,
+  closed_s REAL,
+  closed_after INTEGER,
+  trimmed INTEGER NOT NULL,
+  PRIMARY KEY (stream, number)
+) WITHOUT ROWID;
+"""
+"""The streams of all tables, and their shards; the records of a stream are in a table of their own."""
 
 CATALOGUE = """
 CREATE TABLE keyplan_tables (
@@ -32,6 +58,7 @@ CREATE TABLE keyplan_tokens (
 );
 CREATE INDEX keyplan_tokens_by_age ON keyplan_tokens (kept_s);
 """
+"""The catalogue of an empty file, together with ``STREAMS``."""
 
 TABLES = "SELECT id, generation, name, definition FROM keyplan_tables ORDER BY name"
 ADD_TABLE = "INSERT INTO keyplan_tables (name, generation, definition) VALUES (?, ?, ?)"
@@ -57,8 +84,15 @@ def create_items(layout: TableLayout) -> str:
     return (
         f"CREATE TABLE {items_name(layout)} (id INTEGER PRIMARY KEY, "
         f"pk {_COLUMN_TYPES[layout.partition_type]} NOT NULL, sk {_COLUMN_TYPES[layout.sort_type]} NOT NULL, "
-        "size INTEGER NOT NULL, body BLOB NOT NULL, UNIQUE (pk, sk))"
+        "size INTEGER NOT NULL, body BLOB NOT NULL, checksum INTEGER, UNIQUE (pk, sk))"
     )
+
+
+def add_checksum(table_id: int, generation: int) -> str:
+    """The statement that brings a table of items from format 1 to format 2. It takes no time: rows aren't touched, and
+    those of before have no checksum until they are written again.
+    """
+    return f"ALTER TABLE items_{table_id}_{generation} ADD COLUMN checksum INTEGER"
 
 
 def index_name(layout: TableLayout, number: int) -> str:
@@ -132,6 +166,7 @@ class IndexTexts:
         size = "size" if index.sized else "NULL"
         self.entries = f"SELECT {', '.join(columns)}, item, {size} FROM {name}"  # noqa: S608
         self.entry = f"{self.entries} WHERE {where}"
+        self.remove_all = f"DELETE FROM {name} WHERE item = ?"  # noqa: S608
         self.columns = columns
         self.partition_count = len(index.partition_types)
         self.size = "e.size" if index.sized else "i.size"
@@ -146,10 +181,11 @@ class TableTexts:
         name = items_name(layout)
         self.get = f"SELECT size, body FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.find = f"SELECT id, size, body FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
-        self.insert = f"INSERT INTO {name} (pk, sk, size, body) VALUES (?, ?, ?, ?)"  # noqa: S608
-        self.replace = f"UPDATE {name} SET size = ?, body = ? WHERE id = ?"  # noqa: S608
+        self.insert = f"INSERT INTO {name} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
+        self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
         self.remove = f"DELETE FROM {name} WHERE id = ?"  # noqa: S608
         self.rows = f"SELECT id, pk, sk, size, body FROM {name}"  # noqa: S608
+        self.sealed_rows = f"SELECT id, pk, sk, size, body, checksum FROM {name}"  # noqa: S608
         self.indexes = {index.number: IndexTexts(layout, index) for index in layout.indexes}
         self._name = name
         self._pages: dict[tuple[object, ...], str] = {}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
+import weakref
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import apsw
 
 from keyplan.engine.storage import faults, sql
+from keyplan.engine.storage.changes import Changes
 from keyplan.engine.storage.connections import FilePool, MemoryPool
 from keyplan.engine.storage.fairlock import FairLock
 from keyplan.engine.storage.port import (
@@ -29,6 +35,7 @@ from keyplan.engine.storage.port import (
     Writer,
 )
 from keyplan.engine.storage.sqlite_archives import SqliteArchives
+from keyplan.engine.storage.sqlite_changes import SqliteChanges
 from keyplan.errors import StoreError
 
 if TYPE_CHECKING:
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Key = tuple[KeyText, KeyText]
+
+_storages: weakref.WeakSet[SqliteStorage] = weakref.WeakSet()
 
 _FETCHED_AT_ONCE_MAX = 32
 """Up to here a page is fetched in one go, even if its items should turn out to be large."""
@@ -56,9 +65,11 @@ class SqliteStorage:
         self.pool = pool
         self._busy_timeout_s = busy_timeout_s
         self._writers = FairLock()
+        self._writing_thread = 0
         self._joined = threading.local()
         self._folder = folder
         """Where the file is, if it is to go with this object."""
+        _storages.add(self)
 
     @classmethod
     def file(
@@ -87,6 +98,45 @@ class SqliteStorage:
         storage = cls(FilePool(path, create=True, busy_timeout_s=10.0, synchronous="OFF"), 10.0, folder)
         storage.place = MemoryPool.PLACE
         return storage
+
+    @classmethod
+    def read_only(cls, path: str) -> SqliteStorage:
+        """Open a file that nobody can write, to read it. What its WAL holds can only be read in a copy.
+
+        Raises:
+            StoreError: the file can't be opened, or isn't Keyplan's.
+        """
+        wal = Path(path + "-wal")
+        if not wal.exists() or wal.stat().st_size == 0:
+            pool = FilePool(path, create=False, busy_timeout_s=0.0, synchronous="OFF", read_only=True)
+            if pool.is_of_this_format():
+                return cls(pool, 0.0)
+            pool.close()
+        import tempfile  # noqa: PLC0415 - few need it, and all would wait for it
+
+        folder = tempfile.TemporaryDirectory(prefix="keyplan-")
+        copy = Path(folder.name) / "store.db"
+        for source, target in ((Path(path), copy), (wal, Path(f"{copy}-wal"))):
+            if source.exists():
+                shutil.copyfile(source, target)
+        storage = cls(FilePool(str(copy), create=False, busy_timeout_s=0.0, synchronous="OFF"), 0.0, folder)
+        storage.place = path
+        return storage
+
+    def before_fork(self) -> bool:
+        """Wait until no other thread writes: a child would inherit SQLite's lock as held, for ever. Whether the lock
+        was got, so that it must be given back.
+        """
+        return self._writing_thread != threading.get_ident() and self._writers.acquire(self._busy_timeout_s)
+
+    def after_fork(self, *, in_child: bool, has_lock: bool) -> None:
+        """Give back what ``before_fork`` took. In the child no other thread is left that could hold anything."""
+        if in_child:
+            self._writers = FairLock()
+            self._writing_thread = 0
+            self._joined = threading.local()
+        elif has_lock:
+            self._writers.release()
 
     def close(self) -> None:
         """Close; a second time does nothing."""
@@ -117,12 +167,18 @@ class SqliteStorage:
         joined: SqliteWriter | None = getattr(self._joined, "writer", None)
         if joined is not None:
             return joined.nested(work)
-        if not self._writers.acquire(self._busy_timeout_s):
+        deadline = time.monotonic() + self._busy_timeout_s
+        writers = self._writers
+        if not writers.acquire(self._busy_timeout_s):
             raise faults.locked(self.place, self._busy_timeout_s)
+        self._writing_thread = threading.get_ident()
         try:
-            return self._transaction("BEGIN IMMEDIATE", work)
+            result = self._transaction("BEGIN IMMEDIATE", work, deadline)
         finally:
-            self._writers.release()
+            self._writing_thread = 0
+            writers.release()
+        self.pool.verify()
+        return result
 
     def snapshot(self) -> Snapshot:
         """What is committed now, to be read later. A store in memory has none."""
@@ -145,11 +201,11 @@ class SqliteStorage:
 
         self.write(cast("Callable[[Writer], None]", join))
 
-    def _transaction(self, begin: str, work: Callable[[SqliteWriter], T]) -> T:
+    def _transaction(self, begin: str, work: Callable[[SqliteWriter], T], deadline: float | None = None) -> T:
         pool = self.pool
         connection = pool.take()
         try:
-            self._begin(connection, begin)
+            self._begin(connection, begin, deadline)
             result = work(SqliteWriter(self, connection))
             connection.execute("COMMIT")
             self.statements += 2
@@ -162,8 +218,10 @@ class SqliteStorage:
         pool.give(connection)
         return result
 
-    def _begin(self, connection: apsw.Connection, begin: str) -> None:
-        deadline = time.monotonic() + self._busy_timeout_s
+    def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None) -> None:
+        self.pool.wait.until(deadline)
+        if deadline is None:
+            deadline = time.monotonic() + self._busy_timeout_s
         while True:
             try:
                 connection.execute(begin)
@@ -173,6 +231,7 @@ class SqliteStorage:
                     raise faults.locked(self.place, self._busy_timeout_s) from error
                 time.sleep(0.001)
             else:
+                self.pool.wait.until(None)
                 return
 
     def _roll_back(self, connection: apsw.Connection) -> None:
@@ -320,6 +379,11 @@ class SqliteWriter:
         self._storage = storage
         self._connection = connection
 
+    @property
+    def changes(self) -> Changes:
+        """The streams."""
+        return SqliteChanges(self._run)
+
     def nested(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
 
@@ -365,16 +429,28 @@ class SqliteWriter:
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
         """Write an item that isn't there; its row id."""
-        self._run(cast("SqliteTable", table).texts.insert, (partition, sort, size, body))
+        self._run(cast("SqliteTable", table).texts.insert, (partition, sort, size, body, zlib.crc32(body)))
         return self._connection.last_insert_rowid()
 
     def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
         """Write an item that is there."""
-        self._run(cast("SqliteTable", table).texts.replace, (size, body, row))
+        self._run_over_old(table, cast("SqliteTable", table).texts.replace, (size, body, zlib.crc32(body), row))
 
     def remove(self, table: StoredTable, row: int) -> None:
         """Remove an item."""
-        self._run(cast("SqliteTable", table).texts.remove, (row,))
+        self._run_over_old(table, cast("SqliteTable", table).texts.remove, (row,))
+
+    def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
+        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry. A damaged
+        item must not keep that from happening: then the index goes, and is made again at the next start.
+        """
+        try:
+            self._run(text, values)
+        except apsw.SQLError as error:
+            if "malformed JSON" not in str(error):
+                raise
+            self._run(sql.drop_expiry(table.layout))
+            self._run(text, values)
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
         """Write an index entry of the item ``row``."""
@@ -390,10 +466,23 @@ class SqliteWriter:
         """Remove an index entry."""
         self._run(cast("SqliteTable", table).texts.indexes[index].remove, (*entry.key, *key))
 
+    def remove_entries(self, table: StoredTable, row: int) -> None:
+        """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
+        for texts in cast("SqliteTable", table).texts.indexes.values():
+            self._run(texts.remove_all, (row,))
+
     def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
         """All items: row id, key, size and JSON."""
         rows = self._run(cast("SqliteTable", table).texts.rows)
         return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
+
+    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
+        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
+        for row in self._run(cast("SqliteTable", table).texts.sealed_rows):
+            item, partition, sort, size, body, checksum = cast(
+                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
+            )
+            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
 
     def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
         """All entries of an index."""
@@ -476,3 +565,28 @@ def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], boo
         if size_bytes >= bytes_max:
             return rows[:count], True
     return rows, len(rows) == limit
+
+
+_forking: list[tuple[SqliteStorage, bool]] = []
+"""The storages whose writers wait for a fork to be over, and whether their locks were got."""
+_one_fork = threading.Lock()
+
+
+def _before_fork() -> None:
+    _one_fork.acquire()
+    _forking.extend((storage, storage.before_fork()) for storage in list(_storages))
+
+
+def _after_fork(*, in_child: bool) -> None:
+    for storage, has_lock in _forking:
+        storage.after_fork(in_child=in_child, has_lock=has_lock)
+    _forking.clear()
+    _one_fork.release()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which doesn't fork
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=partial(_after_fork, in_child=False),
+        after_in_child=partial(_after_fork, in_child=True),
+    )

@@ -1,0 +1,77 @@
+"""A consumer of streams, as the Kinesis adapter is one: it lists the shards, reads each parent to its end before its
+children, and keeps the sequence numbers it has come to, so that it can be stopped and go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+Call = Callable[[str, dict[str, Any]], dict[str, Any]]
+Record = dict[str, Any]
+
+
+@dataclass
+class Checkpoints:
+    """What a consumer keeps: the last sequence number read of each shard, and which shards are read to their end."""
+
+    last: dict[str, str] = field(default_factory=dict[str, str])
+    done: set[str] = field(default_factory=set[str])
+
+
+def shards(call: Call, arn: str, page: int = 20) -> list[dict[str, Any]]:
+    """All shards of a stream, by pages."""
+    found: list[dict[str, Any]] = []
+    start: str | None = None
+    while True:
+        described = call("DescribeStream", {"StreamArn": arn, "Limit": page, "ExclusiveStartShardId": start})
+        found += described["StreamDescription"]["Shards"]
+        start = described["StreamDescription"].get("LastEvaluatedShardId")
+        if start is None:
+            return found
+
+
+def consume(
+    call: Call, arn: str, checkpoints: Checkpoints, limit: int = 7, pages_max: int | None = None
+) -> list[Record]:
+    """What there is to read from the checkpoints on, or so many pages of it; the checkpoints go along."""
+    records: list[Record] = []
+    pages = 0
+    while True:
+        known = shards(call, arn)
+        names = {shard["ShardId"] for shard in known}
+        ready = [
+            shard
+            for shard in known
+            if shard["ShardId"] not in checkpoints.done
+            and (shard.get("ParentShardId") not in names or shard["ParentShardId"] in checkpoints.done)
+        ]
+        ended = False
+        for shard in ready:
+            name = shard["ShardId"]
+            iterator: str | None = _start(call, arn, name, checkpoints)
+            while iterator is not None:
+                if pages_max is not None and pages >= pages_max:
+                    return records
+                pages += 1
+                answer = call("GetRecords", {"ShardIterator": iterator, "Limit": limit})
+                records += answer["Records"]
+                if answer["Records"]:
+                    checkpoints.last[name] = answer["Records"][-1]["dynamodb"]["SequenceNumber"]
+                iterator = answer.get("NextShardIterator")
+                if iterator is None:
+                    checkpoints.done.add(name)
+                    ended = True
+                elif not answer["Records"] and "EndingSequenceNumber" not in shard["SequenceNumberRange"]:
+                    break
+        if not ended:
+            return records
+
+
+def _start(call: Call, arn: str, shard: str, checkpoints: Checkpoints) -> str:
+    wanted: dict[str, Any] = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+    if shard in checkpoints.last:
+        wanted |= {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": checkpoints.last[shard]}
+    found: str = call("GetShardIterator", wanted)["ShardIterator"]
+    return found
