@@ -1,0 +1,157 @@
+"""Streams over HTTP: with boto3, through several workers, over splits and kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3  # type: ignore[import-untyped]
+import pytest
+from botocore.config import Config  # type: ignore[import-untyped]
+from botocore.exceptions import ClientError  # type: ignore[import-untyped]
+
+from keyplan.engine import check_file
+from keyplan.wire.operations import OPERATIONS
+from tests.engine.consumer import Checkpoints, consume, shards
+from tests.repository.examples import programs_of
+from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
+
+ROUNDS = int(os.environ.get("KEYPLAN_CRASHES", "3"))
+CLIENTS = 4
+STREAMED = {**CREATE, "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}}
+PAGE = Path(__file__).parents[2] / "docs" / "server.md"
+
+
+def clients(server: Server, secret: str = "secret") -> tuple[Any, Any]:
+    options = {
+        "endpoint_url": server.url,
+        "region_name": "eu-west-1",
+        "aws_access_key_id": "dev",
+        "aws_secret_access_key": secret,
+        "config": Config(retries={"max_attempts": 0}),
+    }
+    return boto3.client("dynamodb", **options), boto3.client("dynamodbstreams", **options)
+
+
+def caller(server: Server) -> Callable[[str, dict[str, Any]], dict[str, Any]]:
+    """Calls of both APIs over one connection."""
+    raw = server.raw()
+
+    def call(operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        headers = {}
+        if OPERATIONS[operation].api == "DynamoDBStreams":
+            headers["x_amz_target"] = f"DynamoDBStreams_20120810.{operation}"
+        answer = raw.ask(request(operation, params, **headers))
+        assert answer.status == 200, answer
+        return answer.json()
+
+    return call
+
+
+def item(pk: str, value: int) -> dict[str, Any]:
+    return {"pk": s(pk), "sk": s("1"), "value": {"N": str(value)}}
+
+
+def values_by_key(records: list[dict[str, Any]]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for record in records:
+        image = record["dynamodb"]["NewImage"]
+        found.setdefault(image["pk"]["S"], []).append(int(image["value"]["N"]))
+    return found
+
+
+def test_the_example_of_the_documentation(tmp_path: Path) -> None:
+    """As boto3 sees it, with a key, through two workers."""
+    (program,) = [each for each in programs_of(PAGE) if any("dynamodbstreams" in step[1] for step in each.steps)]
+    names: dict[str, Any] = {}
+    for _, code, _ in program.steps:
+        exec(code, names)
+    db = str(tmp_path / "store.db")
+    with serving(db, keys={"dev": "secret"}, workers=2, shard_records=5) as server:
+        dynamodb, streams = clients(server)
+        made = dynamodb.create_table(**STREAMED)["TableDescription"]
+        for number in range(40):
+            dynamodb.put_item(TableName=TABLE, Item=item(f"k{number % 3}", number))
+        arn = made["LatestStreamArn"]
+        records = list(names["changes"](streams, arn))
+        assert values_by_key(records) == {f"k{first}": list(range(first, 40, 3)) for first in range(3)}
+        assert len(names["shards"](streams, arn)) > 3
+        assert {type(record["dynamodb"]["ApproximateCreationDateTime"]).__name__ for record in records} == {"datetime"}
+        with pytest.raises(ClientError, match="ResourceNotFoundException"):
+            streams.describe_stream(StreamArn=arn.replace(TABLE, "nothing"))
+        with pytest.raises(ClientError, match="InvalidSignatureException"):
+            clients(server, "wrong")[1].list_streams()
+        with server.raw() as raw:
+            answer = raw.ask(request("ListStreams"))
+        assert answer.type.endswith("UnknownOperationException")  # it is of the other API
+
+
+class Client(threading.Thread):
+    """Counts up the values of keys of its own until the connection breaks."""
+
+    def __init__(self, server: Server, name: str, seed: int, values: dict[str, int]) -> None:
+        super().__init__()
+        self.values = {pk: value for pk, value in values.items() if pk.startswith(name)}
+        self.pending: dict[str, int] = {}
+        self._raw: Raw = server.raw()
+        self._prefix = name
+        self._chance = random.Random(seed)
+
+    def run(self) -> None:
+        try:
+            while True:
+                self.write()
+        except (EOFError, OSError):
+            self._raw.socket.close()
+
+    def write(self) -> None:
+        keys = {f"{self._prefix}-{self._chance.randrange(4)}" for _ in range(self._chance.choice((1, 1, 3)))}
+        self.pending = {pk: self.values.get(pk, -1) + 1 for pk in keys}
+        puts = [{"Put": {"TableName": TABLE, "Item": item(pk, value)}} for pk, value in self.pending.items()]
+        operation, params = "TransactWriteItems", {"TransactItems": puts}
+        if len(puts) == 1:
+            operation, params = "PutItem", puts[0]["Put"]
+        answer = self._raw.ask(request(operation, params))
+        assert answer.status == 200, answer
+        self.values |= self.pending
+        self.pending = {}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_killed_server_has_recorded_what_it_acknowledged(tmp_path: Path, workers: int) -> None:
+    db = str(tmp_path / "store.db")
+    options = {"shard_records": 40, "sync": "normal"}
+    checkpoints = Checkpoints()
+    seen: list[dict[str, Any]] = []
+    values: dict[str, int] = {}
+    with serving(db, **options) as server:
+        arn = caller(server)("CreateTable", STREAMED)["TableDescription"]["LatestStreamArn"]
+    for round_ in range(ROUNDS):
+        with serving(db, workers=workers, **options) as server:
+            writing = [Client(server, f"c{number}", round_ * 10 + number, values) for number in range(CLIENTS)]
+            for client in writing:
+                client.start()
+            call = caller(server)
+            while min(sum(client.values.values()) for client in writing) < 30 * (round_ + 1):
+                assert all(client.is_alive() for client in writing)
+                seen += consume(call, arn, checkpoints, limit=50, pages_max=5)
+            server.end(signal.SIGKILL)
+            for client in writing:
+                client.join()
+        assert check_file(db) == []
+        with serving(db, **options) as server:
+            seen += consume(caller(server), arn, checkpoints, limit=50)
+        found = values_by_key(seen)
+        for client in writing:
+            mine = {pk: each for pk, each in found.items() if pk.startswith(client._prefix)}
+            told = {pk: list(range(value + 1)) for pk, value in client.values.items()}
+            also = {pk: list(range(value + 1)) for pk, value in (client.values | client.pending).items()}
+            assert mine in (told, also), f"{client._prefix} in round {round_}"
+        values = {pk: each[-1] for pk, each in found.items()}
+    with serving(db) as server:
+        assert len(shards(caller(server), arn)) > 5
