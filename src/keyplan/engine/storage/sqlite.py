@@ -7,35 +7,29 @@ import shutil
 import threading
 import time
 import weakref
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import apsw
 
 from keyplan.engine.storage import faults, sql
-from keyplan.engine.storage.changes import Changes
 from keyplan.engine.storage.connections import FilePool, MemoryPool
 from keyplan.engine.storage.fairlock import FairLock
 from keyplan.engine.storage.port import (
     Bounds,
-    Entry,
     KeyText,
     Reader,
     Row,
     Snapshot,
     StaleTableError,
-    StoredEntry,
     StoredTable,
     TableLayout,
     TableRecord,
     Writer,
 )
-from keyplan.engine.storage.sqlite_archives import SqliteArchives
-from keyplan.engine.storage.sqlite_changes import SqliteChanges
+from keyplan.engine.storage.sqlite_writer import SqliteWriter
 from keyplan.errors import StoreError
 
 if TYPE_CHECKING:
@@ -366,196 +360,6 @@ class SqliteSnapshot:
             self._storage.pool.discard(connection)
         else:
             self._storage.pool.give(connection)
-
-
-class SqliteWriter:
-    """Reads and writes in the transaction that its connection is in. Errors of SQLite pass to
-    ``SqliteStorage``.
-    """
-
-    __slots__ = ("_connection", "_storage")
-
-    def __init__(self, storage: SqliteStorage, connection: apsw.Connection) -> None:
-        self._storage = storage
-        self._connection = connection
-
-    @property
-    def changes(self) -> Changes:
-        """The streams."""
-        return SqliteChanges(self._run)
-
-    def nested(self, work: Callable[[Writer], T]) -> T:
-        """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
-
-        Raises:
-            StoreError: the whole transaction is lost.
-        """
-        self._run("SAVEPOINT one")
-        try:
-            result = work(self)
-        except BaseException as error:
-            if not self._connection.in_transaction:
-                raise StoreError("The store failed; nothing was written", place=self._storage.place) from error
-            self._run("ROLLBACK TO one")
-            self._run("RELEASE one")
-            if isinstance(error, apsw.Error):
-                raise self._storage.fault(error) from error
-            raise
-        self._run("RELEASE one")
-        return result
-
-    @property
-    def archives(self) -> SqliteArchives:
-        """What was: histories, backups and records."""
-        return SqliteArchives(self._run)
-
-    def now_us(self) -> int:
-        """The time of what is written now, in whole microseconds since the epoch."""
-        return int(self._storage.clock() * 1_000_000)
-
-    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
-        self._storage.statements += 1
-        return self._connection.execute(text, cast("apsw.Bindings | None", values))
-
-    def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
-        """The item of a key."""
-        own = cast("SqliteTable", table)
-        return cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
-
-    def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> tuple[int, int, bytes] | None:
-        """The row id, size and JSON of an item."""
-        own = cast("SqliteTable", table)
-        return cast("tuple[int, int, bytes] | None", self._run(own.texts.find, (partition, sort)).fetchone())
-
-    def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
-        """Write an item that isn't there; its row id."""
-        self._run(cast("SqliteTable", table).texts.insert, (partition, sort, size, body, zlib.crc32(body)))
-        return self._connection.last_insert_rowid()
-
-    def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
-        """Write an item that is there."""
-        self._run_over_old(table, cast("SqliteTable", table).texts.replace, (size, body, zlib.crc32(body), row))
-
-    def remove(self, table: StoredTable, row: int) -> None:
-        """Remove an item."""
-        self._run_over_old(table, cast("SqliteTable", table).texts.remove, (row,))
-
-    def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
-        """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry. A damaged
-        item must not keep that from happening: then the index goes, and is made again at the next start.
-        """
-        try:
-            self._run(text, values)
-        except apsw.SQLError as error:
-            if "malformed JSON" not in str(error):
-                raise
-            self._run(sql.drop_expiry(table.layout))
-            self._run(text, values)
-
-    def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
-        """Write an index entry of the item ``row``."""
-        texts = cast("SqliteTable", table).texts.indexes[index]
-        values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
-        self._run(texts.add, values)
-
-    def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
-        """Change the size of an index entry."""
-        self._run(cast("SqliteTable", table).texts.indexes[index].resize, (entry.size, *entry.key, *key))
-
-    def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
-        """Remove an index entry."""
-        self._run(cast("SqliteTable", table).texts.indexes[index].remove, (*entry.key, *key))
-
-    def remove_entries(self, table: StoredTable, row: int) -> None:
-        """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
-        for texts in cast("SqliteTable", table).texts.indexes.values():
-            self._run(texts.remove_all, (row,))
-
-    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
-        """All items: row id, key, size and JSON."""
-        rows = self._run(cast("SqliteTable", table).texts.rows)
-        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
-
-    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
-        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
-        for row in self._run(cast("SqliteTable", table).texts.sealed_rows):
-            item, partition, sort, size, body, checksum = cast(
-                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
-            )
-            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
-
-    def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
-        """All entries of an index."""
-        return map(_stored_entry, self._run(cast("SqliteTable", table).texts.indexes[index].entries))
-
-    def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
-        """The entry of an index under this full key."""
-        row = self._run(cast("SqliteTable", table).texts.indexes[index].entry, (*entry.key, *key)).fetchone()
-        return None if row is None else _stored_entry(row)
-
-    def expired(self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
-        text = sql.expired(table.layout, attribute)
-        return cast("list[Key]", self._run(text, (after_s, until_s, limit)).fetchall())
-
-    def tables(self) -> list[TableRecord]:
-        """The catalogue, by name."""
-        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
-
-    def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
-        """Add a table; its layout with the id it was given."""
-        self._run(sql.ADD_TABLE, (name, layout.generation, definition))
-        made = replace(layout, id=self._connection.last_insert_rowid())
-        self._run(sql.create_items(made))
-        for index in made.indexes:
-            self._run(sql.create_index(made, index))
-        return made
-
-    def drop_table(self, table: StoredTable) -> None:
-        """Remove a table, its items and its indexes."""
-        layout = table.layout
-        self._run(f"DROP TABLE {sql.items_name(layout)}")
-        for index in layout.indexes:
-            self._run(f"DROP TABLE {sql.index_name(layout, index.number)}")
-        self._run(sql.DROP_TABLE, (layout.id,))
-
-    def define(self, table_id: int, definition: str) -> None:
-        """Store a table's definition."""
-        self._run(sql.DEFINE, (definition, table_id))
-
-    def change_indexes(self, table: StoredTable, layout: TableLayout, definition: str) -> StoredTable:
-        """Give a table the indexes of ``layout``: new ones are made empty, missing ones dropped."""
-        before = {index.number for index in table.layout.indexes}
-        after = {index.number for index in layout.indexes}
-        self._run(f"ALTER TABLE {sql.items_name(table.layout)} RENAME TO {sql.items_name(layout)}")
-        for number in before - after:
-            self._run(f"DROP TABLE {sql.index_name(layout, number)}")
-        for index in layout.indexes:
-            if index.number not in before:
-                self._run(sql.create_index(layout, index))
-        self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
-        return SqliteTable(self._storage, layout)
-
-    def expire_by(self, table: StoredTable, attribute: str | None) -> None:
-        """Make ``expired`` quick for this attribute, or, with None, for none any more. It may be so already."""
-        if attribute is None:
-            self._run(sql.drop_expiry(table.layout))
-        else:
-            self._run(sql.create_expiry(table.layout, attribute))
-
-    def token(self, token: str, since_s: float) -> tuple[bytes, bytes] | None:
-        """What is stored under an idempotency token since ``since_s``."""
-        return cast("tuple[bytes, bytes] | None", self._run(sql.TOKEN, (token, since_s)).fetchone())
-
-    def keep_token(self, token: str, digest: bytes, answer: bytes, now_s: float, since_s: float) -> None:
-        """Store an answer under a token; forget those from before ``since_s``."""
-        self._run(sql.FORGET_TOKENS, (since_s,))
-        self._run(sql.KEEP_TOKEN, (token, digest, answer, now_s))
-
-
-def _stored_entry(row: tuple[Any, ...]) -> StoredEntry:
-    *key, partition, sort, item, size = row
-    return StoredEntry(Entry(tuple(key), size), (partition, sort), item)
 
 
 def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:
