@@ -19,6 +19,9 @@ def n(value: object) -> dict[str, str]:
     return {"N": str(value)}
 
 
+ENVELOPE = "1 validation error detected: "
+
+
 def fault(message: str, type_: str = "ValidationException") -> dict[str, str]:
     return {"error": type_, "message": message}
 
@@ -227,17 +230,29 @@ SCENARIOS: dict[str, list[Step]] = {
         put({"pk": s(""), "sk": s("b")}),
         put({**KEY, "x": s("")}, ReturnConsumedCapacity="INDEXES"),
         put({**KEY, "x": s("")}, ReturnValues="ALL_OLD"),
-        with_answer(put({**KEY, "x": n("")}), fault("The parameter cannot be converted to a numeric value")),
-        with_answer(put({**KEY, "x": n("abc")}), fault("The parameter cannot be converted to a numeric value: abc")),
+        with_answer(
+            put({**KEY, "x": n("")}), fault(f"{ENVELOPE}The parameter cannot be converted to a numeric value: ")
+        ),
+        with_answer(
+            put({**KEY, "x": n("abc")}), fault(f"{ENVELOPE}The parameter cannot be converted to a numeric value: abc")
+        ),
         put({**KEY, "x": {"SS": []}}),
-        with_answer(put({**KEY, "x": {"SS": ["a", "a"]}}), invalid("Input collection [a, a] contains duplicates.")),
+        with_answer(
+            put({**KEY, "x": {"SS": ["a", "a"]}}),
+            fault(
+                f'{ENVELOPE}One or more parameter values were invalid: Input collection ["a", "a"] contains duplicates.'
+            ),
+        ),
         put({**KEY, "x": {"NULL": False}}),
         put({**KEY, "x": {}}),
         put({**KEY, "": s("x")}),
         put({**KEY, "x": s("y" * 409_600)}),
         put({**KEY, "x": s("y" * (409_600 - 7))}),
         put({**KEY, "x": s("y" * (409_600 - 6))}),
-        with_answer(put(KEY, ReturnValues="ALL_NEW"), fault("ReturnValues can only be ALL_OLD or NONE")),
+        with_answer(
+            put(KEY, ReturnValues="ALL_NEW"),
+            fault("1 validation error detected: ReturnValues can only be ALL_OLD or NONE"),
+        ),
         put(KEY, ConditionExpression="attribute_not_exists(pk)"),
         put(
             KEY,
@@ -292,7 +307,10 @@ SCENARIOS: dict[str, list[Step]] = {
     "delete": [
         INDEXED,
         put({**KEY, "g": s("g"), "h": n(1), "l": s("l"), "x": s("y" * 2000)}),
-        with_answer(delete(ReturnValues="UPDATED_OLD"), fault("ReturnValues can only be ALL_OLD or NONE")),
+        with_answer(
+            delete(ReturnValues="UPDATED_OLD"),
+            fault("1 validation error detected: ReturnValues can only be ALL_OLD or NONE"),
+        ),
         delete(ConditionExpression="x = :x", ExpressionAttributeValues=values(x="z")),
         delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
         delete(ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
@@ -532,7 +550,7 @@ SCENARIOS: dict[str, list[Step]] = {
         with_answer(batch_write({}), SEVERAL),
         with_answer(batch_write({"PutRequest": {"Item": KEY}, "DeleteRequest": {"Key": KEY}}), SEVERAL),
         batch_write({"PutRequest": {"Item": KEY}}, {"DeleteRequest": {"Key": KEY}}),
-        with_answer(batch_write({"PutRequest": {"Item": {"pk": s("a")}}}), invalid("Missing the key sk in the item")),
+        with_answer(batch_write({"PutRequest": {"Item": {"pk": s("a")}}}), MISMATCH),
         with_answer(batch_write({"DeleteRequest": {"Key": {"pk": s("a")}}}), MISMATCH),
         batch_write(
             {"PutRequest": {"Item": {**FIRST, "g": s("1")}}},
@@ -568,7 +586,10 @@ SCENARIOS: dict[str, list[Step]] = {
         *FIVE,
         with_answer(
             transact(),
-            limit_fault("[]", "transactItems", "Member must have length greater than or equal to 1"),
+            fault(
+                "1 validation error detected: Value at 'TransactItems' failed to satisfy constraint: "
+                "Member must have length greater than or equal to 1"
+            ),
         ),
         transact({}),
         transact({"Put": {**TABLE, "Item": KEY}, "Delete": {**TABLE, "Key": KEY}}),
@@ -709,9 +730,15 @@ SCENARIOS: dict[str, list[Step]] = {
         ("GetItem", {**TABLE, "Key": {"pk": s("a")}}),
         with_answer(("GetItem", {**TABLE, "Key": KEY}), MISMATCH),
         query("pk = :p", {"p": "a"}, Limit=1),
-        query("pk = :p AND sk = :p", {"p": "a"}),
+        with_answer(
+            query("pk = :p AND sk = :p", {"p": "a"}),
+            fault("The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)"),
+        ),
         query("g = :p", {"p": "x"}, IndexName="ByG", Select="COUNT"),
-        query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
+        with_answer(
+            query("pk = :p", {"p": "a"}, ExclusiveStartKey={"pk": s("a")}),
+            fault("The query can return at most one row and cannot be restarted"),
+        ),
         put({"pk": s("a")}, ReturnValues="ALL_OLD", ReturnConsumedCapacity="INDEXES"),
     ],
     "several attributes": [

@@ -32,7 +32,7 @@ optional = {
         ),
         lambda inner: st.one_of(
             st.lists(inner, max_size=3).map(lambda values: {"L": values}),
-            st.dictionaries(st.text(max_size=3), inner, max_size=3).map(lambda values: {"M": values}),
+            st.dictionaries(st.text(min_size=1, max_size=3), inner, max_size=3).map(lambda values: {"M": values}),
         ),
         max_leaves=5,
     ),
@@ -108,6 +108,9 @@ class Store(RuleBasedStateMachine):
         answer = self.engine.call(
             "UpdateItem", {**params, "UpdateExpression": expression, "ExpressionAttributeNames": names}
         )
+        if not changes and (key["pk"]["S"], key["sk"]["S"]) not in self.items:
+            assert answer == {}  # what only removes makes nothing
+            return
         old = self.items.get((key["pk"]["S"], key["sk"]["S"]), key)
         new = {name: value for name, value in {**old, **changes}.items() if name != removed}
         assert answer["Attributes"] == normal(new)

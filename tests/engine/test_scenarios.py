@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.wire.operations import OPERATIONS
 from tests.engine.record import RECORDED
 from tests.engine.scenarios import SCENARIOS, Step
 from tests.engine.support import answer
@@ -36,7 +38,35 @@ def answers() -> dict[str, list[dict[str, Any]]]:
 def truth(name: str, number: int, step: Step) -> Any:
     if len(step) == 3:
         return step[2]
-    return json.loads((RECORDED / f"{name}.json").read_text())[number]
+    recorded = json.loads((RECORDED / f"{name}.json").read_text())[number]
+    return in_current_words(step[0], recorded) if "error" in recorded else recorded
+
+
+CURRENT_WORDS = (
+    (r"^(ExpressionAttributeValues can only be specified when using expressions): .* null$", r"\1"),
+    (r"^ExpressionAttributeValues contains invalid value: (.*) for key :\w+$", r"\1"),
+    (r"Value '\[\]' at 'transactItems'", "Value at 'TransactItems'"),
+)
+
+
+def in_current_words(operation: str, error: dict[str, Any]) -> dict[str, Any]:
+    """An error of Local's in the service's current words, and within its envelope where the operation has it. (What
+    the words are is tested, one by one, in ``test_wording``.)
+    """
+    message = error["message"]
+    for older, current in CURRENT_WORDS:
+        if OPERATIONS[operation].wording != "older" or operation == "TransactWriteItems":
+            message = re.sub(older, current, message)
+    if OPERATIONS[operation].wording == "enveloped" and re.search(OF_THE_REQUEST, message):
+        message = f"1 validation error detected: {message}"
+    return {**error, "message": message}
+
+
+OF_THE_REQUEST = (
+    "^Invalid (Condition|Update)Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues can only"
+    "|^Supplied AttributeValue|may not be empty$|contains duplicates|numeric value|^Number (over|under)flow"
+    "|^Nesting Levels|^Attempting to store more|Null attribute value types|^Empty attribute name$|not be empty$"
+)
 
 
 @pytest.mark.parametrize(("name", "number"), steps())

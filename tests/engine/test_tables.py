@@ -27,9 +27,13 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
     ),
     (
         {"AttributeDefinitions": attributes(pk="S")},
+        fault("Invalid KeySchema: Some index key attribute have no definition"),
+    ),
+    (
+        {"AttributeDefinitions": attributes(pk="S", x="S")},
         invalid(
             "Some index key attributes are not defined in AttributeDefinitions. "
-            "Keys: [pk, sk], AttributeDefinitions: [pk]"
+            "Keys: [pk, sk], AttributeDefinitions: [pk, x]"
         ),
     ),
     (
@@ -39,7 +43,11 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
             "AttributeDefinitions"
         ),
     ),
-    ({"AttributeDefinitions": [*AB[:2], AB[1]]}, invalid("Duplicate AttributeName: sk")),
+    ({"AttributeDefinitions": [*AB[:2], AB[1]]}, fault("Attribute Name is duplicated: sk")),
+    (
+        {"KeySchema": schema("pk", "pk"), "AttributeDefinitions": attributes(pk="S")},
+        fault("Invalid KeySchema: Some index key attribute have no definition"),
+    ),
     (
         {"KeySchema": schema("pk", "pk")},
         fault("Both the Hash Key and the Range Key element in the KeySchema have the same name"),
@@ -94,14 +102,14 @@ REFUSED: list[tuple[dict[str, Any], dict[str, str]]] = [
             "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),
             "GlobalSecondaryIndexes": [index("ByA", *"abcde", partition=5)],
         },
-        fault("Too many partition keys. GSI can have at most 4 partition keys"),
+        invalid("The KeySchema exceeds the maximum allowed number of HASH key attributes"),
     ),
     (
         {
             "AttributeDefinitions": attributes(pk="S", sk="S", a="S", b="S", c="S", d="S", e="S"),
             "GlobalSecondaryIndexes": [index("ByA", "pk", *"abcde")],
         },
-        fault("Too many sort keys. GSI can have at most 4 sort keys"),
+        invalid("The KeySchema exceeds the maximum allowed number of RANGE key attributes"),
     ),
     (
         {"LocalSecondaryIndexes": [index("ByL", "pk")]},
@@ -262,7 +270,16 @@ def test_what_can_not_be_changed(engine: Engine) -> None:
     assert "At least one of" in answer(engine, "UpdateTable", {"TableName": "orders"})["message"]
     assert "must not be null" in change(engine, {})["message"]
     assert change(engine, {"Delete": {"IndexName": "None"}})["error"] == "ResourceNotFoundException"
-    assert change(engine, {"Create": index("ByG", "pk")}) == invalid("Duplicate index name: ByG")
+    assert change(engine, {"Create": index("ByG", "pk")}) == fault("Attempting to create an index which already exists")
+    assert change(engine, {"Create": index("One", "pk"), "Delete": {"IndexName": "ByG"}}) == invalid(
+        "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"
+    )
+    assert "must not be null" in change(engine, {"N": 1})["message"]
+    assert change(engine, {"Create": index("One", "g")}, g="N") == invalid(
+        "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. "
+        "Existing schema: Schema:[SchemaElement: key{pk:S:HASH}, SchemaElement: key{sk:S:RANGE}] "
+        "New schema: Schema:[SchemaElement: key{g:N:HASH}]"
+    )
     two = change(engine, {"Create": index("One", "pk")}, {"Create": index("Two", "pk")})
     assert two["error"] == "LimitExceededException"
     twice = change(engine, {"Create": index("One", "pk")}, {"Delete": {"IndexName": "One"}})

@@ -20,11 +20,11 @@ TYPES = {"pk": "S", "sk": "N"}
 
 
 def our_answer(kind: str, case: Case, item: Item = ITEM) -> Any:
-    """``{"error": text}``, or what the expression gives for the item."""
+    """``{"error": text}``, or what the expression gives for the item. Local speaks in the service's older words."""
     try:
         return _answer(kind, case, check_item(item))
     except ExpressionFault as fault:
-        return {"error": fault.message}
+        return {"error": fault.older}
 
 
 def _answer(kind: str, case: Case, item: Item) -> Any:

@@ -29,8 +29,8 @@ TOO_DEEP = (
         ({"SS": []}, INVALID + "An string set  may not be empty"),
         ({"NS": []}, INVALID + "An number set  may not be empty"),
         ({"BS": []}, INVALID + "Binary sets should not be empty"),
-        ({"SS": ["a", "a"]}, INVALID + "Input collection [a, a] contains duplicates."),
-        ({"NS": ["1", "1.0"]}, INVALID + "Input collection [1, 1.0] contains duplicates."),
+        ({"SS": ["a", "a"]}, INVALID + 'Input collection ["a", "a"] contains duplicates.'),
+        ({"NS": ["1", "1.0"]}, INVALID + "Input collection contains duplicates."),
         ({"NULL": False}, INVALID + "Null attribute value types must have the value of true"),
         ({"N": "x"}, "The parameter cannot be converted to a numeric value: x"),
         ({"NS": ["1", "x"]}, "The parameter cannot be converted to a numeric value: x"),
@@ -100,3 +100,49 @@ def test_nesting_ends_at_level_32(tag: str) -> None:
         with pytest.raises(ValueFault) as caught:
             check_item({"a": nested(levels, tag)})
         assert caught.value.message == TOO_DEEP
+
+
+@pytest.mark.parametrize(
+    ("value", "message", "older"),
+    [
+        (
+            {"SS": ["b", "a", "b"]},
+            INVALID + 'Input collection ["a", "b", "b"] contains duplicates.',
+            INVALID + "Input collection [b, a, b] contains duplicates.",
+        ),
+        (
+            {"SS": ["c", "b", "c", "a"]},
+            INVALID + 'Input collection ["b", "c", "c", "a"] contains duplicates.',
+            INVALID + "Input collection [c, b, c, a] contains duplicates.",
+        ),
+        (
+            {"BS": ["/w==", "AA==", "AA=="]},
+            INVALID + 'Input collection ["AA==","/w==","AA=="]of type BS contains duplicates.',
+            INVALID + "Input collection [/w==, AA==, AA==]of type BS contains duplicates.",
+        ),
+        (
+            {"NS": ["2", "1", "2"]},
+            INVALID + "Input collection contains duplicates.",
+            "Input collection contains duplicates",
+        ),
+        (
+            {"N": ""},
+            "The parameter cannot be converted to a numeric value: ",
+            "The parameter cannot be converted to a numeric value",
+        ),
+        (
+            {"N": "1e2147483647"},
+            "Number overflow. Attempting to store a number with magnitude larger than supported range",
+            "Number underflow. Attempting to store a number with magnitude smaller than supported range",
+        ),
+        (
+            {"N": "1e99999999999"},
+            "Number overflow. Attempting to store a number with magnitude larger than supported range",
+            "The parameter cannot be converted to a numeric value: 1e99999999999",
+        ),
+    ],
+)
+def test_both_wordings_of_the_service(value: AttributeValue, message: str, older: str) -> None:
+    with pytest.raises(ValueFault) as caught:
+        check_value(value)
+    assert (caught.value.message, caught.value.older) == (message, older)

@@ -15,6 +15,7 @@ from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.backups import expire_backups
 from keyplan.engine.check import Finding, check_storage
 from keyplan.engine.database import Database, Realism
+from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
@@ -26,12 +27,8 @@ from keyplan.engine.streams.shards import SHARD_S, ShardLife
 from keyplan.errors import DynamoDBError, StoreError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
-from keyplan.wire.errors import (
-    SerializationException,
-    TransactionCanceledException,
-    ValidationException,
-)
-from keyplan.wire.operations import OPERATIONS, unknown_operation
+from keyplan.wire.errors import TransactionCanceledException, ValidationException
+from keyplan.wire.operations import OPERATIONS, Operation, unknown_operation
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
@@ -57,7 +54,7 @@ class Engine:
         self._has_expiry_indexes = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
-        self._actions = {name: (operation.validate, ACTIONS[name]) for name, operation in OPERATIONS.items()}
+        self._actions = {name: (operation, ACTIONS[name]) for name, operation in OPERATIONS.items()}
 
     @classmethod
     def open(
@@ -132,8 +129,8 @@ class Engine:
         known = self._actions.get(operation)
         if known is None:
             raise unknown_operation(operation)
-        validate, action = known
-        validate(params)
+        kind, action = known
+        kind.validate(params)
         try:
             return action(self._database, params)
         except StaleTableError:
@@ -141,12 +138,12 @@ class Engine:
         except _FAULTS as fault:
             # It may have been judged by an old form of the table. Looking costs a statement, but only here.
             if not (_is_of_schema(fault) and self._database.refresh()):
-                raise _error_of(fault) from None
+                raise error_of(fault, kind, params) from None
         except orjson.JSONDecodeError as fault:
             raise unreadable(self.place, fault) from None
-        return self._again(action, params)
+        return self._again(kind, action, params)
 
-    def _again(self, action: Action, params: dict[str, Any]) -> dict[str, Any]:
+    def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
         for _ in range(_STALE_RETRIES):
             try:
                 return action(self._database, params)
@@ -154,7 +151,7 @@ class Engine:
                 self._database.refresh()
             except _FAULTS as fault:
                 if not (_is_of_schema(fault) and self._database.refresh()):
-                    raise _error_of(fault) from None
+                    raise error_of(fault, kind, params) from None
             except orjson.JSONDecodeError as fault:
                 raise unreadable(self.place, fault) from None
         raise StoreError("A table's indexes kept changing during the operation", place=self.place, hint="Try again.")
@@ -261,12 +258,3 @@ def _is_of_schema(fault: Exception) -> bool:
     if isinstance(fault, TransactionCanceledException):
         return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
     return isinstance(fault, (ValidationException, ExpressionFault))
-
-
-def _error_of(fault: Exception) -> Exception:
-    """The error of DynamoDB that a fault becomes."""
-    if isinstance(fault, (ExpressionFault, ValueFault)):
-        return ValidationException(fault.message)
-    if isinstance(fault, UnicodeEncodeError):
-        return SerializationException("A string of the request is not valid Unicode")
-    return fault

@@ -13,8 +13,13 @@ from typing import Any
 from keyplan.engine.storage.port import Entry, KeyText
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.values import check_item, item_size, key_text
-from keyplan.wire.errors import ValidationException
-from keyplan.wire.limits import ITEM_BYTES_MAX, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
+from keyplan.wire.errors import RequestFault, ValidationException
+from keyplan.wire.limits import (
+    ATTRIBUTE_NAME_BYTES_MAX,
+    ITEM_BYTES_MAX,
+    PARTITION_KEY_BYTES_MAX,
+    SORT_KEY_BYTES_MAX,
+)
 
 Item = Mapping[str, Any]
 Key = tuple[KeyText, KeyText]
@@ -25,6 +30,10 @@ NO_SORT = ""
 
 class SchemaFault(ValidationException):
     """A key or an item that doesn't fit its table. In a transaction it is the reason of one action."""
+
+
+class KeyFault(SchemaFault):
+    """An item whose key isn't one of its table's."""
 
 
 MISMATCH = "The provided key element does not match the schema"
@@ -46,8 +55,11 @@ _EMPTY_INDEX = (
 )
 
 
+_INVALID = "One or more parameter values were invalid: "
+
+
 def _unfit(message: str) -> SchemaFault:
-    return SchemaFault(f"One or more parameter values were invalid: {message}")
+    return SchemaFault(f"{_INVALID}{message}")
 
 
 def key_of_request(table: Table, key: dict[str, Any]) -> Key:
@@ -109,10 +121,11 @@ def key_of_item(table: Table, item: Item) -> Key:
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None:
-            raise _unfit(f"Missing the key {attribute.name} in the item")
+            raise KeyFault(f"{_INVALID}Missing the key {attribute.name} in the item")
         if attribute.type not in value:
             actual = next(iter(value))
-            raise _unfit(f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}")
+            mismatch = f"Type mismatch for key {attribute.name} expected: {attribute.type} actual: {actual}"
+            raise KeyFault(f"{_INVALID}{mismatch}")
     return _key_texts(table, item)
 
 
@@ -135,14 +148,15 @@ def _length_bytes(text: KeyText) -> int:
 
 
 def check_not_empty(attribute: KeyAttribute, value: Mapping[str, Any]) -> None:
-    """Refuse an empty string or binary as the value of a key attribute.
+    """Refuse an empty string or binary as the value of a key attribute; in a transaction, too, it is the request's
+    fault and no reason of the action.
 
     Raises:
         ValidationException: it is empty.
     """
     if not value[attribute.type]:
         kind = "binary" if attribute.type == "B" else "string"
-        raise SchemaFault(_EMPTY.format(kind=kind, name=attribute.name))
+        raise ValidationException(_EMPTY.format(kind=kind, name=attribute.name))
 
 
 def _check_length(text: KeyText, bytes_max: int) -> None:
@@ -211,19 +225,26 @@ def _index_key_fault(index: Index, attribute: KeyAttribute, value: Mapping[str, 
 
 
 def entry_of(index: Index, item: Item) -> Entry | None:
-    """The entry of an item in an index; None when it isn't in there."""
+    """The entry of an item in an index; None when it isn't in there. Only an item that was there before the index can
+    have attributes that don't fit its key: they keep it out.
+    """
     texts: list[KeyText] = []
     for attribute in index.keys:
         value = item.get(attribute.name)
         if value is None or attribute.type not in value:
             return None
         text = key_text(value)
-        if not text:
+        if not text or (len(text) * 4 > SORT_KEY_BYTES_MAX and _is_too_long(index, attribute, text)):
             return None
         texts.append(text)
     if not index.projected:
         return Entry(tuple(texts), None)
     return Entry(tuple(texts), item_size(projection_of(index, item)))
+
+
+def _is_too_long(index: Index, attribute: KeyAttribute, text: KeyText) -> bool:
+    bytes_max = PARTITION_KEY_BYTES_MAX if attribute in index.partition else SORT_KEY_BYTES_MAX
+    return _length_bytes(text) > bytes_max
 
 
 def projection_of(index: Index, item: Item) -> dict[str, Any]:
@@ -235,13 +256,19 @@ def projection_of(index: Index, item: Item) -> dict[str, Any]:
 
 
 def check_names(item: Item) -> None:
-    """Refuse an empty attribute name.
+    """Refuse an attribute name that is empty or over 65,535 bytes.
 
     Raises:
-        ValidationException: there is one.
+        RequestFault: there is one.
     """
     if "" in item:
-        raise ValidationException("Empty attribute name")
+        raise RequestFault("Empty attribute name")
+    if item and max(map(len, item)) * 4 > ATTRIBUTE_NAME_BYTES_MAX and any(map(_is_long_name, item)):
+        raise RequestFault(f"Attribute name is too large, must be less than {ATTRIBUTE_NAME_BYTES_MAX + 1} bytes")
+
+
+def _is_long_name(name: str) -> bool:
+    return len(name.encode("utf-8", "surrogatepass")) > ATTRIBUTE_NAME_BYTES_MAX
 
 
 def check_size(size_bytes: int, *, updating: bool) -> None:

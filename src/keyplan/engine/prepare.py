@@ -14,11 +14,35 @@ from keyplan.engine.database import Database
 from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
 from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
 from keyplan.engine.writes import Change, Item, Write, prepare_put
-from keyplan.expressions import BoundCondition, BoundUpdate, bind_update
+from keyplan.expressions import (
+    BoundCondition,
+    BoundUpdate,
+    ExpressionFault,
+    bind_update,
+    parse_condition,
+    parse_update,
+)
 from keyplan.values import check_item
 
 CONDITION = ("ConditionExpression",)
 UPDATE = ("UpdateExpression", "ConditionExpression")
+
+
+def check_form(request: Request) -> None:
+    """What a transaction tells of an action before it looks at any value in it: a nameless attribute, and the form of
+    its expressions.
+
+    Raises:
+        RequestFault, ExpressionFault: there is such a fault.
+    """
+    check_names(request.get("Item") or {})
+    for member, parse in (("UpdateExpression", parse_update), ("ConditionExpression", parse_condition)):
+        text = request.get(member)
+        if text is not None:
+            try:
+                parse(text)
+            except ExpressionFault as fault:
+                raise ExpressionFault(f"Invalid {member}: {fault.message}") from None
 
 
 def _condition(request: Request) -> BoundCondition | None:
@@ -37,10 +61,10 @@ def _tells(request: Request) -> bool:
 def put(database: Database, request: Request) -> Write:
     """The write of a Put or PutItem."""
     item = check_item(request["Item"])
+    check_names(item)
     wants_old = old_or_none(request)
     condition = _condition(request)
     table = database.table(request["TableName"])
-    check_names(item)
     key = key_of_item(table, item)
     made = prepare_put(table, item)
     return Write(table, key, condition, put=made, wants_old=wants_old, tells_item=_tells(request))
@@ -64,8 +88,11 @@ def condition_check(database: Database, request: Request) -> Write:
     return Write(table, key_of_request(table, request["Key"]), condition, tells_item=_tells(request))
 
 
-def update(database: Database, request: Request) -> tuple[Write, BoundUpdate | None]:
-    """The write of an Update or UpdateItem, and the bound update, which knows the attributes it touches."""
+def update(database: Database, request: Request, *, counts_statement: bool = False) -> tuple[Write, BoundUpdate | None]:
+    """The write of an Update or UpdateItem, and the bound update, which knows the attributes it touches.
+
+    ``counts_statement`` says that what the statement writes is limited by itself, as UpdateItem does alone.
+    """
     check_key_values(request["Key"])
     given = placeholders(request, UPDATE)
     bound: BoundUpdate | None = None
@@ -91,4 +118,10 @@ def update(database: Database, request: Request) -> tuple[Write, BoundUpdate | N
         base = old if old is not None else dict(key_item)
         return base if bound is None else bound.apply(base)
 
-    return Write(table, key, condition, change=Change(apply, touched), tells_item=_tells(request)), bound
+    change = Change(
+        apply,
+        touched,
+        only_removes=bound is not None and bound.only_removes,
+        cost_bytes=bound.cost_bytes if bound is not None and counts_statement else None,
+    )
+    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound

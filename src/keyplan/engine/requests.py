@@ -15,7 +15,7 @@ from keyplan.expressions import (
     bind_projection,
 )
 from keyplan.wire.capacity import Consumed
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import RequestFault
 
 _NAMES = "ExpressionAttributeNames"
 _VALUES = "ExpressionAttributeValues"
@@ -31,17 +31,16 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
     the member that may hold one with names only.
 
     Raises:
-        ValidationException: there are placeholders and no expression to use them.
+        RequestFault: there are placeholders and no expression to use them.
     """
     names, values = request.get(_NAMES), request.get(_VALUES)
     has_expression = any(request.get(member) is not None for member in expressions)
     if names is not None and not has_expression and (projection is None or request.get(projection) is None):
-        raise ValidationException(f"{_NAMES} can only be specified when using expressions")
+        raise RequestFault(f"{_NAMES} can only be specified when using expressions")
     if values is not None and not has_expression and expressions:
         verb = "is" if len(expressions) == 1 else "are"
-        raise ValidationException(
-            f"{_VALUES} can only be specified when using expressions: {' and '.join(expressions)} {verb} null"
-        )
+        fault = f"{_VALUES} can only be specified when using expressions"
+        raise RequestFault(fault, f"{fault}: {' and '.join(expressions)} {verb} null")
     if has_expression:
         return Placeholders(names, values)
     if projection is not None and request.get(projection) is not None:
@@ -86,11 +85,11 @@ def old_or_none(request: Request) -> bool:
     """Whether a put or delete is to return the old item.
 
     Raises:
-        ValidationException: it asks for something else than ALL_OLD or NONE.
+        RequestFault: it asks for something else than ALL_OLD or NONE.
     """
     wanted = request.get("ReturnValues")
     if wanted is None or wanted == "NONE":
         return False
     if wanted != "ALL_OLD":
-        raise ValidationException("ReturnValues can only be ALL_OLD or NONE")
+        raise RequestFault("ReturnValues can only be ALL_OLD or NONE")
     return True

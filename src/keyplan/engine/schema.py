@@ -28,6 +28,9 @@ _KEPT_SETTINGS = (
 )
 
 
+_INDEX_ACTIONS = ("Create", "Update", "Delete")
+
+
 def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     """The definition of the table a (shape-checked) CreateTable asks for.
 
@@ -36,6 +39,8 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     """
     defined = _defined_names(request["AttributeDefinitions"])
     _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
+    if len(defined) < len(request["KeySchema"]):
+        raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
     _check_keys(request["KeySchema"], defined)
     _check_local(request, defined)
     _check_global(request.get("GlobalSecondaryIndexes"), defined, request.get("BillingMode"))
@@ -110,12 +115,18 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     """
     name = create["IndexName"]
     if name in definition["IndexNumbers"]:
-        raise ValidationException(f"One or more parameter values were invalid: Duplicate index name: {name}")
+        raise ValidationException("Attempting to create an index which already exists")
     known = {each["AttributeName"]: dict(each) for each in definition["AttributeDefinitions"]}
     for each in attributes:
         before = known.setdefault(each["AttributeName"], dict(each))
         if before["AttributeType"] != each["AttributeType"]:
-            raise one_or_more(f"Attribute {each['AttributeName']} is defined as {before['AttributeType']} in the table")
+            types = {key: value["AttributeType"] for key, value in known.items()}
+            new = {**types, **{other["AttributeName"]: other["AttributeType"] for other in attributes}}
+            raise one_or_more(
+                "Attributes cannot be redefined. Please check that your attribute has the same type as previously "
+                f"defined. Existing schema: {_printed_schema(definition['KeySchema'], types)} "
+                f"New schema: {_printed_schema(create['KeySchema'], new)}"
+            )
     used = {key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]}
     used |= {key["AttributeName"] for key in [*definition["KeySchema"], *create["KeySchema"]]}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
@@ -130,6 +141,15 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
     }
     _check_all_indexes(changed)
     return changed
+
+
+def _printed_schema(schema: Schema, types: Mapping[str, str]) -> str:
+    """A key schema as the service prints it."""
+    elements = (
+        f"SchemaElement: key{{{key['AttributeName']}:{types.get(key['AttributeName'])}:{key['KeyType']}}}"
+        for key in schema
+    )
+    return f"Schema:[{', '.join(elements)}]"
 
 
 def without_index(definition: Definition, name: str) -> Definition:
@@ -158,12 +178,14 @@ def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] 
     changes: list[Mapping[str, Any]] = []
     names: set[str] = set()
     for update in updates:
-        actions = [action for action in update.values() if action]
+        actions = [update[kind] for kind in _INDEX_ACTIONS if update.get(kind)]
         if not actions:
             raise one_or_more(
                 "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, "
                 "GlobalSecondaryIndexUpdate.Delete must not be null"
             )
+        if len(actions) > 1:
+            raise one_or_more("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
         name = actions[0]["IndexName"]
         if name in names:
             raise one_or_more(
@@ -216,7 +238,7 @@ def _defined_names(attributes: Schema) -> list[str]:
     names = [each["AttributeName"] for each in attributes]
     for name in names:
         if names.count(name) > 1:
-            raise one_or_more(f"Duplicate AttributeName: {name}")
+            raise ValidationException(f"Attribute Name is duplicated: {name}")
     return names
 
 
@@ -307,18 +329,18 @@ def _check_index_schema(schema: Schema) -> None:
     names = [key["AttributeName"] for key in schema]
     kinds = [key["KeyType"] for key in schema]
     if len(set(names)) < len(names):
-        raise ValidationException("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+        if len(names) == 2:
+            raise ValidationException("Both the Hash Key and the Range Key element in the KeySchema have the same name")
+        raise ValidationException("The KeySchema contains multiple key attributes with the same name")
     if kinds[0] != "HASH":
         raise ValidationException("Invalid KeySchema: The first KeySchemaElement is not a HASH key type")
     partition_count = kinds.count("HASH")
     if kinds != ["HASH"] * partition_count + ["RANGE"] * (len(kinds) - partition_count):
-        raise ValidationException(
-            "Invalid key order. Hash Key must be specified first in key schema, Range Key must be specifed second"
-        )
+        raise one_or_more("All HASH key attributes must precede RANGE key attributes in the KeySchema")
     if partition_count > INDEX_PARTITION_ATTRIBUTES_MAX:
-        raise ValidationException("Too many partition keys. GSI can have at most 4 partition keys")
+        raise one_or_more("The KeySchema exceeds the maximum allowed number of HASH key attributes")
     if len(kinds) - partition_count > INDEX_SORT_ATTRIBUTES_MAX:
-        raise ValidationException("Too many sort keys. GSI can have at most 4 sort keys")
+        raise one_or_more("The KeySchema exceeds the maximum allowed number of RANGE key attributes")
 
 
 def _check_projection(projection: Mapping[str, Any]) -> None:
@@ -328,6 +350,9 @@ def _check_projection(projection: Mapping[str, Any]) -> None:
         raise one_or_more("Unknown ProjectionType: null")
     if names is not None and kind != "INCLUDE":
         raise one_or_more(f"ProjectionType is {kind}, but NonKeyAttributes is specified")
+    for number, name in enumerate(names or ()):
+        if name in (names or ())[:number]:
+            raise one_or_more(f"Duplicate element in NonKeyAttributes: {name}")
     if kind == "INCLUDE" and not names:
         raise one_or_more("ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
 

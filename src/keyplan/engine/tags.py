@@ -28,6 +28,8 @@ def tagged_table(arn: str) -> str:
     Raises:
         ValidationException: it isn't the ARN of a table.
     """
+    if not arn.startswith("arn:"):
+        raise one_or_more(f"ARNs must start with 'arn:': {arn}")
     found = _ARN.fullmatch(arn)
     if found is None:
         raise ValidationException(f"Invalid TableArn: Invalid ResourceArn provided as input {arn}")

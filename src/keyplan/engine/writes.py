@@ -27,6 +27,7 @@ from keyplan.expressions import BoundCondition
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
 from keyplan.wire.errors import ConditionalCheckFailedException
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 Item = dict[str, Any]
 
@@ -46,6 +47,10 @@ class Change:
 
     apply: Callable[[Item | None], Item]
     touched: frozenset[str]
+    only_removes: bool = False
+    """Whether it leaves a missing item missing."""
+    cost_bytes: int | None = None
+    """What its actions count beside what they write; None where only the item's size does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
             charge(table, write.key, Outcome(old, old, found[1], found[1]))
         raise ConditionalCheckFailedException(old if write.tells_item else None)
     put = write.put
-    if write.change is not None:
+    if write.change is not None and not (old is None and write.change.only_removes):
         put = _changed(table, write.change, old)
     old_size = found[1] if found is not None else 0
     if put is not None:
@@ -156,6 +161,10 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
     item = change.apply(old)
     size = item_size(item)
     check_size(size, updating=True)
+    if change.cost_bytes is not None and size + change.cost_bytes > ITEM_BYTES_MAX:
+        # What the statement writes is judged by itself, too.
+        written = item_size({name: item[name] for name in change.touched if name in item})
+        check_size(written + change.cost_bytes, updating=True)
     if table.indexes:
         check_updated_index_keys(table, item, change.touched)
     return Put(item, size, encode(item))

@@ -10,10 +10,13 @@ __all__ = ["ExpressionFault", "UpdateFault"]
 
 
 class ExpressionFault(ValueError):
-    """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service."""
+    """An expression or a placeholder that DynamoDB refuses. ``message`` is the whole text of the service, ``older``
+    that of the operations which still have its earlier words (decision 0029).
+    """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, older: str | None = None) -> None:
         self.message = message
+        self.older = message if older is None else older
         super().__init__(message)
 
 

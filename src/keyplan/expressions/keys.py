@@ -65,9 +65,15 @@ def narrow(
     terms: dict[str, KeyTerm] = {}
     for term in (_term(part, given) for part in _flat(condition)):
         if term.name in terms:
-            raise ExpressionFault("KeyConditionExpressions must only contain one condition per key")
+            raise _unfit("must only contain one condition per key")
         terms[term.name] = term
-    if len(partition) + len(sort) > 2:
+    attributes = len(partition) + len(sort)
+    if len(terms) > attributes:
+        raise ExpressionFault(
+            f"The number of query conditions ({len(terms)}) exceeds the number of key attributes defined in the schema "
+            f"({attributes})"
+        )
+    if len(partition) > 1 or len(sort) > 1:
         _check_many(terms, partition, sort)
     else:
         _check_pair(terms, partition[0], sort[0] if sort else None)
@@ -80,12 +86,8 @@ def narrow(
 
 def _check_pair(terms: Mapping[str, KeyTerm], partition: str, sort: str | None) -> None:
     """Judge the conditions on a key of one partition attribute and at most one sort attribute."""
-    if len(terms) > 2:
-        raise ExpressionFault("Conditions can be of length 1 or 2 only")
     if partition not in terms:
         raise _missed(partition)
-    if len(terms) == 2 and sort is None:
-        raise ExpressionFault(_NOT_SUPPORTED)
     if len(terms) == 2 and sort not in terms:
         raise _missed(str(sort))
     if terms[partition].operator != "=":
@@ -109,6 +111,10 @@ def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Se
                 f"RANGE key attributes {earlier} must have equality conditions specified in the query "
                 f"because a condition is present on key attribute {name}"
             )
+
+
+def _unfit(rule: str) -> ExpressionFault:
+    return ExpressionFault(f"Invalid KeyConditionExpression: KeyConditionExpressions {rule}")
 
 
 def _missed(name: str) -> ExpressionFault:
@@ -139,7 +145,7 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
         case _:
             raise ExpressionFault(f"Invalid operator used in KeyConditionExpression: {_operator(condition)}")
     if any(isinstance(operand, tree.Call) for operand in operands):
-        raise ExpressionFault("KeyConditionExpressions cannot contain nested operations")
+        raise _unfit("cannot contain nested operations")
     name = _key_name(operands, given)
     if isinstance(operands[0], tree.Path):
         values = operands[1:]
@@ -153,12 +159,8 @@ def _term(condition: tree.Condition, given: Placeholders) -> KeyTerm:
 def _key_name(operands: Sequence[tree.Operand], given: Placeholders) -> str:
     """The one key attribute among the operands of a condition."""
     paths = [resolve(operand, given) for operand in operands if isinstance(operand, tree.Path)]
-    for steps in paths:
-        if len(steps) > 1:
-            raise ExpressionFault(
-                "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: "
-                f"Key: {steps[0]}"
-            )
+    if any(len(steps) > 1 for steps in paths):
+        raise _unfit("cannot have conditions on nested attributes")
     if not paths:
         raise ExpressionFault(f"{_CONDITION}No key attribute specified")
     if len(paths) > 1:

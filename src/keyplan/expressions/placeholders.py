@@ -94,10 +94,10 @@ def _checked_values(values: Mapping[str, AttributeValue]) -> dict[str, Attribute
     for key, value in values.items():
         _check_key(kind, _VALUE_KEY, key)
         try:
-            # A value of an expression stands on no level of an item yet.
-            checked[key] = check_value(value, depth=0)
+            checked[key] = check_value(value)
         except ValueFault as fault:
-            raise ExpressionFault(f"{kind} contains invalid value: {fault.message} for key {key}") from None
+            older = f"{kind} contains invalid value: {fault.older} for key {key}"
+            raise ExpressionFault(fault.message, older) from None
     return checked
 
 

@@ -55,13 +55,14 @@ FUNCTIONS = {
 _WHOLE_VALUES = frozenset({"list_append"})
 
 
-def check_size(text: str) -> None:
-    """Refuse an empty text and one of more than 4 KB."""
+def check_size(text: str, *, tells_size: bool = True) -> None:
+    """Refuse an empty text and one of more than 4 KB, whose size the service tells but of an update."""
     if not text:
         raise ExpressionFault("The expression can not be empty;")
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     if size > EXPRESSION_BYTES_MAX:
-        raise ExpressionFault(f"Expression size has exceeded the maximum allowed size; expression size: {size}")
+        told = f" expression size: {size}" if tells_size else ""
+        raise ExpressionFault(f"Expression size has exceeded the maximum allowed size;{told}")
 
 
 def check_condition(condition: tree.Condition) -> None:

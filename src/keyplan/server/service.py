@@ -25,6 +25,10 @@ from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
+_PATHS = frozenset((b"/", b""))
+"""The protocol has one path. An absolute address without one is that too."""
+_WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
+"""Operations whose answers have no body at all."""
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
 
@@ -75,6 +79,9 @@ class Service:
         if origin is not None and not cors:
             reply(answers.error_answer(_foreign_origin(), headers))
             return
+        if request.url.partition(b"?")[0] not in _PATHS:
+            reply(answers.plain_answer(404, answers.UNKNOWN, cors))
+            return
         if request.method != b"POST":
             reply(self._without_body(request, cors))
             return
@@ -91,13 +98,13 @@ class Service:
             reply(answers.error_answer(error, headers, cors))
             return
         if is_read:
-            reply(_answer(outcome_of(self._call, name, params), headers, cors))
+            reply(_answer(name, outcome_of(self._call, name, params), headers, cors))
             return
         self._pending_bytes += size_bytes
 
         def done(outcome: Outcome) -> None:
             self._pending_bytes -= size_bytes
-            reply(_answer(outcome, headers, cors))
+            reply(_answer(name, outcome, headers, cors))
 
         self._writing.submit(name, params, done)
 
@@ -171,9 +178,10 @@ def outcome_of(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str,
         return error
 
 
-def _answer(outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
+def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
     if isinstance(outcome, dict):
-        return answers.json_answer(200, orjson.dumps(outcome), headers, cors)
+        body = b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
+        return answers.json_answer(200, body, headers, cors)
     return answers.error_answer(_told(outcome), headers, cors)
 
 

@@ -75,9 +75,9 @@ class Verifier:
 
     def _check_date(self, headers: Headers) -> str:
         """The request's time as a stamp, which must be close to now."""
-        stamp = headers.get("x-amz-date")
+        stamp = headers.get("x-amz-date", "")
         try:
-            if stamp is None:
+            if not stamp:
                 sent = parsedate_to_datetime(headers["date"]).astimezone(UTC)
                 stamp = sent.strftime(_STAMP)
             else:
@@ -113,7 +113,7 @@ def _parse(authorization: str, headers: Headers) -> tuple[str, dict[str, str]]:
             )
         parameters[name] = value
     faults = [f"Authorization header requires '{name}' parameter. " for name in _PARAMETERS if not parameters.get(name)]
-    if "x-amz-date" not in headers and "date" not in headers:
+    if not headers.get("x-amz-date") and not headers.get("date"):
         faults.append("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ")
     if faults:
         raise _incomplete(f"{''.join(faults)}Authorization={authorization}")

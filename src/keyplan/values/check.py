@@ -30,10 +30,13 @@ TOO_DEEP = (
 
 
 class ValueFault(ValueError):
-    """A value that DynamoDB refuses. The message is the service's text."""
+    """A value that DynamoDB refuses. The message is the service's text; ``older`` is that of the operations which still
+    have its earlier words (decision 0029).
+    """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, older: str | None = None) -> None:
         self.message = message
+        self.older = message if older is None else older
         super().__init__(message)
 
 
@@ -94,7 +97,7 @@ def _number(content: Any, _depth: int) -> Any:
     try:
         normal = canonical(content)
     except NumberError as fault:
-        raise ValueFault(str(fault)) from None
+        raise ValueFault(str(fault), fault.older) from None
     return content if normal == content else normal
 
 
@@ -147,6 +150,8 @@ def _map(content: Any, depth: int) -> Any:
             if changed is None:
                 changed = dict(content)
             changed[name] = normal
+    if "" in content:
+        raise ValueFault("Empty attribute name")
     return content if changed is None else changed
 
 
@@ -163,14 +168,37 @@ def _set(element: Callable[[Any, int], Any], kind: str, tag: str) -> Callable[[A
         normal = [element(member, depth) for member in content]
         if len(normal) > 1:
             if len(set(normal)) != len(normal):
-                raise ValueFault(f"{INVALID}Input collection [{', '.join(content)}] contains duplicates.")
+                raise _duplicates(tag, content, normal)
             normal = sort_members(tag, normal)
         return content if normal == content else normal
 
     return check
 
 
+def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
+    """The fault of a set with a member twice: the members in order up to the first that repeats, that one again, and
+    the rest as it came. Members of a number set aren't named.
+    """
+    if tag == "NS":
+        return ValueFault(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
+    seen: set[str] = set()
+    first = 0
+    while normal[first] not in seen:
+        seen.add(normal[first])
+        first += 1
+    quoted = [f'"{member}"' for member in [*sort_members(tag, normal[:first]), *normal[first:]]]
+    shown, older = ", ".join(quoted), ", ".join(content)
+    if tag == "SS":
+        return ValueFault(*(f"{INVALID}Input collection [{each}] contains duplicates." for each in (shown, older)))
+    shown = ",".join(quoted)
+    return ValueFault(
+        *(f"{INVALID}Input collection [{each}]of type BS contains duplicates." for each in (shown, older))
+    )
+
+
 def _type_fault(content: Any, tag: str) -> str:
+    if content is None:
+        return EMPTY
     return f"Unexpected value type in payload: {type(content).__name__} for {tag}"
 
 

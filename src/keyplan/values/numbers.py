@@ -23,13 +23,20 @@ TOO_LARGE = "Number overflow. Attempting to store a number with magnitude larger
 TOO_SMALL = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 
 _NUMBER = re.compile(r"([+-]?)([0-9]+)?(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+))?")
-_EXPONENT_TEXT_MAX = 20
+_EXPONENT_DIGITS_MAX = 19
+"""A longer exponent can't be a 64-bit integer."""
 # Wide enough that a sum of two numbers in range is exact; `_printed` judges its digits and range.
 _EXACT = Context(prec=300, Emin=-400, Emax=400)
 
 
 class NumberError(ValueError):
-    """A text that isn't a number DynamoDB can store. The message is the service's."""
+    """A text that isn't a number DynamoDB can store. The message is the service's; ``older`` is what those operations
+    say that read numbers as Java's BigDecimal does (decision 0029).
+    """
+
+    def __init__(self, message: str, older: str | None = None) -> None:
+        self.older = message if older is None else older
+        super().__init__(message)
 
 
 def canonical(text: str) -> str:
@@ -45,29 +52,55 @@ def canonical(text: str) -> str:
 
 def _canonical(text: str) -> str:
     match = _NUMBER.fullmatch(text)
-    if match is None:
-        raise NumberError(f"{NOT_A_NUMBER}: {text}" if text else NOT_A_NUMBER)
+    if match is None or not (match[2] or match[3]):
+        raise NumberError(f"{NOT_A_NUMBER}: {text}", None if text else NOT_A_NUMBER)
     sign, whole, fraction, exponent = match.groups()
-    if not whole and not fraction:
-        raise NumberError(f"{NOT_A_NUMBER}: {text}" if text else NOT_A_NUMBER)
     whole, fraction = whole or "", fraction or ""
-    if exponent and len(exponent) > _EXPONENT_TEXT_MAX:
-        exponent = "-999999" if exponent[0] == "-" else "999999"
-    return _printed(sign == "-", whole + fraction, int(exponent or 0) - len(fraction))
+    power = _exponent(exponent or "0")
+    if power is None or not -(2**63) <= power < 2**63:
+        raise NumberError(f"{NOT_A_NUMBER}: {text}")
+    try:
+        return _printed(sign == "-", whole + fraction, power - len(fraction))
+    except NumberError as error:
+        raise NumberError(str(error), _older_fault(text, whole + fraction, power, len(fraction))) from None
+
+
+def _exponent(text: str) -> int | None:
+    """The value of an exponent; None for one that is beyond any limit, whose digits aren't worth reading."""
+    digits = text.lstrip("+-").lstrip("0")
+    if len(digits) > _EXPONENT_DIGITS_MAX:
+        return None
+    value = int(digits or "0")
+    return -value if text[0] == "-" else value
+
+
+def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> str:
+    """What is wrong with a refused number where it is read as Java's BigDecimal does: its exponent and its scale must
+    be 32-bit integers, and the magnitude is reckoned in 32 bits, in which it may wrap.
+    """
+    scale = fraction_length - power
+    if not (-(2**31) <= power < 2**31 and -(2**31) <= scale < 2**31):
+        return f"{NOT_A_NUMBER}: {text}"
+    significant = digits.lstrip("0")
+    magnitude = ((max(len(significant), 1) - scale + 2**31) % 2**32) - 2**31 - 1
+    if magnitude > EXPONENT_MAX:
+        return TOO_LARGE
+    return TOO_SMALL if magnitude < EXPONENT_MIN else TOO_PRECISE
 
 
 def _printed(negative: bool, digits: str, exponent: int) -> str:
     """Print ``digits × 10^exponent`` after checking its precision and its range."""
     digits = digits.lstrip("0")
-    if not digits:
-        return "0"
     trimmed = digits.rstrip("0")
     exponent += len(digits) - len(trimmed)
-    magnitude = exponent + len(trimmed) - 1
+    # A zero is judged by the exponent it is written with.
+    magnitude = exponent + max(len(trimmed), 1) - 1
     if magnitude > EXPONENT_MAX:
         raise NumberError(TOO_LARGE)
     if magnitude < EXPONENT_MIN:
         raise NumberError(TOO_SMALL)
+    if not trimmed:
+        return "0"
     if len(trimmed) > DIGITS_MAX:
         raise NumberError(TOO_PRECISE)
     if exponent >= 0:
@@ -102,5 +135,11 @@ def subtract(left: str, right: str) -> str:
 
 
 def _result(number: Decimal) -> str:
+    """The text of a computed number. One that would need more than 38 digits is an overflow, says the service."""
     sign, digits, exponent = number.as_tuple()
-    return _printed(bool(sign), "".join(map(str, digits)), int(exponent))
+    if not number:
+        return "0"
+    text = "".join(map(str, digits))
+    if len(text.strip("0")) > DIGITS_MAX:
+        raise NumberError(TOO_LARGE)
+    return _printed(bool(sign), text, int(exponent))

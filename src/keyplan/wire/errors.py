@@ -18,6 +18,16 @@ class ValidationException(DynamoDBError):
     type = "ValidationException"
 
 
+class RequestFault(ValidationException):
+    """What is wrong with a request by itself, whatever the tables hold. ``older`` has the words of the operations that
+    are of the older layer (decision 0029).
+    """
+
+    def __init__(self, message: str, older: str | None = None) -> None:
+        super().__init__(message)
+        self.older = message if older is None else older
+
+
 class SerializationException(DynamoDBError):
     """A member of the request has the wrong JSON type."""
 

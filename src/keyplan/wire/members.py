@@ -12,10 +12,11 @@ from keyplan.wire.shapes import (
     Text,
     Value,
     Whole,
+    named,
     structure,
 )
 
-TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True)
+TABLE_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, arn=True, never_empty=True)
 INDEX_NAME = Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN)
 KEY_NAME = Text(1, limits.KEY_NAME_BYTES_MAX)
 TEXT = Text()
@@ -23,8 +24,13 @@ FLAG = Flag()
 ITEM = MapOf(Value())
 
 RETURN_CONSUMED = Text(enum=("INDEXES", "TOTAL", "NONE"))
-RETURN_METRICS = Text(enum=("SIZE", "NONE"))
-RETURN_VALUES = Text(enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"))
+RETURN_METRICS = Text(enum=("SIZE", "NONE"), told="ReturnItemCollectionMetrics can only be SIZE or NONE")
+# The words of the current layer, its own misspelling included.
+_ENUM = "Failed to satisfy constraint: Member must satisfy enum value set: "
+RETURN_VALUES = Text(
+    enum=("ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"),
+    told=f"{_ENUM}[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
+)
 RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
 SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
 BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
@@ -39,7 +45,9 @@ WARM = structure(ReadUnitsPerSecond=Whole(), WriteUnitsPerSecond=Whole())
 PROJECTION = structure(
     ProjectionType=Text(enum=("ALL", "INCLUDE", "KEYS_ONLY")), NonKeyAttributes=ListOf(KEY_NAME, 1, 20)
 )
-KEY_SCHEMA = ListOf(structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))}), 1)
+KEY_SCHEMA = ListOf(
+    named("KeySchemaElement", structure({"AttributeName": KEY_NAME, "KeyType": Text(enum=("HASH", "RANGE"))})), 1
+)
 ATTRIBUTES = ListOf(structure({"AttributeName": KEY_NAME, "AttributeType": Text(enum=("B", "N", "S"))}))
 LOCAL_INDEX = structure({"IndexName": INDEX_NAME, "KeySchema": KEY_SCHEMA, "Projection": PROJECTION})
 GLOBAL_INDEX = structure(

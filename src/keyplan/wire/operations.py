@@ -9,11 +9,12 @@ refused. So are the operations that aren't there (``NOT_THERE``).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan.wire import administration, limits, streams
 from keyplan.wire.errors import UnknownOperationException, ValidationException, one_or_more
+from keyplan.wire.explanation import Wording, check_types, explain
 from keyplan.wire.members import (
     ARN,
     ATTRIBUTES,
@@ -46,7 +47,8 @@ from keyplan.wire.shapes import (
     Value,
     Whole,
     compile_check,
-    explain,
+    in_order,
+    named,
     structure,
 )
 
@@ -68,6 +70,10 @@ class Operation:
     not_there: tuple[str, ...] = ()
     """Parameters of features that aren't there, which are refused."""
     api: Api = "DynamoDB"
+    wording: Wording = "older"
+    """How the service words what is wrong with a request of this operation by itself."""
+    table_first: bool = False
+    """Whether a missing table name is told in words of its own, before anything else."""
     check: Check = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -81,12 +87,23 @@ class Operation:
             ValidationException: a member breaks its constraints, or is a legacy parameter.
         """
         if not self.check(params):
-            explain(self.request, params)
+            if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
+                raise ValidationException("The parameter 'TableName' is required but was not present in the request")
+            explain(self.request, params, self.wording)
         if self.legacy and not params.keys().isdisjoint(self.legacy):
             self.refuse_legacy(params)
         for name in self.not_there:
             if params.get(name):
                 raise one_or_more(f"{name} is not supported here")
+
+    def check_types(self, params: Any) -> None:
+        """Refuse members of the wrong JSON type, down into attribute values, which ``validate`` leaves to those who
+        read them: before any other fault of theirs is told.
+
+        Raises:
+            SerializationException: there is one.
+        """
+        check_types(self.request, params)
 
     def refuse_legacy(self, params: Mapping[str, Any]) -> None:
         """Raise for a legacy parameter; together with an expression it is an error of AWS's as well."""
@@ -118,7 +135,7 @@ _SINGLE_WRITE: dict[str, Shape] = {
 _PAGE: dict[str, Shape] = {
     "IndexName": INDEX_NAME,
     "Select": SELECT,
-    "Limit": Whole(1),
+    "Limit": Whole(1, bits=32),
     "ConsistentRead": FLAG,
     "ExclusiveStartKey": MapOf(Value()),
     "ReturnConsumedCapacity": RETURN_CONSUMED,
@@ -127,6 +144,7 @@ _PAGE: dict[str, Shape] = {
     **PLACEHOLDERS,
 }
 _TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
+_WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues")
 
 _ALL = (
     Operation(
@@ -135,24 +153,25 @@ _ALL = (
         structure(
             {
                 "AttributeDefinitions": ATTRIBUTES,
-                "TableName": Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN),
+                "TableName": Text(limits.TABLE_NAME_MIN, limits.TABLE_NAME_MAX, limits.NAME_PATTERN, never_empty=True),
                 "KeySchema": ListOf(KEY_SCHEMA.of, 1, 2),
             },
-            LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
             GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
+            LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
             Tags=TAGS,
             ResourcePolicy=TEXT,
             **TABLE_SETTINGS,
         ),
         not_there=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+        table_first=True,
     ),
-    Operation("DescribeTable", "table", structure(_TABLE)),
+    Operation("DescribeTable", "table", structure(_TABLE), table_first=True),
     Operation(
         "ListTables",
         "table",
-        structure(ExclusiveStartTableName=INDEX_NAME, Limit=Whole(1, 100)),
+        structure(ExclusiveStartTableName=INDEX_NAME, Limit=Whole(1, 100, bits=32)),
     ),
-    Operation("DeleteTable", "table", structure(_TABLE)),
+    Operation("DeleteTable", "table", structure(_TABLE), table_first=True),
     Operation(
         "UpdateTable",
         "table",
@@ -170,6 +189,7 @@ _ALL = (
             "DisassociationProtectionEnabled",
             "VectorIndexUpdates",
         ),
+        table_first=True,
     ),
     Operation(
         "UpdateTimeToLive",
@@ -194,39 +214,63 @@ _ALL = (
         ),
         ("AttributesToGet",),
         ("ProjectionExpression",),
+        wording="current",
     ),
     Operation(
         "PutItem",
         "write",
-        structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE),
+        in_order(
+            structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE), "ReturnConsumedCapacity", "ReturnValues", "TableName"
+        ),
         ("Expected", "ConditionalOperator"),
         ("ConditionExpression",),
+        wording="enveloped",
     ),
     Operation(
         "UpdateItem",
         "write",
-        structure({**_TABLE, "Key": ITEM}, UpdateExpression=TEXT, **_SINGLE_WRITE),
+        in_order(
+            structure(
+                {**_TABLE, "Key": ITEM},
+                UpdateExpression=TEXT,
+                **{**_SINGLE_WRITE, "ReturnValues": replace(RETURN_VALUES, first=True)},
+            ),
+            *_WRITE_ORDER,
+        ),
         ("AttributeUpdates", "Expected", "ConditionalOperator"),
         ("UpdateExpression", "ConditionExpression"),
+        wording="enveloped",
     ),
     Operation(
         "DeleteItem",
         "write",
-        structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE),
+        in_order(structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE), *_WRITE_ORDER),
         ("Expected", "ConditionalOperator"),
         ("ConditionExpression",),
+        wording="enveloped",
     ),
     Operation(
         "Query",
         "read",
-        structure(_TABLE, KeyConditionExpression=TEXT, ScanIndexForward=FLAG, **_PAGE),
+        structure(
+            _TABLE,
+            KeyConditionExpression=TEXT,
+            ScanIndexForward=FLAG,
+            **{**_PAGE, "Limit": Whole(1, bits=32, named="both")},
+        ),
         ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
         ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
+        wording="current",
     ),
     Operation(
         "Scan",
         "read",
-        structure(_TABLE, TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX), Segment=Whole(0, 999_999), **_PAGE),
+        structure(
+            _TABLE,
+            TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32),
+            Segment=Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32),
+            **_PAGE,
+        ),
         ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
         ("ProjectionExpression", "FilterExpression"),
     ),
@@ -237,7 +281,7 @@ _ALL = (
             {
                 "RequestItems": MapOf(
                     structure(
-                        {"Keys": ListOf(ITEM, 1, limits.BATCH_GET_KEYS_MAX)},
+                        {"Keys": ListOf(ITEM, 1, limits.BATCH_GET_KEYS_MAX, named="both")},
                         ConsistentRead=FLAG,
                         ProjectionExpression=TEXT,
                         **NAMES,
@@ -245,10 +289,13 @@ _ALL = (
                     1,
                     limits.BATCH_GET_KEYS_MAX,
                     key=TABLE_NAME,
+                    named="both",
+                    echoed_as_json=True,
                 )
             },
             ReturnConsumedCapacity=RETURN_CONSUMED,
         ),
+        wording="current",
     ),
     Operation(
         "BatchWriteItem",
@@ -257,16 +304,22 @@ _ALL = (
             {
                 "RequestItems": MapOf(
                     ListOf(
-                        structure(
-                            PutRequest=structure({"Item": ITEM}),
-                            DeleteRequest=structure({"Key": ITEM}),
+                        named(
+                            "WriteRequest",
+                            structure(
+                                PutRequest=named("PutRequest", structure({"Item": ITEM})),
+                                DeleteRequest=named("DeleteRequest", structure({"Key": ITEM})),
+                            ),
                         ),
                         1,
                         limits.BATCH_WRITE_REQUESTS_MAX,
+                        named="max",
                     ),
                     1,
                     limits.BATCH_WRITE_REQUESTS_MAX,
                     key=TABLE_NAME,
+                    named="both",
+                    keys_last=True,
                 )
             },
             ReturnConsumedCapacity=RETURN_CONSUMED,
@@ -282,6 +335,7 @@ _ALL = (
                     structure({"Get": _action({"Key": ITEM}, ProjectionExpression=TEXT, **NAMES)}),
                     1,
                     limits.TRANSACT_ACTIONS_MAX,
+                    named="both",
                 )
             },
             ReturnConsumedCapacity=RETURN_CONSUMED,
@@ -301,11 +355,12 @@ _ALL = (
                     ),
                     1,
                     limits.TRANSACT_ACTIONS_MAX,
+                    named="both",
                 )
             },
             ReturnConsumedCapacity=RETURN_CONSUMED,
             ReturnItemCollectionMetrics=RETURN_METRICS,
-            ClientRequestToken=Text(1, 36),
+            ClientRequestToken=Text(1, 36, named="both"),
         ),
     ),
     *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),

@@ -1,7 +1,7 @@
-"""The shapes of requests, and their validation in AWS's words.
+"""The shapes of requests, and the predicate that is cheap enough for every request.
 
-A shape knows its constraints. ``compile_check`` turns a shape into a predicate that is cheap enough for
-every request; only when it says no, ``explain`` walks the request again and raises the error that AWS would.
+A shape knows its constraints. ``compile_check`` turns it into a predicate; only when that says no, ``explain``
+(``keyplan.wire.explanation``) walks the request again and raises the error that AWS would.
 
 Attribute values are checked by ``keyplan.values``: here an attribute value is any JSON structure.
 """
@@ -11,19 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from keyplan.wire.errors import SerializationException, ValidationException
+from typing import Any, Literal
 
 Check = Callable[[Any], bool]
-
-FAULTS_MAX = 10
-"""AWS stops listing validation errors here."""
+Named = Literal["none", "max", "both"]
+"""Which limits of a length are told by the member's name alone, without what was given, and before anything else. AWS
+does so in the operations that have its current words (decision 0029).
+"""
 
 _MEMO_MAX = 4096
-_PRINTED_MAX = 1000
-"""Characters of a refused value that the message repeats."""
-_INT64_END = 2**63
+_ARN_MAX = 1024
 _NUMBERS = frozenset((int, float))
 
 
@@ -37,14 +34,29 @@ class Text:
     enum: tuple[str, ...] = ()
     arn: bool = False
     """Whether an ARN may stand where the name does."""
+    never_empty: bool = False
+    """Whether an empty text has this one fault only."""
+    named: Named = "none"
+    told: str | None = None
+    """The service's current words for what isn't in ``enum``, where they differ from the usual ones."""
+    first: bool = False
+    """Whether ``told`` is said before anything else is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An integer."""
+    """An integer of 64 bits, or of 32."""
 
     min: int | None = None
     max: int | None = None
+    bits: Literal[32, 64] = 64
+    named: Named = "none"
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The least and the greatest integer that is within the constraints."""
+        end = 2 ** (self.bits - 1)
+        return (-end if self.min is None else self.min), (end - 1 if self.max is None else self.max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +81,12 @@ class ListOf:
     of: Shape
     min: int | None = None
     max: int | None = None
+    named: Named = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A map from strings; ``min`` and ``max`` count its members. ``named`` says that its keys are table
+    """A map from strings; ``min`` and ``max`` count its members. ``key`` is the shape of its keys, where they are table
     names.
     """
 
@@ -81,6 +94,11 @@ class MapOf:
     min: int | None = None
     max: int | None = None
     key: Text | None = None
+    named: Named = "none"
+    keys_last: bool = False
+    """Whether its keys are looked at when everything else is right."""
+    echoed_as_json: bool = False
+    """Whether AWS repeats a refused map as JSON, and not as its Java prints it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +107,8 @@ class Structure:
 
     members: Mapping[str, Shape]
     required: frozenset[str] = field(default_factory=frozenset[str])
+    name: str = ""
+    """The service's name of it, by which its Java prints it."""
 
 
 Shape = Text | Whole | Real | Flag | Value | ListOf | MapOf | Structure
@@ -99,7 +119,15 @@ def structure(required: Mapping[str, Shape] | None = None, **optional: Shape) ->
     return Structure({**(required or {}), **optional}, frozenset(required or ()))
 
 
-# --- the cheap predicate ----------------------------------------------------------------------------------
+def in_order(shape: Structure, *names: str) -> Structure:
+    """The structure with these members before the others: faults are listed in the order of the members."""
+    first = {name: shape.members[name] for name in names}
+    return Structure({**first, **shape.members}, shape.required, shape.name)
+
+
+def named(name: str, shape: Structure) -> Structure:
+    """The structure with the service's name of it."""
+    return Structure(shape.members, shape.required, name)
 
 
 def compile_check(shape: Shape) -> Check:
@@ -111,10 +139,8 @@ def compile_check(shape: Shape) -> Check:
         case Text():
             return _text_check(shape)
         case Whole():
-            low, high = shape.min, shape.max
-            return lambda value: (
-                type(value) is int and (low is None or value >= low) and (high is None or value <= high)
-            )
+            least, most = shape.limits
+            return lambda value: type(value) is int and least <= value <= most
         case Real():
             return lambda value: type(value) in _NUMBERS
         case Flag():
@@ -142,7 +168,7 @@ def _text_check(shape: Text) -> Check:
             return False
         if value in known:
             return True
-        if any(_text_faults(shape, value)):
+        if any(text_faults(shape, value)):
             return False
         if len(known) >= _MEMO_MAX:
             known.clear()
@@ -196,157 +222,16 @@ def _structure_check(shape: Structure) -> Check:
     return check
 
 
-# --- the explanation --------------------------------------------------------------------------------------
-
-
-def explain(shape: Structure, request: Any) -> None:
-    """Raise the error AWS would for a request of this shape; return when there is none.
-
-    Raises:
-        SerializationException: a member has the wrong JSON type.
-        ValidationException: members break their constraints; the message lists them (ten at most).
-    """
-    if request is None:
-        raise SerializationException("Unexpected value type in payload")
-    _check_types(shape, request)
-    faults: list[str] = []
-    for fault in _faults(shape, request, ""):
-        faults.append(fault)
-        if len(faults) == FAULTS_MAX:
-            break
-    if faults:
-        plural = "s" if len(faults) > 1 else ""
-        raise ValidationException(f"{len(faults)} validation error{plural} detected: {'; '.join(faults)}")
-
-
-def _check_types(shape: Shape, value: Any) -> None:
-    if value is None:
-        return
-    match shape:
-        case Text():
-            _expect_scalar(value, str, "String")
-        case Whole():
-            _expect_scalar(value, int, "Integer")
-        case Real():
-            if type(value) not in _NUMBERS:
-                _expect_scalar(value, float, "Double")
-        case Flag():
-            _expect_scalar(value, bool, "Boolean")
-        case Value():
-            _expect_container(value, dict)
-        case ListOf():
-            _expect_container(value, list)
-            for member in value:
-                _check_types(shape.of, member)
-        case MapOf():
-            _expect_container(value, dict)
-            for member in value.values():
-                _check_types(shape.of, member)
-        case Structure():
-            _expect_container(value, dict)
-            for name, member in shape.members.items():
-                _check_types(member, value.get(name))
-
-
-def _expect_scalar(value: Any, kind: type[object], name: str) -> None:
-    if isinstance(value, list):
-        raise SerializationException("Unrecognized collection type class java.lang." + name)
-    if isinstance(value, dict):
-        raise SerializationException("Start of structure or map found where not expected")
-    if isinstance(value, bool) and kind is not bool:
-        raise SerializationException(f"{'TRUE' if value else 'FALSE'}_VALUE cannot be converted to {name}")
-    if isinstance(value, str) and kind is not str:
-        raise SerializationException(f"STRING_VALUE cannot be converted to {name}")
-    if type(value) is not kind:
-        if isinstance(value, int):
-            raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
-        if isinstance(value, float):
-            raise SerializationException(f"DECIMAL_VALUE cannot be converted to {name}")
-        raise SerializationException(f"{type(value).__name__} cannot be converted to {name}")
-    if isinstance(value, int) and not -_INT64_END <= value < _INT64_END:
-        raise SerializationException(f"NUMBER_VALUE cannot be converted to {name}")
-
-
-def _expect_container(value: Any, kind: type[object]) -> None:
-    if type(value) is kind:
-        return
-    if isinstance(value, dict):
-        raise SerializationException("Start of structure or map found where not expected")
-    if isinstance(value, list):
-        raise SerializationException("Start of list found where not expected")
-    raise SerializationException("Unexpected value type in payload")
-
-
-def _faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    if value is None:
-        return
-    match shape:
-        case Text():
-            for rule in _text_faults(shape, value):
-                yield _fault(value, place, rule)
-        case Whole():
-            if shape.min is not None and value < shape.min:
-                yield _fault(value, place, f"Member must have value greater than or equal to {shape.min}")
-            if shape.max is not None and value > shape.max:
-                yield _fault(value, place, f"Member must have value less than or equal to {shape.max}")
-        case Real() | Flag() | Value():
-            return
-        case ListOf():
-            yield from _length_faults(shape, value, place)
-            for number, member in enumerate(value, 1):
-                yield from _member_faults(shape.of, member, f"{place}.{number}.member")
-        case MapOf():
-            yield from _map_faults(shape, value, place)
-        case Structure():
-            for name, member in shape.members.items():
-                inner = f"{place}.{_lower_first(name)}" if place else _lower_first(name)
-                if name in shape.required:
-                    yield from _member_faults(member, value.get(name), inner)
-                else:
-                    yield from _faults(member, value.get(name), inner)
-
-
-def _member_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The faults of a value that must be there."""
-    if value is None:
-        yield f"Value null at '{place}' failed to satisfy constraint: Member must not be null"
-    else:
-        yield from _faults(shape, value, place)
-
-
-def _map_faults(shape: MapOf, value: dict[str, Any], place: str) -> Iterator[str]:
-    yield from _length_faults(shape, value, place)
-    if shape.key is not None:
-        for name in value:
-            rules = list(_text_faults(shape.key, name))
-            if rules:
-                yield _fault(value, place, f"Map keys must satisfy constraint: [{', '.join(rules)}]")
-    if isinstance(shape.of, ListOf) and any(
-        each is not None and any(_length_faults(shape.of, each, "")) for each in value.values()
-    ):
-        rules = [
-            f"Member must have length less than or equal to {shape.of.max}",
-            f"Member must have length greater than or equal to {shape.of.min}",
-        ]
-        yield _fault(value, place, f"Map value must satisfy constraint: [{', '.join(rules)}]")
-        return
-    for name, member in value.items():
-        yield from _member_faults(shape.of, member, f"{place}.{name}.member")
-
-
-def _length_faults(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
-    if shape.min is not None and len(value) < shape.min:
-        yield _fault(value, place, f"Member must have length greater than or equal to {shape.min}")
-    if shape.max is not None and len(value) > shape.max:
-        yield _fault(value, place, f"Member must have length less than or equal to {shape.max}")
-
-
-def _text_faults(shape: Text, value: str) -> Iterator[str]:
+def text_faults(shape: Text, value: str) -> Iterator[str]:
+    """The rules that a text breaks, in AWS's words."""
     if shape.enum:
         if value not in shape.enum:
             yield f"Member must satisfy enum value set: [{', '.join(shape.enum)}]"
         return
-    if shape.arn and value.startswith("arn:") and len(value) <= 1024:
+    if shape.arn and value.startswith("arn:") and len(value) <= _ARN_MAX:
+        return
+    if shape.never_empty and not value:
+        yield "Member must have length greater than or equal to 1"
         return
     if shape.pattern is not None and re.fullmatch(shape.pattern, value) is None:
         yield f"Member must satisfy regular expression pattern: {shape.pattern}"
@@ -354,26 +239,3 @@ def _text_faults(shape: Text, value: str) -> Iterator[str]:
         yield f"Member must have length greater than or equal to {shape.min}"
     if shape.max is not None and len(value) > shape.max:
         yield f"Member must have length less than or equal to {shape.max}"
-
-
-def _fault(value: Any, place: str, rule: str) -> str:
-    text = _printed(value)
-    if len(text) > _PRINTED_MAX:
-        text = text[:_PRINTED_MAX] + "..."
-    return f"Value '{text}' at '{place}' failed to satisfy constraint: {rule}"
-
-
-def _printed(value: Any) -> str:
-    """A value as AWS's Java prints it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return f"[{', '.join(_printed(member) for member in value)}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}={_printed(member)}" for name, member in value.items()) + "}"
-    return str(value)
-
-
-def _lower_first(name: str) -> str:
-    # Java's bean convention: SSESpecification keeps its capitals.
-    return name if name[:2].isupper() else name[:1].lower() + name[1:]

@@ -73,9 +73,15 @@ def printed(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
+ENVELOPE = "1 validation error detected: "
+
+
 def plain(operation: str, answer: Answer) -> Answer:
     """An answer without what is each store's own."""
     made = cast("Answer", _numbers(answer))
+    if "message" in made and not made["message"].startswith((f"{ENVELOPE}Value ", f"{ENVELOPE}Failed ")):
+        # The service says so of what is wrong with a request by itself, and Local doesn't (decision 0029).
+        made["message"] = made["message"].removeprefix(ENVELOPE)
     if operation in {"Query", "Scan"} and "Items" in made:
         # Partitions have no order among each other, nor have equal keys of an index.
         made["Items"] = sorted(made["Items"], key=printed)
@@ -267,7 +273,19 @@ WORDS = (
     ("^1 validation error detected: Value null at ", "^Value null at |^Cannot have null key"),
     ("cannot be converted to a numeric value", "A value provided cannot be converted into a number"),
     ("Attempting to store more than 38 significant digits", "only supports precision up to 38 digits"),
-    ("Input collection .* contains duplicates", "Input collection .*contains duplicates"),
+    ("Input collection .*contains duplicates", "Input collection .*contains duplicates"),
+    ("^Number overflow", "only supports precision up to 38 digits|Attempting to store more than 38"),
+    ("^ExpressionAttribute.* only be specified when using expressions$", "only be specified when using expressions: "),
+    ("^The number of query conditions", "^Query key condition not supported$|^Conditions can be of length"),
+    ("^The query can return at most one row", "^The provided starting key"),
+    ("^Invalid KeyConditionExpression: KeyConditionExpressions ", "^KeyConditionExpressions |^Key attributes must be"),
+    ("^Invalid UpdateExpression: Expression size", "^Invalid UpdateExpression: Expression size"),
+    ("at 'Limit' failed", "at 'limit' failed|^Limit must be"),
+    ("at '(RequestItems|TransactItems)", "at '(requestItems|transactItems)|requests set$|^Too many items"),
+    (
+        "^(1 validation error detected: )?Failed to satisfy constraint: Member must satisfy enum",
+        "^Return values set to",
+    ),
     ("^Request parameters do not match the previous request", "^$"),
     # Here only the order of names differs.
     ("^Invalid ProjectionExpression: Two document paths overlap", "^Invalid ProjectionExpression: Two document paths"),
@@ -309,6 +327,8 @@ EARLIER = (
 
 ACCEPTED = (
     ("", "^SerializationException: (NUMBER|TRUE|FALSE|STRING|DECIMAL)_VALUE cannot be converted"),
+    ("^Query$", "^ValidationException: The query can return at most one row and cannot be restarted"),
+    ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
     ("^Transact", "multiple operations on one item"),  # of some numbers

@@ -7,6 +7,7 @@ from typing import Any
 from keyplan.engine import prepare
 from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
+from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.throttle import THROTTLED
@@ -76,7 +77,11 @@ def _one_action(action: dict[str, Any]) -> dict[str, Any]:
 def _prepare(database: Database, name: str, action: dict[str, Any]) -> Write:
     put: dict[str, Any] | None = action.get("PutRequest")
     if put is not None:
-        return prepare.put(database, {"TableName": name, "Item": put["Item"]})
+        try:
+            return prepare.put(database, {"TableName": name, "Item": put["Item"]})
+        except KeyFault:
+            # Here the service has one text for every key that isn't the table's.
+            raise SchemaFault(MISMATCH) from None
     return prepare.delete(database, {"TableName": name, "Key": action["DeleteRequest"]["Key"]})
 
 

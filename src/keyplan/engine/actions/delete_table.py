@@ -10,6 +10,9 @@ from keyplan.engine.storage.port import Writer
 from keyplan.engine.streams.lifecycle import disable
 from keyplan.wire.errors import ValidationException, table_not_found
 
+_NOT_TOLD = frozenset({"AttributeDefinitions", "KeySchema", "CreationDateTime"})
+"""What the description of a table that goes doesn't have any more."""
+
 
 def delete_table(database: Database, request: Request) -> Answer:
     """Remove a table with all that is in it."""
@@ -31,7 +34,8 @@ def delete_table(database: Database, request: Request) -> Answer:
         if table.stream is not None:
             disable(writer.changes, table.definition, database.clock())
         writer.drop_table(table.stored)
-        return {"TableDescription": describe(table, None, "DELETING")}
+        described = describe(table, None, "DELETING")
+        return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
     answer = database.write(work)
     database.refresh()

@@ -113,8 +113,10 @@ def _after_start(target: Target, request: Request, bounds: Bounds) -> Bounds:
         return bounds
     count = len(bounds.partition)
     has_sort = bool(bounds.equal) or bounds.low is not None or bounds.high is not None
-    if has_sort and (start[:count] != bounds.partition or not contains(bounds, start[count:])):
+    if has_sort and not contains(bounds, start[count:]):
         raise ValidationException("The provided starting key does not match the range key predicate")
-    if start[:count] != bounds.partition:
+    if start[:count] != bounds.partition and not has_sort:
         raise ValidationException("The provided starting key is outside query boundaries based on provided conditions")
+    if start[:count] != bounds.partition or (target.index is None and target.table.sort is None):
+        raise ValidationException("The query can return at most one row and cannot be restarted")
     return replace(bounds, after=start)

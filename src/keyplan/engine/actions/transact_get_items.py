@@ -75,5 +75,6 @@ def _keys(tables: list[Table], gets: list[dict[str, Any]]) -> list[Key]:
         except SchemaFault as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
     if len(keys) < len(gets):
-        raise TransactionCanceledException(reasons)
+        first = next(number for number, reason in enumerate(reasons) if reason["Code"] != "None")
+        raise TransactionCanceledException([*reasons[: first + 1], *[{"Code": "None"}] * (len(gets) - first - 1)])
     return keys

@@ -19,6 +19,7 @@ from keyplan.engine.storage.port import Writer
 from keyplan.engine.throttle import THROTTLED, cancellation_of
 from keyplan.engine.writes import Charge, Outcome, Write, add_units, perform
 from keyplan.expressions import ExpressionFault
+from keyplan.values import ValueFault
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import (
     ConditionalCheckFailedException,
@@ -49,8 +50,7 @@ class _Cancelled(Exception):
 def transact_write_items(database: Database, request: Request) -> Answer:
     """Do up to a hundred writes, all or none. With a ClientRequestToken a repetition writes nothing."""
     actions = [_one_action(action) for action in request["TransactItems"]]
-    steps = _steps(database, actions)
-    writes = [step for step in steps if isinstance(step, Write)]
+    writes = _steps(database, actions)
     _check_together(writes)
     token: str | None = request.get("ClientRequestToken")
     digest = _digest(request) if token is not None else b""
@@ -64,7 +64,7 @@ def transact_write_items(database: Database, request: Request) -> Answer:
             kept = writer.token(token, since_s)
             if kept is not None:
                 return _repeated(request, kept, digest)
-        outcomes = _perform_all(writer, steps, charge)
+        outcomes = _perform_all(writer, writes, charge)
         if token is not None:
             sizes = _sizes_by_table(writes, outcomes)
             writer.keep_token(token, digest, orjson.dumps(sizes), now_s, since_s)
@@ -76,8 +76,12 @@ def transact_write_items(database: Database, request: Request) -> Answer:
         raise TransactionCanceledException(cancelled.reasons) from None
 
 
-def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write | Reason]:
-    """The steps of all actions. What is wrong with any of them is told before that a table isn't there."""
+def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write]:
+    """The writes of all actions. What is wrong with any of them is told before that a table isn't there.
+
+    Raises:
+        TransactionCanceledException: one of them doesn't fit its table.
+    """
     steps: list[Write | Reason] = []
     missing: ResourceNotFoundException | None = None
     for kind, action in actions:
@@ -87,7 +91,14 @@ def _steps(database: Database, actions: list[tuple[str, Request]]) -> list[Write
             missing = missing or error
     if missing is not None:
         raise missing
-    return steps
+    writes: list[Write] = []
+    for number, step in enumerate(steps):
+        if not isinstance(step, Write):
+            # The service stops at the first, and does nothing of the others.
+            rest = len(steps) - number - 1
+            raise TransactionCanceledException([*[_NO_REASON] * number, step, *[_NO_REASON] * rest])
+        writes.append(step)
+    return writes
 
 
 def _step(database: Database, kind: str, action: Request) -> Write | Reason:
@@ -96,6 +107,9 @@ def _step(database: Database, kind: str, action: Request) -> Write | Reason:
         return _PREPARE[kind](database, action)
     except SchemaFault as fault:
         return {"Code": "ValidationError", "Message": fault.message}
+    except (ExpressionFault, ValueFault):
+        prepare.check_form(action)
+        raise
 
 
 def _check_together(writes: list[Write]) -> None:
@@ -117,16 +131,13 @@ def _one_action(action: dict[str, Any]) -> tuple[str, Request]:
     return given[0]
 
 
-def _perform_all(writer: Writer, steps: list[Write | Reason], charge: Charge | None) -> list[Outcome]:
+def _perform_all(writer: Writer, writes: list[Write], charge: Charge | None) -> list[Outcome]:
     """Perform the writes; when some can't be done, find the reason of each and undo all."""
     outcomes: list[Outcome] = []
     reasons: list[Reason] = []
-    for step in steps:
-        if not isinstance(step, Write):
-            reasons.append(step)
-            continue
+    for write in writes:
         try:
-            outcomes.append(perform(writer, step, charge))
+            outcomes.append(perform(writer, write, charge))
             reasons.append(_NO_REASON)
         except ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
@@ -134,7 +145,7 @@ def _perform_all(writer: Writer, steps: list[Write | Reason], charge: Charge | N
             reasons.append(cancellation_of(error))
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
-    if len(outcomes) < len(steps):
+    if len(outcomes) < len(writes):
         raise _Cancelled(reasons)
     return outcomes
 

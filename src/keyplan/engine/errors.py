@@ -1,0 +1,41 @@
+"""From a fault that was found to the error that DynamoDB gives: the one place that knows how the service words it.
+
+What is wrong with a request by itself (its values, its expressions, what goes with what) is worded by the layer that
+its operation is of: within ``1 validation error detected: `` by PutItem, UpdateItem and DeleteItem, in the same words
+by GetItem, BatchGetItem and Query, in older words by all others. What only the table or the item shows is worded the
+same everywhere, and never has that prefix. Decision 0029 has the sources.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keyplan.expressions import ExpressionFault, UpdateFault
+from keyplan.values import ValueFault
+from keyplan.wire.errors import RequestFault, SerializationException, ValidationException
+from keyplan.wire.operations import Operation
+
+ENVELOPE = "1 validation error detected: "
+
+
+def error_of(fault: Exception, operation: Operation, params: Any) -> Exception:
+    """The error of DynamoDB that a fault of a request becomes."""
+    if isinstance(fault, UnicodeEncodeError):
+        return SerializationException("A string of the request is not valid Unicode")
+    if isinstance(fault, UpdateFault):
+        return ValidationException(fault.message)
+    if not isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+        return fault
+    try:
+        # The service reads the whole request before it judges any of it.
+        operation.check_types(params)
+    except SerializationException as wrong_type:
+        return wrong_type
+    return ValidationException(worded(fault, operation))
+
+
+def worded(fault: ExpressionFault | ValueFault | RequestFault, operation: Operation) -> str:
+    """What is wrong with a request by itself, in the words that the operation has for it."""
+    if operation.wording == "older":
+        return fault.older
+    return f"{ENVELOPE}{fault.message}" if operation.wording == "enveloped" else fault.message

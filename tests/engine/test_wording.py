@@ -1,0 +1,503 @@
+"""What the service says, to the letter, where its own answers are recorded and DynamoDB Local's differ (decision 0029):
+which layer has which words, what is within the envelope, and what is told first.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: ISC004 - texts of the service, some of them long
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.values import item_size
+from tests.engine.support import answer, create, n, s
+
+ENVELOPE = "1 validation error detected: "
+INVALID = "One or more parameter values were invalid: "
+NOT_NUMERIC = "The parameter cannot be converted to a numeric value"
+OVERFLOW = "Number overflow. Attempting to store a number with magnitude larger than supported range"
+UNDERFLOW = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+NESTING = (
+    "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
+)
+EMPTY_KEY = (
+    "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string "
+    "value. Key: pk"
+)
+MISMATCH = "The provided key element does not match the schema"
+TABLE = {"TableName": "orders"}
+KEY = {"pk": s("a"), "sk": s("1")}
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        create(
+            engine,
+            "flat",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            GlobalSecondaryIndexes=None,
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        )
+        yield engine
+
+
+def message(engine: Engine, operation: str, params: dict[str, Any]) -> str:
+    found = answer(engine, operation, params)
+    assert found.get("error") == "ValidationException", found
+    return str(found["message"])
+
+
+def deep(levels: int) -> dict[str, Any]:
+    value: dict[str, Any] = s("leaf")
+    for _ in range(levels):
+        value = {"M": {"n": value}}
+    return value
+
+
+def requests(value: dict[str, Any]) -> dict[str, tuple[str, dict[str, Any]]]:
+    """A request for each place where a value can stand, by what is said of it: within the envelope, in the current
+    words, in the older ones, and in the older ones with the placeholder's name.
+    """
+    condition = {"ConditionExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}
+    update = {"UpdateExpression": "SET x = :v", "ExpressionAttributeValues": {":v": value}}
+    wrong_key = {"pk": value, "sk": s("1")}
+    scan = {"FilterExpression": "x = :v", "ExpressionAttributeValues": {":v": value}}
+    query = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a"), ":v": value}}
+    return {
+        "enveloped item": ("PutItem", {**TABLE, "Item": {**KEY, "x": value}}),
+        "enveloped nested": ("PutItem", {**TABLE, "Item": {**KEY, "x": {"M": {"a": {"L": [value]}}}}}),
+        "enveloped condition": ("PutItem", {**TABLE, "Item": KEY, **condition}),
+        "enveloped update": ("UpdateItem", {**TABLE, "Key": KEY, **update}),
+        "enveloped key": ("UpdateItem", {**TABLE, "Key": wrong_key}),
+        "enveloped deletion": ("DeleteItem", {**TABLE, "Key": KEY, **condition}),
+        "enveloped deleted": ("DeleteItem", {**TABLE, "Key": wrong_key}),
+        "current key": ("GetItem", {**TABLE, "Key": wrong_key}),
+        "current keys": ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [wrong_key]}}}),
+        "current query": ("Query", {**TABLE, **query, "FilterExpression": "x = :v"}),
+        "older item": ("BatchWriteItem", {"RequestItems": {"orders": [{"PutRequest": {"Item": {**KEY, "x": value}}}]}}),
+        "older deleted": ("BatchWriteItem", {"RequestItems": {"orders": [{"DeleteRequest": {"Key": wrong_key}}]}}),
+        "older put": ("TransactWriteItems", {"TransactItems": [{"Put": {**TABLE, "Item": {**KEY, "x": value}}}]}),
+        "older get": ("TransactGetItems", {"TransactItems": [{"Get": {**TABLE, "Key": wrong_key}}]}),
+        "named scan": ("Scan", {**TABLE, **scan}),
+        "named update": ("TransactWriteItems", {"TransactItems": [{"Update": {**TABLE, "Key": KEY, **update}}]}),
+        "named check": (
+            "TransactWriteItems",
+            {"TransactItems": [{"ConditionCheck": {**TABLE, "Key": KEY, **condition}}]},
+        ),
+    }
+
+
+VALUES = [
+    (n("abc"), f"{NOT_NUMERIC}: abc", f"{NOT_NUMERIC}: abc"),
+    (n(""), f"{NOT_NUMERIC}: ", NOT_NUMERIC),
+    (n("1e126"), OVERFLOW, OVERFLOW),
+    (n("1e2147483647"), OVERFLOW, UNDERFLOW),
+    (n("0e126"), OVERFLOW, OVERFLOW),
+    (n("0e-131"), UNDERFLOW, UNDERFLOW),
+    (n("1e9223372036854775808"), f"{NOT_NUMERIC}: 1e9223372036854775808", f"{NOT_NUMERIC}: 1e9223372036854775808"),
+    (
+        {"SS": ["b", "a", "b"]},
+        f'{INVALID}Input collection ["a", "b", "b"] contains duplicates.',
+        f"{INVALID}Input collection [b, a, b] contains duplicates.",
+    ),
+    (
+        {"NS": ["2", "1", "2"]},
+        f"{INVALID}Input collection contains duplicates.",
+        "Input collection contains duplicates",
+    ),
+    ({"SS": []}, f"{INVALID}An string set  may not be empty", f"{INVALID}An string set  may not be empty"),
+]
+
+
+@pytest.mark.parametrize("place", requests({}))
+@pytest.mark.parametrize(("value", "current", "older"), VALUES, ids=[str(each[0]) for each in VALUES])
+def test_each_layer_has_its_words_for_values(
+    engine: Engine, value: dict[str, Any], current: str, older: str, place: str
+) -> None:
+    wanted = {
+        "enveloped": f"{ENVELOPE}{current}",
+        "current": current,
+        "older": older,
+        "named": f"ExpressionAttributeValues contains invalid value: {older} for key :v",
+    }[place.split(maxsplit=1)[0]]
+    assert message(engine, *requests(value)[place]) == wanted
+
+
+PUT = {**TABLE, "Item": KEY}
+UPDATE = {**TABLE, "Key": KEY}
+V: dict[str, Any] = {"ExpressionAttributeValues": {":v": s("x")}}
+ONLY = "can only be specified when using expressions"
+
+
+@pytest.mark.parametrize(
+    ("operation", "params", "told"),
+    [
+        ("PutItem", {**PUT, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
+        ("UpdateItem", {**UPDATE, **V}, f"{ENVELOPE}ExpressionAttributeValues {ONLY}"),
+        (
+            "DeleteItem",
+            {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}},
+            f"{ENVELOPE}ExpressionAttributeNames {ONLY}",
+        ),
+        ("Scan", {**TABLE, **V}, f"ExpressionAttributeValues {ONLY}: FilterExpression is null"),
+        ("GetItem", {**UPDATE, "ExpressionAttributeNames": {"#a": "a"}}, f"ExpressionAttributeNames {ONLY}"),
+        (
+            "DeleteItem",
+            {**UPDATE, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {}},
+            f"{ENVELOPE}ExpressionAttributeValues must not be empty",
+        ),
+        (
+            "PutItem",
+            {**PUT, "ConditionExpression": ""},
+            f"{ENVELOPE}Invalid ConditionExpression: The expression can not be empty;",
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET a = :v SET b = :v", **V},
+            f'{ENVELOPE}Invalid UpdateExpression: The "SET" section can only be used once in an update expression;',
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET a = :v, a.b = :v", **V},
+            f"{ENVELOPE}Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite "
+            "one of these paths; path one: [a], path two: [a, b]",
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET b = :v", "ConditionExpression": "a = :w", **V},
+            f"{ENVELOPE}Invalid ConditionExpression: An expression attribute value used in expression is not defined; "
+            "attribute value: :w",
+        ),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "REMOVE b", "ExpressionAttributeNames": {"#a": "a"}},
+            f"{ENVELOPE}Value provided in ExpressionAttributeNames unused in expressions: keys: {{#a}}",
+        ),
+        ("DeleteItem", {**UPDATE, "ReturnValues": "ALL_NEW"}, f"{ENVELOPE}ReturnValues can only be ALL_OLD or NONE"),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET pk = :v", **V},
+            f"{INVALID}Cannot update attribute pk. This attribute is part of the key",
+        ),
+        ("PutItem", {**TABLE, "Item": {**KEY, "pk": s("")}}, EMPTY_KEY),
+        (
+            "UpdateItem",
+            {**UPDATE, "UpdateExpression": "SET a = b"},
+            "The provided expression refers to an attribute that does not exist in the item",
+        ),
+        (
+            "Query",
+            {**TABLE, "KeyConditionExpression": "pk = :v", **V, "Select": "SOME"},
+            f"{ENVELOPE}Value 'SOME' at 'select' failed to satisfy constraint: Member must satisfy enum value set: "
+            "[SPECIFIC_ATTRIBUTES, COUNT, ALL_ATTRIBUTES, ALL_PROJECTED_ATTRIBUTES]",
+        ),
+        (
+            "PutItem",
+            {**PUT, "ConditionExpression": "a = :v", "ExpressionAttributeValues": {":v": deep(32)}},
+            f"{ENVELOPE}{NESTING}",
+        ),
+        (
+            "UpdateItem",
+            {
+                **UPDATE,
+                "UpdateExpression": "SET a = :a",
+                "ConditionExpression": "d = :v",
+                "ExpressionAttributeValues": {":a": s("x"), ":v": deep(32)},
+            },
+            f"{ENVELOPE}{NESTING}",
+        ),
+        ("PutItem", {**TABLE, "Item": {**KEY, "": s("x")}}, f"{ENVELOPE}Empty attribute name"),
+        ("PutItem", {**TABLE, "Item": {**KEY, "m": {"M": {"": s("x")}}}}, f"{ENVELOPE}Empty attribute name"),
+        (
+            "PutItem",
+            {**TABLE, "Item": {**KEY, "x" * 65_536: s("x")}},
+            f"{ENVELOPE}Attribute name is too large, must be less than 65536 bytes",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_request_and_what_only_the_table_shows(
+    engine: Engine, operation: str, params: dict[str, Any], told: str
+) -> None:
+    assert message(engine, operation, params) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"N": 123}, "NUMBER_VALUE cannot be converted to String"),
+        ({"L": [{"M": {"a": {"S": True}}}]}, "TRUE_VALUE cannot be converted to String"),
+        ({"BOOL": "true"}, "STRING_VALUE cannot be converted to Boolean"),
+        ({"SS": "a"}, "Unexpected value type in payload"),
+        ({"B": "abc"}, "Base64 encoded length is expected a multiple of 4 bytes but found: 3"),
+        ({"B": "ab!="}, "Invalid Base64 character: '!'"),
+        ({"BS": ["AA==", "A==="]}, "Invalid last non-pad Base64 character dectected"),
+    ],
+)
+def test_wrong_json_types_within_values_are_told_first(engine: Engine, value: dict[str, Any], told: str) -> None:
+    fault = {"error": "SerializationException", "message": told}
+    for operation, params in requests(value).values():
+        assert answer(engine, operation, params) == fault
+    # Whatever else is wrong.
+    both = {**PUT, "ConditionExpression": "(", "ExpressionAttributeValues": {":v": value}}
+    assert answer(engine, "PutItem", both) == fault
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63 - 1, 2**63, 2**64, -(2**31) - 1])
+def test_integers_have_their_bits(engine: Engine, number: int) -> None:
+    for operation, member in (("Scan", "Limit"), ("Query", "Limit"), ("Scan", "Segment"), ("ListTables", "Limit")):
+        found = answer(engine, operation, {**TABLE, member: number})
+        assert found == {"error": "SerializationException", "message": "NUMBER_VALUE cannot be converted to Integer"}
+
+
+# --- transactions -------------------------------------------------------------------------------------------
+
+
+def transact(engine: Engine, *actions: dict[str, Any]) -> dict[str, Any]:
+    return answer(engine, "TransactWriteItems", {"TransactItems": list(actions)})
+
+
+def action(kind: str, key: dict[str, Any], table: str = "orders", **more: Any) -> dict[str, Any]:
+    needed = {"Update": {"UpdateExpression": "SET x = y"}, "ConditionCheck": {"ConditionExpression": "a = b"}}
+    member = "Item" if kind == "Put" else "Key"
+    return {kind: {"TableName": table, member: key, **needed.get(kind, {}), **more}}
+
+
+@pytest.mark.parametrize("kind", ["Put", "Update", "Delete", "ConditionCheck"])
+def test_an_empty_key_is_the_request_s_fault(engine: Engine, kind: str) -> None:
+    fault = {"error": "ValidationException", "message": EMPTY_KEY}
+    assert transact(engine, action("Put", KEY), action(kind, {"pk": s(""), "sk": s("1")})) == fault
+    get = {"Get": {**TABLE, "Key": {"pk": s(""), "sk": s("1")}}}
+    assert answer(engine, "TransactGetItems", {"TransactItems": [get]}) == fault
+
+
+def test_a_transaction_stops_at_the_first_action_that_does_not_fit(engine: Engine) -> None:
+    wrong = action("Delete", {"pk": n(5), "sk": s("1")})
+    failing = action("ConditionCheck", KEY, ConditionExpression="attribute_exists(pk)")
+    for actions, reasons in (
+        ((wrong, wrong, failing), ["ValidationError", "None", "None"]),
+        ((failing, wrong, wrong), ["None", "ValidationError", "None"]),
+    ):
+        found = transact(engine, *actions)
+        assert [reason["Code"] for reason in found["CancellationReasons"]] == reasons
+        assert found["message"].endswith(f"[{', '.join(reasons)}]")
+    gets = [{"Get": {**TABLE, "Key": {"pk": n(5), "sk": s("1")}}}] * 2
+    found = answer(engine, "TransactGetItems", {"TransactItems": gets})
+    assert [reason["Code"] for reason in found["CancellationReasons"]] == ["ValidationError", "None"]
+
+
+SYNTAX = 'Invalid ConditionExpression: Syntax error; token: "=", near: "= = b"'
+B = {"pk": s("b"), "sk": s("1")}
+
+
+@pytest.mark.parametrize(
+    ("actions", "told"),
+    [
+        ([action("Put", {**B, "d": deep(40)}), action("Put", {**KEY, "": s("x")})], NESTING),
+        ([action("Put", {**KEY, "": s("x")}), action("Put", {**B, "d": deep(100)})], "Empty attribute name"),
+        ([action("Put", {**KEY, "d": deep(100), "": s("x")})], "Empty attribute name"),
+        ([action("Put", {**KEY, "d": deep(40), "m": {"M": {"": s("x")}}})], NESTING),
+        ([action("Delete", {"pk": deep(40)}), action("Put", KEY, ConditionExpression="a = = b")], NESTING),
+        ([action("Put", KEY, ConditionExpression="a = = b"), action("Delete", {"pk": deep(100)})], SYNTAX),
+        ([action("Delete", {"pk": deep(100)}, ConditionExpression="a = = b")], SYNTAX),
+        (
+            [action("Delete", {"pk": deep(100)}, ConditionExpression="a = :v" + " AND a = :v" * 373, **V)],
+            "Invalid ConditionExpression: Expression size has exceeded the maximum allowed size; expression size: 4109",
+        ),
+        (
+            [
+                action("Update", KEY, UpdateExpression="SET " + ", ".join(f"a{i} = :v" for i in range(500)), **V),
+                action("ConditionCheck", {"pk": deep(100)}),
+            ],
+            "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;",
+        ),
+        (
+            [action("Put", KEY), action("ConditionCheck", B, **V)],
+            "Value provided in ExpressionAttributeValues unused in expressions: keys: {:v}",
+        ),
+    ],
+)
+def test_actions_are_checked_one_after_the_other_before_any_table(
+    engine: Engine, actions: list[dict[str, Any]], told: str
+) -> None:
+    absent = [{kind: {**each, "TableName": "absent"} for kind, each in one.items()} for one in actions]
+    assert transact(engine, *absent) == {"error": "ValidationException", "message": told}
+
+
+# --- deeds --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("expression", ["REMOVE x", "REMOVE x.y", "REMOVE x[0]", "DELETE x :v", "REMOVE a DELETE x :v"])
+def test_an_update_that_only_removes_makes_nothing(engine: Engine, expression: str) -> None:
+    values = {"ExpressionAttributeValues": {":v": {"SS": ["a"]}}} if ":v" in expression else {}
+    params = {**UPDATE, "UpdateExpression": expression, **values, "ReturnConsumedCapacity": "TOTAL"}
+    for returned in ("ALL_NEW", "UPDATED_NEW", "ALL_OLD", "NONE"):
+        found = engine.call("UpdateItem", {**params, "ReturnValues": returned})
+        assert found == {"ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
+    transact(engine, {"Update": {**UPDATE, "UpdateExpression": expression, **values}})
+    assert engine.call("Scan", {**TABLE})["Count"] == 0
+    # One that does nothing, or sets something, makes it.
+    engine.call("UpdateItem", UPDATE)
+    assert engine.call("Scan", {**TABLE})["Count"] == 1
+
+
+def test_a_query_of_an_index_with_two_partition_attributes_and_no_sort_attribute(engine: Engine) -> None:
+    index = {
+        "IndexName": "Two",
+        "KeySchema": [{"AttributeName": name, "KeyType": "HASH"} for name in ("g", "h")],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    create(engine, "two", GlobalSecondaryIndexes=[index])
+    engine.call("PutItem", {"TableName": "two", "Item": {**KEY, "g": s("g"), "h": s("h")}})
+    asked = {"TableName": "two", "IndexName": "Two"}
+    values = {"ExpressionAttributeValues": {":g": s("g"), ":h": s("h")}}
+    found = engine.call("Query", {**asked, "KeyConditionExpression": "g = :g AND h = :h", **values})
+    assert found["Count"] == 1
+    params = {**asked, "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
+    assert (
+        message(engine, "Query", params) == "HASH key attributes h must have equality conditions specified in the query"
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "told"),
+    [
+        (
+            "pk = :v AND sk > :v AND x = :v",
+            "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+        ),
+        (
+            "pk = :v AND sk > :v AND sk < :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
+        ),
+        (
+            "pk.a = :v",
+            "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes",
+        ),
+        ("x = :v", "Query condition missed key schema element: pk"),
+    ],
+)
+def test_key_conditions(engine: Engine, condition: str, told: str) -> None:
+    assert message(engine, "Query", {**TABLE, "KeyConditionExpression": condition, **V}) == told
+
+
+def test_a_query_of_one_item_can_not_be_restarted(engine: Engine) -> None:
+    told = "The query can return at most one row and cannot be restarted"
+    params = {"TableName": "flat", "KeyConditionExpression": "pk = :v", **V, "ExclusiveStartKey": {"pk": s("x")}}
+    assert message(engine, "Query", params) == told
+    params = {**TABLE, "KeyConditionExpression": "pk = :v AND sk > :v", **V}
+    other = {**params, "ExclusiveStartKey": {"pk": s("other"), "sk": s("z")}}
+    assert message(engine, "Query", other) == told
+    before = {**params, "ExclusiveStartKey": {"pk": s("x"), "sk": s("a")}}
+    assert message(engine, "Query", before) == "The provided starting key does not match the range key predicate"
+
+
+@pytest.mark.parametrize("key", [{"pk": n(5), "sk": s("1")}, {"pk": {"L": []}, "sk": s("1")}, {"pk": s("a")}])
+def test_a_batch_has_one_text_for_every_wrong_key(engine: Engine, key: dict[str, Any]) -> None:
+    for request in ({"PutRequest": {"Item": key}}, {"DeleteRequest": {"Key": key}}):
+        assert message(engine, "BatchWriteItem", {"RequestItems": {"orders": [request]}}) == MISMATCH
+
+
+LIMIT_BYTES = 409_600
+
+
+@pytest.mark.parametrize(
+    ("key", "expression", "cost"),
+    [
+        ("K", "SET b = :pad", 22),
+        ("k" * 100, "SET b = :pad", 22),
+        ("K", "SET b = :pad, c = :c", 41),
+        ("K", "SET b = :pad REMOVE r", 24),
+        ("K", "SET #b[0] = :pad", 23),
+    ],
+)
+def test_what_an_update_item_writes_is_limited_by_itself(engine: Engine, key: str, expression: str, cost: int) -> None:
+    """Recorded of the service: neither the key nor what the statement leaves alone counts, but each action does."""
+    name = "b"
+    in_list = "[0]" in expression
+    whole: dict[str, Any] = {"pk": s(key), name: {"L": [s("")]} if in_list else s("")}
+    if ":c" in expression:
+        whole["c"] = s("y")
+    key_bytes = len("pk") + len(key)
+    ceiling = min(LIMIT_BYTES, LIMIT_BYTES + key_bytes - cost)
+    padding = ceiling - item_size(whole)
+    params: dict[str, Any] = {"TableName": "flat", "Key": {"pk": s(key)}, "UpdateExpression": expression}
+    if in_list:
+        engine.call("PutItem", {"TableName": "flat", "Item": whole})
+        params["ExpressionAttributeNames"] = {"#b": name}
+    values = {":c": s("y")} if ":c" in expression else {}
+
+    def update(size: int) -> dict[str, Any]:
+        return {**params, "ExpressionAttributeValues": {":pad": s("x" * size), **values}}
+
+    assert engine.call("UpdateItem", update(padding)) == {}
+    told = "Item size to update has exceeded the maximum allowed size"
+    assert message(engine, "UpdateItem", update(padding + 1)) == told
+    # In a transaction the item alone counts.
+    if key_bytes < cost:
+        assert transact(engine, {"Update": update(padding + cost - key_bytes)}) == {}
+
+
+def test_a_new_index_leaves_out_what_does_not_fit_its_key(engine: Engine) -> None:
+    for number, (k, m) in enumerate([("x" * 2048, "y" * 1024), ("x" * 2049, "y"), ("x", "y" * 1025), ("x", "é" * 513)]):
+        engine.call("PutItem", {**TABLE, "Item": {"pk": s("a"), "sk": s(str(number)), "k": s(k), "m": s(m)}})
+    index = {
+        "IndexName": "ByK",
+        "KeySchema": [{"AttributeName": "k", "KeyType": "HASH"}, {"AttributeName": "m", "KeyType": "RANGE"}],
+        "Projection": {"ProjectionType": "ALL"},
+    }
+    attributes = [{"AttributeName": name, "AttributeType": "S"} for name in ("k", "m")]
+    engine.call(
+        "UpdateTable",
+        {**TABLE, "AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": index}]},
+    )
+    found = engine.call("Scan", {**TABLE, "IndexName": "ByK"})["Items"]
+    assert [item["sk"] for item in found] == [s("0")]
+    assert engine.check() == []
+    # They may be changed and removed.
+    for number in range(4):
+        key = {"pk": s("a"), "sk": s(str(number))}
+        engine.call("UpdateItem", {**TABLE, "Key": key, "UpdateExpression": "SET n = :v", **V})
+        engine.call("DeleteItem", {**TABLE, "Key": key})
+    assert engine.check() == []
+
+
+def test_a_projection_names_an_attribute_once(engine: Engine) -> None:
+    index = {
+        "IndexName": "ByG",
+        "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+        "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["a", "a"]},
+    }
+    params = {
+        "TableName": "other",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")],
+        "BillingMode": "PAY_PER_REQUEST",
+        "GlobalSecondaryIndexes": [index],
+    }
+    assert message(engine, "CreateTable", params) == f"{INVALID}Duplicate element in NonKeyAttributes: a"
+
+
+def test_what_is_told_of_a_table_that_goes(engine: Engine) -> None:
+    described = engine.call("DeleteTable", TABLE)["TableDescription"]
+    assert described["TableStatus"] == "DELETING"
+    assert not {"KeySchema", "AttributeDefinitions", "CreationDateTime"} & described.keys()
+
+
+def test_an_arn_that_is_none(engine: Engine) -> None:
+    for operation, more in (
+        ("TagResource", {"Tags": []}),
+        ("UntagResource", {"TagKeys": ["a"]}),
+        ("ListTagsOfResource", {}),
+    ):
+        told = message(engine, operation, {"ResourceArn": "orders", **more})
+        assert told == f"{INVALID}ARNs must start with 'arn:': orders" or operation == "TagResource"
+
+
+def test_a_sum_beyond_38_digits_is_an_overflow(engine: Engine) -> None:
+    engine.call("PutItem", {**TABLE, "Item": {**KEY, "x": n("1e50")}})
+    params = {**UPDATE, "UpdateExpression": "SET x = x - :v", "ExpressionAttributeValues": {":v": n(1)}}
+    assert message(engine, "UpdateItem", params) == OVERFLOW
