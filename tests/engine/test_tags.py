@@ -51,7 +51,7 @@ def test_any_region_and_account(engine: Engine) -> None:
     ("arn", "type_", "message"),
     [
         (None, "ValidationException", "Value null at 'resourceArn'"),
-        ("orders", "ValidationException", "Invalid TableArn: Invalid ResourceArn provided as input orders"),
+        ("orders", "ValidationException", "ARNs must start with 'arn:': orders"),
         ("arn:aws:dynamodb:local:000000000000:table/orders/index/ByG", "ValidationException", "Invalid TableArn"),
         ("arn:aws:s3:local:000000000000:table/orders", "ValidationException", "Invalid TableArn"),
         ("a" * 1284, "ValidationException", "Member must have length less than or equal to 1283"),
