@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from keyplan_systems.blog.entities import Post
 from keyplan_systems.blog.words import (
@@ -13,6 +14,7 @@ from keyplan_systems.blog.words import (
     TAG_MAX,
     excerpt_from,
     is_line,
+    is_slug,
     is_tag,
     slug_from,
     tag_from,
@@ -26,6 +28,12 @@ from keyplan_systems.blog.words import (
         ("Über uns & so", "uber-uns-so"),
         ("  C# — and .NET! ", "c-and-net"),
         ("日本語の 題", "日本語の-題"),
+        ("がぎ", "がぎ"),
+        ("हिन्दी में", "हिन्दी-में"),
+        ("שָׁלוֹם", "שלום"),
+        ("①②", "12"),
+        ("৴", "৴"),  # a numeral that Python calls a letter, and pydantic's regular expressions don't
+        ("İ", "i"),
         ("a/../b?c=d", "a-b-c-d"),
         ("snake_case", "snake-case"),
         ("!!!", "post"),
@@ -44,6 +52,21 @@ def test_every_title_has_a_slug_that_is_its_own_slug(title: str) -> None:
     assert 1 <= len(slug) <= SLUG_MAX
     assert not set(slug) & set("/?#%& <>\"'")
     assert Post(user_id="u", slug=slug, title="T").slug == slug.lower()
+
+
+@pytest.mark.parametrize("text", ["", "-", "a--b", "-a", "a-", "a b", "a_b", "a/b", "a\n", "‿", "\ud800"])
+def test_what_is_no_slug_is_refused(text: str) -> None:
+    assert not is_slug(text)
+    with pytest.raises(ValidationError):
+        Post(user_id="u", slug=text, title="T")
+
+
+@given(st.text(st.characters(categories=["Nd", "Nl", "No", "Lo", "Mn", "Mc"]), min_size=1))
+def test_letters_marks_and_numbers_of_every_script_are_a_slug(title: str) -> None:
+    slug = slug_from(title)
+    assert is_slug(slug)
+    assert slug_from(slug) == slug
+    assert Post(user_id="u", slug=slug, title="T").slug == slug
 
 
 @pytest.mark.parametrize(

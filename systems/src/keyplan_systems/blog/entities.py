@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, c
 
 from keyplan import Entity, Field, Index, Key, Number, Ttl, Unique, Version, now, ulid
 from keyplan_systems.blog.scoring import rating_key
+from keyplan_systems.blog.words import is_slug
 
 __all__ = [
     "COMBO_TAGS_MAX",
@@ -103,13 +104,24 @@ def _lower(text: str) -> str:
     return text.lower()
 
 
+def _slug(text: str) -> str:
+    lower = text.lower()
+    if not is_slug(lower):
+        raise ValueError("a slug is words of letters and numbers, with one hyphen between them")
+    return lower
+
+
 def _sorted(tags: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(set(tags)))
 
 
 Username = Annotated[str, Field(min_length=3, max_length=40), AfterValidator(_lower)]
 Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_lower)]
-Slug = Annotated[str, Field(max_length=200, pattern=r"^[^\W_]+(?:-[^\W_]+)*$"), AfterValidator(_lower)]
+Slug = Annotated[
+    str,
+    Field(max_length=200, json_schema_extra={"pattern": r"^[^\W_]+(?:-[^\W_]+)*$"}),
+    AfterValidator(_slug),
+]
 """The last part of an address: letters and numbers of any script, with hyphens between them."""
 Tag = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_lower)]
 Tags = Annotated[tuple[Tag, ...], AfterValidator(_sorted), Field(min_length=1, max_length=COMBO_TAGS_MAX)]

@@ -13,6 +13,7 @@ __all__ = [
     "TAG_MAX",
     "excerpt_from",
     "is_line",
+    "is_slug",
     "is_tag",
     "slug_from",
     "tag_from",
@@ -33,18 +34,37 @@ _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 def slug_from(title: str, otherwise: str = "post") -> str:
     """A title as the last part of an address: ``Über uns & so`` is ``uber-uns-so``.
 
-    Letters of every script stay; marks over them go, and all between words is one hyphen. ``otherwise`` is the slug of
-    a title without letters and numbers.
+    Letters of every script stay, with the signs that are part of a syllable; accents and points over them go, and all
+    between words is one hyphen. ``otherwise`` is the slug of a title without letters and numbers.
     """
-    plain = "".join(one for one in unicodedata.normalize("NFKD", title) if not unicodedata.combining(one))
-    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", plain).lower())
+    plain = "".join(one for one in unicodedata.normalize("NFKD", title) if not _is_accent(one))
+    text = "".join(one if _in_word(one) else " " for one in unicodedata.normalize("NFC", plain).lower())
     slug = ""
-    for word in words:
+    for word in text.split():
         longer = f"{slug}-{word}" if slug else word[:SLUG_MAX]
         if len(longer) > SLUG_MAX:
             break
         slug = longer
     return slug or otherwise
+
+
+def is_slug(text: str) -> bool:
+    """Whether it is words of letters and numbers of any script, with one hyphen between them.
+
+    Said by Unicode's categories and not by a regular expression: those of Python and of pydantic have different ideas
+    of a letter, of numerals for instance.
+    """
+    return all(word and all(map(_in_word, word)) for word in text.split("-"))
+
+
+def _in_word(one: str) -> bool:
+    return unicodedata.category(one)[0] in "LMN"  # letters, their marks, numbers
+
+
+def _is_accent(one: str) -> bool:
+    """Whether a mark can be left out: an accent or a point, and not a vowel sign, a virama or a voicing mark."""
+    kind = unicodedata.combining(one)  # Unicode's canonical combining class
+    return 10 <= kind <= 35 or kind >= 200
 
 
 def tag_from(text: str) -> str:
