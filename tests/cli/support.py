@@ -12,6 +12,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from keyplan.cli.group import cli
+from tests.processes import Process
 
 __all__ = ["json_of", "program", "run"]
 
@@ -33,15 +34,14 @@ def json_of(*arguments: str) -> Any:
     return json.loads(found.stdout)
 
 
-def program(*arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.Popen[str]:
+def program(*arguments: str, cwd: Path | None = None, **more: Any) -> Process:
     """Start ``keyplan`` as a program of its own."""
     top = Path(__file__).parents[2]
     path = os.pathsep.join(str(folder) for folder in (top / "src", top / "systems" / "src", top))
-    return subprocess.Popen(
+    return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
         cwd=cwd,
         env={
             **os.environ,

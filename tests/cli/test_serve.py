@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,24 +15,22 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.cli.support import program
+from tests.processes import Process
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
     """A server on a free port, and its address."""
     with program("serve", "cms", "--port", "0", *arguments, cwd=folder) as started:
         assert started.stdout is not None
-        try:
-            text = ""
-            while "Ctrl-C" not in text:
-                line = started.stdout.readline()
-                assert line, started.stderr.read() if started.stderr else ""
-                text += line
-            address = re.search(r"http://127\.0\.0\.1:\d+", text)
-            assert address is not None
-            yield started, address.group()
-        finally:
-            started.kill()
+        text = ""
+        while "Ctrl-C" not in text:
+            line = started.stdout.readline()
+            assert line, started.stderr.read() if started.stderr else ""
+            text += line
+        address = re.search(r"http://127\.0\.0\.1:\d+", text)
+        assert address is not None
+        yield started, address.group()
 
 
 def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
@@ -44,7 +41,7 @@ def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
         article = json.load(urlopen(f"{address}/api/article?article_id={found['article_id'][0]}"))
         assert article["article_id"] == found["article_id"][0]
         started.send_signal(signal.SIGINT)
-        _, told = started.communicate(timeout=20)
+        _, told = started.end()
         assert started.returncode == 0
         assert told.splitlines()[-1] == "Stopped."
         assert "Traceback" not in told
@@ -56,7 +53,7 @@ def test_a_sample_is_written_to_an_empty_table_only(folder: Path) -> None:
     for expected in ("", "no sample is written"):
         with serving(folder, "--sample", "3") as (started, _):
             started.send_signal(signal.SIGTERM)
-            _, told = started.communicate(timeout=20)
+            _, told = started.end()
             assert expected in told
 
 
@@ -74,7 +71,7 @@ def test_a_port_in_use_is_told(folder: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with program("serve", "cms", "--port", str(port), cwd=folder) as started:
-            _, told = started.communicate(timeout=20)
+            _, told = started.end()
     assert started.returncode == 1
     assert f"port {port} can't be used" in told
     assert "--port" in told
@@ -86,6 +83,6 @@ def test_stopping_a_command_is_quiet(folder: Path) -> None:
         while not (folder / "cms.db").exists():
             assert started.poll() is None
         started.send_signal(signal.SIGINT)
-        _, told = started.communicate(timeout=30)
+        _, told = started.end()
     assert started.returncode == 130
     assert told.strip() == "Stopped."

@@ -24,17 +24,14 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[str, str]]:
     """The blog on a free port: its address, and what the command said."""
     with program("serve", "blog", "--port", "0", *arguments, cwd=folder) as started:
         assert started.stdout is not None
-        try:
-            text = ""
-            while "Ctrl-C" not in text:
-                line = started.stdout.readline()
-                assert line, started.stderr.read() if started.stderr else ""
-                text += line
-            address = re.search(r"http://127\.0\.0\.1:\d+", text)
-            assert address is not None
-            yield address.group(), text
-        finally:
-            started.kill()
+        text = ""
+        while "Ctrl-C" not in text:
+            line = started.stdout.readline()
+            assert line, started.stderr.read() if started.stderr else ""
+            text += line
+        address = re.search(r"http://127\.0\.0\.1:\d+", text)
+        assert address is not None
+        yield address.group(), text
 
 
 def test_the_site_its_api_and_the_way_to_sign_in(folder: Path) -> None:
@@ -77,7 +74,7 @@ def test_without_the_sample_nobody_is_named_and_a_public_address_is_known(folder
 @pytest.mark.parametrize("origin", ["blog.example.com", "ftp://blog.example.com", "https://", "https://a.example/path"])
 def test_an_address_that_is_none_is_told(folder: Path, origin: str) -> None:
     with program("serve", "blog", "--origin", origin, cwd=folder) as started:
-        _, told = started.communicate(timeout=60)
+        _, told = started.end()
     assert started.returncode == 2
     assert "https://blog.example.com" in told
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract.design import Everything
+from tests.processes import PATIENCE_S, Process
 
 __all__ = ["dynamodb_local", "local_address", "new_table", "our_server", "server_address"]
 
@@ -32,17 +33,16 @@ def server_address() -> str:
     """Our server in a process of its own; gives its address."""
     if importlib.util.find_spec("keyplan.server") is None:
         pytest.skip("this Keyplan has no server")
-    process = subprocess.Popen([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE, text=True)
+    process = Process([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE)
     atexit.register(_stop, process)
     assert process.stdout is not None
     return f"127.0.0.1:{process.stdout.readline().strip()}"
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def _stop(process: Process) -> None:
     process.terminate()
-    process.wait(20)
-    if process.stdout is not None:
-        process.stdout.close()
+    with process:
+        process.wait(PATIENCE_S)
 
 
 def local_address() -> str:

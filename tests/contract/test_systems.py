@@ -20,6 +20,7 @@ from keyplan_systems.papers.design import Papers
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.social.design import Social
 from tests.contract.remote import local_address, new_table, server_address
+from tests.seeds import seed
 from tests.systems.blog.strategies import STRATEGIES
 
 STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-local": local_address}
@@ -32,7 +33,7 @@ def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -
     verify(
         design,
         stores=40,
-        seed=20261121,
+        seed=seed(20261121),
         open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
         strategies=STRATEGIES if design is Blog else None,
     )

@@ -38,6 +38,7 @@ from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.world import identity_of, scan
 from tests.contract.design import Everything
 from tests.cost.actual import Actual, metered, predicted
+from tests.seeds import seed
 
 STORES = 15
 LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
@@ -189,7 +190,7 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
     compared = Compared()
     steps = Steps(cls.compiled, large(cls.compiled))
 
-    @hypothesis.seed(7)
+    @hypothesis.seed(seed(7))
     @hypothesis.settings(
         max_examples=stores,
         deadline=None,

@@ -9,6 +9,7 @@ from pydantic import computed_field
 
 from keyplan import Design, Entity, Index, Key, Number, Page, Range, Table, read
 from keyplan.testing import verify
+from tests.seeds import seed
 
 BY_TIME = Index("BY_TIME", "group", Number("at_ms"))
 
@@ -56,4 +57,4 @@ def test_items_stand_at_the_moment_that_is_computed_of_them_in_every_zone() -> N
 
 
 def test_answers_equal_a_brute_force_filter() -> None:
-    verify(Notes, stores=30, seed=5)
+    verify(Notes, stores=30, seed=seed(5))

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.processes import Process
+
 ROOT = Path(__file__).parents[2]
 AUTHORIZATION = (
     "AWS4-HMAC-SHA256 Credential=dev/20260101/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
@@ -158,7 +160,7 @@ class Server:
     """A running server."""
 
     port: int
-    process: subprocess.Popen[str]
+    process: Process
     _connections: list[Raw] = field(default_factory=list[Raw])
 
     @property
@@ -194,7 +196,7 @@ class Server:
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str]:
         """Send a signal and wait; the exit status and what it said on standard error."""
         self.process.send_signal(number)
-        _, errors = self.process.communicate(timeout=30)
+        _, errors = self.process.end()
         return self.process.returncode, errors
 
 
@@ -211,17 +213,12 @@ def serving(db: str, **settings: Any) -> Iterator[Server]:
 @contextmanager
 def started(command: list[str]) -> Iterator[Server]:
     """A process that prints a line with its port at the end."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    assert process.stdout is not None
-    try:
+    with Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
         line = process.stdout.readline()
-        assert line, process.communicate(timeout=10)[1]
+        assert line, process.end()[1]
         server = Server(int(line.rpartition(":")[2].split()[0]), process)
         try:
             yield server
         finally:
             server.hang_up()
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()

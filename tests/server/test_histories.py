@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import check_file
+from tests.processes import outputs
 from tests.server.histories import Operation, faults_of
 from tests.server.history_client import ACCOUNTS, BALANCE, KEYS, listed, place
 from tests.server.support import CREATE, ROOT, TABLE, Server, serving
@@ -37,21 +37,9 @@ def test_histories(tmp_path: Path, workers: int) -> None:
             item = {**place(account)["Key"], "b": {"N": str(BALANCE)}}
             server.call("PutItem", {"TableName": TABLE, "Item": item})
         arguments = [str(server.port), "", str(OPERATIONS), str(THREADS)]
-        clients = [
-            subprocess.Popen(
-                [sys.executable, "-m", "tests.server.history_client", arguments[0], name, *arguments[2:]],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                cwd=ROOT,
-            )
-            for name in PROCESSES
-        ]
-        told: list[dict[str, Any]] = []
-        for client in clients:
-            out, errors = client.communicate(timeout=120)
-            assert client.returncode == 0, errors
-            told.append(json.loads(out))
+        program = [sys.executable, "-m", "tests.server.history_client", arguments[0]]
+        printed = outputs([[*program, name, *arguments[2:]] for name in PROCESSES], cwd=ROOT)
+        told: list[dict[str, Any]] = [json.loads(each) for each in printed]
         history = [Operation(**each) for one in told for each in one["history"]]
         history.append(final(server, time.monotonic()))
     assert faults_of(history) == []

@@ -18,6 +18,7 @@ from keyplan.cli.dynamodb import command
 from keyplan.engine import Engine
 from keyplan.errors import RequestError
 from keyplan.server import Settings
+from tests.processes import PATIENCE_S
 from tests.server.support import CREATE, TABLE, Raw, request, s, serving, started
 
 CLI = [sys.executable, "-c", "from keyplan.cli.dynamodb import command; command()"]
@@ -61,7 +62,7 @@ def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
             except EOFError:
                 pass
         assert idle.ended()
-        assert server.process.wait(15) == 0
+        assert server.process.wait(PATIENCE_S) == 0
     with Engine.open(tmp_path / "store.db") as engine:
         assert engine.call("Scan", {"TableName": TABLE})["Count"] >= acknowledged
 
@@ -192,7 +193,7 @@ def children(process: int) -> list[int]:
 
 
 def wait_until(condition: Any) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)

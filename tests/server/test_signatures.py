@@ -20,8 +20,12 @@ from keyplan.server.signatures import MISMATCH, MISSING, UNKNOWN, Verifier
 from tests.server.support import Server, request, serving
 
 ID, SECRET = "dev", "a+secret/with=signs"
-NOW = datetime.now(UTC).replace(microsecond=0)
 BODY = b'{"TableName": "orders"}'
+
+
+def clock() -> datetime:
+    """The time that botocore signs at."""
+    return datetime.now(UTC)
 
 
 def signed(
@@ -34,11 +38,11 @@ def signed(
     return {"host": "localhost:8000", **{name.lower(): value for name, value in made.headers.items()}}
 
 
-def verify(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) -> None:
-    Verifier({ID: SECRET, "other": "secret"}, lambda: now).verify("POST", "/", headers, body)
+def verify(headers: dict[str, str], body: bytes = BODY, now: datetime | None = None) -> None:
+    Verifier({ID: SECRET, "other": "secret"}, lambda: now or clock()).verify("POST", "/", headers, body)
 
 
-def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) -> tuple[str, str]:
+def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime | None = None) -> tuple[str, str]:
     with pytest.raises(DynamoDBError) as caught:
         verify(headers, body, now)
     return caught.value.type, caught.value.message
@@ -48,7 +52,7 @@ def refusal(headers: dict[str, str], body: bytes = BODY, now: datetime = NOW) ->
     body=st.binary(max_size=200), secret=st.text(min_size=1, max_size=40), region=st.sampled_from(["eu-west-1", "x"])
 )
 def test_what_botocore_signs_is_accepted(body: bytes, secret: str, region: str) -> None:
-    Verifier({ID: secret}, lambda: NOW).verify("POST", "/", signed(body, secret, region=region), body)
+    Verifier({ID: secret}, clock).verify("POST", "/", signed(body, secret, region=region), body)
 
 
 def test_queries_and_spaces_in_headers_are_canonical() -> None:
@@ -61,7 +65,7 @@ def test_queries_and_spaces_in_headers_are_canonical() -> None:
     made.params = {}
     SigV4Auth(Credentials(ID, SECRET), "dynamodb", "eu-west-1").add_auth(made)
     headers = {"host": "localhost:8000", **{name.lower(): value for name, value in made.headers.items()}}
-    Verifier({ID: SECRET}, lambda: NOW).verify("POST", "/?b=2&a=x%20y&a=", headers, BODY)
+    Verifier({ID: SECRET}, clock).verify("POST", "/?b=2&a=x%20y&a=", headers, BODY)
 
 
 def test_each_signed_thing_counts() -> None:

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from keyplan.web import app
 from keyplan.web.answers import answer_json
 from tests.cli.support import json_of
 from tests.contract.remote import local_address, new_table, server_address
+from tests.processes import outputs
 from tests.web.support import TestClient
 
 __all__ = [
@@ -166,23 +166,4 @@ def in_processes(program: str, arguments: Sequence[Sequence[str]]) -> list[str]:
 
     The program prints "ready" when it has opened what it needs, and then waits for a line.
     """
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", program, *given],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for given in arguments
-    ]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    said = [process.communicate(timeout=200) for process in running]
-    assert [err for _, err in said if err] == []
-    return [out for out, _ in said]
+    return outputs([[sys.executable, "-c", program, *given] for given in arguments], together=True)

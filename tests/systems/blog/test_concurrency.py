@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +21,7 @@ from keyplan_systems.blog import accounts, counting
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Counter, Credential, PostSlug, Session, User
 from tests.systems.blog.support import check_books, counted, items_of, new_post, new_user, published
+from tests.systems.support import in_processes
 
 THREADS = 8
 
@@ -261,26 +260,8 @@ def test_processes_on_one_file(tmp_path: Path) -> None:
         user = new_user(blog, "ada")
         posts = [new_post(blog, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]
         given = json.dumps({"user": user.user_id, "posts": posts})
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORK, str(path), str(number), given],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(3)
-    ]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    said = [process.communicate(timeout=120) for process in running]
-    assert [err for _, err in said if err] == []
-    views, made = (sum(one) for one in zip(*(json.loads(out) for out, _ in said), strict=True))
+    printed = in_processes(WORK, [(str(path), str(number), given) for number in range(3)])
+    views, made = (sum(each) for each in zip(*map(json.loads, printed), strict=True))
     with Blog.open(path, create=False) as blog:
         assert made == 12
         check_books(blog, anonymous_views=views)

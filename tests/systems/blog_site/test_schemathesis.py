@@ -69,9 +69,6 @@ def _ask(operation: Any, mode: Any, headers: dict[str, str], checks: list[Any]) 
 
     @settings(
         max_examples=EXAMPLES_MAX,
-        deadline=None,
-        derandomize=True,
-        database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

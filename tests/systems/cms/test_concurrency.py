@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -12,6 +10,7 @@ from typing import Any
 
 from keyplan_systems.cms import Article, Cms
 from tests.systems.cms.support import keys
+from tests.systems.support import in_processes
 
 PUBLISHERS = 20
 
@@ -67,27 +66,9 @@ def test_publishers_in_processes(tmp_path: Path) -> None:
     file = tmp_path / "cms.db"
     with Cms.open(file) as cms:
         name = new_article(cms)
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", PUBLISH, str(file), name, str(number)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for number in range(PUBLISHERS)
-    ]
-    for process in running:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
-    for process in running:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    said = [process.communicate(timeout=120) for process in running]
-    assert [err for _, err in said if err] == []
+    printed = in_processes(PUBLISH, [(str(file), name, str(number)) for number in range(PUBLISHERS)])
     with Cms.open(file, create=False) as cms:
-        assert_no_gap_no_repeat(cms, name, [int(out) for out, _ in said])
+        assert_no_gap_no_repeat(cms, name, [int(each) for each in printed])
 
 
 def test_retaggers_leave_set_and_junction_equal(tmp_path: Path) -> None:

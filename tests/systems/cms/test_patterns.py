@@ -13,6 +13,7 @@ from keyplan.errors import ArgumentError, CursorError
 from keyplan.testing import verify
 from keyplan_systems.cms import Article, ArticleVersion, ArticleWithVersion, Cms
 from keyplan_systems.cms.sample import AUTHORS, Whole
+from tests.seeds import seed
 from tests.systems.cms.support import AsyncRecorder, recorded, stored
 
 
@@ -35,7 +36,7 @@ def newest_first(wholes: list[Whole]) -> list[Article]:
 
 
 def test_verified() -> None:
-    verify(Cms, stores=40, seed=11)
+    verify(Cms, stores=40, seed=seed(11))
 
 
 def test_article(sampled: Cms, wholes: list[Whole]) -> None:

@@ -60,9 +60,7 @@ class Life:
 THINGS = st.sampled_from(["publish", "publish", "publish", "follow", "follow", "unfollow", "delete", "others"])
 
 
-@settings(
-    max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(THINGS, min_size=5, max_size=60),
     meanwhile=st.lists(st.lists(THINGS, max_size=4), max_size=30),

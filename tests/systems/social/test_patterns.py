@@ -13,13 +13,14 @@ from keyplan.errors import ArgumentError
 from keyplan.testing import verify
 from keyplan_systems.social import Comment, Follower, Following, Like, Membership, Message, Post, Social, User
 from keyplan_systems.social.sample import READER, sample, user_id
+from tests.seeds import seed
 from tests.systems.social.conftest import SAMPLED
 from tests.systems.social.support import STRATEGIES, assert_whole, everything
 from tests.systems.support import all_pages, silent, stored
 
 
 def test_verified() -> None:
-    report = verify(Social, stores=80, seed=5, strategies=STRATEGIES)
+    report = verify(Social, stores=80, seed=seed(5), strategies=STRATEGIES)
     assert all(one.answered for one in report.patterns if one.kind == "read")
 
 

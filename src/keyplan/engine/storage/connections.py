@@ -74,13 +74,19 @@ def _configure(connection: apsw.Connection, wait: BusyWait, synchronous: str) ->
     )
 
 
+def roll_back(connection: apsw.Connection) -> None:
+    """End the open transaction. None is open when Ctrl-C came just before it began or just after it was committed."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
 def _in_transaction(connection: apsw.Connection, begin: str, work: Callable[[apsw.Connection], T]) -> T:
     connection.execute(begin)
     try:
         result = work(connection)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     return result
 
@@ -306,8 +312,7 @@ class MemoryPool:
 
     def discard(self, connection: apsw.Connection) -> None:
         """End an open transaction; the data is in this connection, so it stays."""
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        roll_back(connection)
         self._lock.release()
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import apsw
 
 from keyplan.engine.storage import faults, sql
-from keyplan.engine.storage.connections import FilePool, MemoryPool
+from keyplan.engine.storage.connections import FilePool, MemoryPool, roll_back
 from keyplan.engine.storage.fairlock import FairLock
 from keyplan.engine.storage.port import (
     Bounds,
@@ -230,8 +230,7 @@ class SqliteStorage:
 
     def _roll_back(self, connection: apsw.Connection) -> None:
         try:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            roll_back(connection)
         except apsw.Error:
             self.pool.discard(connection)
             return

@@ -1,0 +1,32 @@
+"""What holds for every test: where random tests begin.
+
+``make test`` draws the same examples each time: what fails, fails for everybody. ``make nightly`` sets
+``KEYPLAN_SEEDS=new`` and draws new ones; what that finds becomes an ``@example``, or a test of its own. No example
+has a time limit, since that would measure what else the machine does.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+
+import hypothesis
+import pytest
+
+from tests.seeds import NEW
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell sets it for a job in the background, and tests send it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+hypothesis.settings.register_profile("fixed", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("new", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("new" if NEW else "fixed")
+
+
+@pytest.fixture(autouse=True)
+def _same_chance(request: pytest.FixtureRequest) -> None:
+    """What draws from Python's own generator draws the same in each test, whichever ran before."""
+    if not NEW:
+        random.seed(request.node.nodeid)
