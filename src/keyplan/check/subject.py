@@ -17,6 +17,7 @@ from keyplan.check.reads import Query, plans_in
 from keyplan.check.sources import Sources
 from keyplan.check.writing import WrittenCode
 from keyplan.cost.words import number
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.fields import kind_of, ulid
 from keyplan.design.formats import Problem
@@ -135,7 +136,9 @@ class Subject:
         if choices is not None:
             return choices
         asked = [one.pattern.constants.get(name, ...) for one in self.readers(key)]
-        return tuple(dict.fromkeys(asked)) if asked and ... not in asked else None
+        if not asked or ... in asked:
+            return None
+        return tuple(dict.fromkeys(value for constant in asked for value in values_asked(constant)))
 
     def generated(self, entity: CompiledEntity, name: str) -> bool:
         """Whether a field's values are made so that no two items have the same one."""

@@ -146,7 +146,7 @@ class _Finder:
 
     def _values(self, each: str) -> int | None:
         """How many values an ``Each`` has, where the arguments are known."""
-        given = self.arguments.get(each)
+        given = self.arguments.get(each, self.pattern.constants.get(each))
         return None if given is None else len(given)
 
     # What is there

@@ -21,6 +21,7 @@ from keyplan.cost.mutations import Mutation
 from keyplan.cost.units import Request
 from keyplan.cost.writing import Rehearsal, Stored, rehearse
 from keyplan.design.actions import Action, Create, Put
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity, Entity, faults_of
 from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.formats import Problem
@@ -109,7 +110,8 @@ class _TypicalWorld:
         self.notes.extend(f"{pattern.name}: {note}" for note in cost.notes)
         if pattern.name == self.trial.missing:
             return None, cost.requests
-        return self._answer(pattern, {**arguments, **pattern.constants}), cost.requests
+        constants = {name: values_asked(value)[0] for name, value in pattern.constants.items()}
+        return self._answer(pattern, {**arguments, **constants}), cost.requests
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
         """A typical instance with these values and those of the trial."""

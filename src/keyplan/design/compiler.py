@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
+from keyplan.design.choosing import Candidate, choose, rank
+from keyplan.design.constants import AnyOf, constant_of, domain_of
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey, literal_start
+from keyplan.design.keys import CompiledKey
 from keyplan.design.matching import Miss, match_key
 from keyplan.design.parameters import Through
+from keyplan.design.plan_checks import check_projected, check_reach, check_union
 from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -76,11 +78,12 @@ class _Question:
         self.shape: Shape = shape_of(signature.returns)
         self.targets = tuple(entities[one] for one in self.shape.entities)
         self.entities = entities
-        self.constants: dict[str, Any] = dict(options.where) if isinstance(options.where, Mapping) else {}
+        self.constants: dict[str, Any] = {}
         self.filter_text = options.where if isinstance(options.where, str) else None
 
     def compile(self) -> ReadPattern:
         self._check_options()
+        self.constants = self._checked_constants()
         plan = self._plan()
         name = self.signature.place.rpartition(".")[2]
         return ReadPattern(
@@ -97,6 +100,7 @@ class _Question:
 
     def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
         """See keys_considered."""
+        self.constants = self._checked_constants()
         parts = [(one, self._knowns(one)) for one in self.targets if self.options.through is None]
         for junction, _ in self._junctions() if self.options.through is not None else ():
             own = [one.name for one in self._conditions() if one.name in junction.fields]
@@ -105,7 +109,7 @@ class _Question:
             misses: list[Miss] = []
             claims = entity.claims if self.shape.kind is ShapeKind.ONE else ()
             for key in self._usable((*entity.keys, *claims), misses):
-                yield entity, match_key(entity, key, knowns, self._must(knowns))
+                yield entity, self._match(entity, key, knowns, self._must(knowns))
             yield from ((entity, miss) for miss in misses)
 
     # What is known
@@ -123,12 +127,47 @@ class _Question:
             self._check_field(entity, parameter)
             optional = parameter.kind is ParameterKind.VALUE and is_optional(parameter.annotation)
             knowns[parameter.name] = Known(
-                parameter.name, parameter.kind, "argument", annotation=parameter.annotation, optional=optional
+                parameter.name, parameter.kind, "argument", annotation=parameter.value_type, optional=optional
             )
         for name, value in self.constants.items():
             if name in entity.fields:
-                knowns[name] = Known(name, ParameterKind.VALUE, "constant", constant=value)
+                kind = ParameterKind.EACH if isinstance(value, AnyOf) else ParameterKind.VALUE
+                knowns[name] = Known(name, kind, "constant", constant=value)
         return knowns
+
+    def _checked_constants(self) -> dict[str, Any]:
+        """The constants of ``where=``, as the fields of that name have them."""
+        if not isinstance(self.options.where, Mapping):
+            return {}
+        owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
+        found: dict[str, Any] = {}
+        for name, value in self.options.where.items():
+            for entity in owners:
+                if name in entity.fields:
+                    found[name] = constant_of(entity.name, entity.fields[name], value)
+        return found
+
+    def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
+        return [] if self.options.through is None else self._junctions()
+
+    def _match(
+        self, entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
+    ) -> KeyMatch | Miss:
+        return match_key(entity, key, knowns, needed, self._fixed())
+
+    def _fixed(self) -> dict[str, tuple[Any, ...]]:
+        """The only values that a text of ``where=`` lets fields have: those of the types of its parameters."""
+        if self.filter_text is None:
+            return {}
+        from keyplan.design.conditions import translate  # noqa: PLC0415 - see _filter
+
+        found: dict[str, tuple[Any, ...]] = {}
+        parameters = self.signature.by_name
+        for name, placeholders in translate(self.filter_text, self.targets).fixed.items():
+            domains = [domain_of(parameters[one].value_type) for one in placeholders if one in parameters]
+            if None not in domains and len(domains) == len(placeholders):
+                found[name] = tuple(value for domain in domains for value in domain or ())
+        return found
 
     def _check_field(self, entity: CompiledEntity, parameter: Parameter) -> None:
         field = entity.fields.get(parameter.name)
@@ -162,7 +201,8 @@ class _Question:
         known_fields = {name for entity in self.targets for name in entity.fields}
         if self.options.through is not None:
             known_fields |= {name for junction, _ in self._junctions() for name in junction.fields}
-        unknown = [name for name in self.constants if name not in known_fields]
+        where = self.options.where if isinstance(self.options.where, Mapping) else {}
+        unknown = [name for name in where if name not in known_fields]
         if unknown:
             raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
 
@@ -185,12 +225,21 @@ class _Question:
     def _scan(self) -> ScanPlan:
         if not self.shape.many:
             raise Problem("a scan answers with a Page, a list or an Iterator")
+        self._refuse_order("a scan gives items in no order")
+        if self.options.through is not None:
+            raise Problem("a scan goes by no junction", "leave through= or scan= out")
         if self._conditions():
             raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of all that the scan gives")
-        return ScanPlan(self.targets, self.options.consistent, self._filter(frozenset()))
+        return ScanPlan(self.targets, self.options.consistent, self._filter(()))
+
+    def _refuse_order(self, why: str) -> None:
+        """Refuse an order where there is none: it would be ignored."""
+        for option in ("order_by", "newest_first"):
+            if getattr(self.options, option):
+                raise Problem(f"{option}= asks for an order, and {why}", f"leave {option}= out")
 
     def _one(
         self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
@@ -198,23 +247,23 @@ class _Question:
         """One item: by its primary key, by a full index key, by a claim, or as the first of an order."""
         ordered = self.options.newest_first is not None or self.options.order_by is not None
         misses: list[Miss] = []
-        by_query: QueryPlan | None = None
+        full: list[Candidate] = []
+        first: list[Candidate] = []
         for key in self._usable(entity.keys, misses):
-            match = match_key(entity, key, knowns, must)
-            if (
-                isinstance(match, KeyMatch)
-                and self._unfiltered(match)
-                and key is entity.primary
-                and match.full
-                and match.each is None
-            ):
-                return GetPlan(entity, self.options.consistent)
+            match = self._match(entity, key, knowns, must)
+            why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
             if isinstance(match, Miss):
                 misses.append(match)
-            elif match.full or (ordered and self._ordered_by(match)):
-                by_query = by_query or self._query(key, (match,))
+            elif match.full and key is entity.primary and match.each is None and self._filter((match,)) is None:
+                return GetPlan(entity, self.options.consistent)
+            elif why is not None:
+                misses.append(Miss(key, why, 2))
+            elif match.full and match.each is None:
+                full.append((key, (match,)))
+            elif ordered:
+                first.append((key, (match,)))
             else:
-                names = " and ".join(name for name, _ in match.order)
+                names = " and ".join(name for name, _ in match.order) or match.each
                 misses.append(
                     Miss(
                         key,
@@ -222,40 +271,48 @@ class _Question:
                         1,
                     )
                 )
+        if full:
+            return self._query(*min(full, key=self._rank), ordered=False)
         for claim in entity.claims:
-            match = match_key(entity, claim, knowns, must)
-            if isinstance(match, KeyMatch) and match.full and by_query is None and self._unfiltered(match):
+            match = self._match(entity, claim, knowns, must)
+            if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
                 return ClaimPlan(entity, claim, self.options.consistent)
             if isinstance(match, Miss):
                 misses.append(match)
-        if by_query is None:
+        if not first:
             raise self._no_key(misses)
-        return by_query
+        return self._query(*choose(first, self.options.order_by, self.constants))
 
-    def _ordered_by(self, match: KeyMatch) -> bool:
-        wanted = (self.options.order_by or "").lstrip("-")
-        return not wanted or (bool(match.order) and match.order[0][0] == wanted)
-
-    def _unfiltered(self, match: KeyMatch) -> bool:
-        return self._filter(match.used) is None
+    def _why_unfiltered(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> str | None:
+        """Why what a key leaves open can't be filtered there; None where it can, or nothing is left open."""
+        condition = self._filter(matches)
+        if condition is None:
+            return None
+        taken = {attribute.name for attribute, _ in key.attributes} & set(condition.names.values())
+        if not taken:
+            return None
+        return f"{', '.join(sorted(taken))} would be filtered by, and DynamoDB takes no filter on the key it reads by"
 
     def _many(self) -> QueryPlan | BatchGetPlan:
         """Several items of one entity or of several: one place whose keys all of them share."""
         misses: list[Miss] = []
-        found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]] = []
+        found: list[Candidate] = []
         knowns = [self._knowns(entity) for entity in self.targets]
         must = frozenset(name for one in knowns for name in self._must(one))
         first = self.targets[0]
         for key in self._usable(first.keys, misses):
             matches = self._matches_at(key, knowns, must, misses)
-            if matches is not None:
+            why = None if matches is None else self._why_unfiltered(key, matches)
+            if why is not None:
+                misses.append(Miss(key, why, 2))
+            elif matches is not None:
                 found.append((key, matches))
         batch = self._batch()
         if batch is not None:
             return batch
         if not found:
             raise self._no_key(misses)
-        key, matches = self._choose(found)
+        key, matches = choose(found, self.options.order_by, self.constants)
         return self._query(key, matches)
 
     def _matches_at(
@@ -267,7 +324,7 @@ class _Question:
             if own is None:
                 misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition", 2))
                 return None
-            match = match_key(entity, own, facts, must)
+            match = self._match(entity, own, facts, must)
             if isinstance(match, Miss):
                 misses.append(match)
                 return None
@@ -275,18 +332,22 @@ class _Question:
         return tuple(matches)
 
     def _batch(self) -> BatchGetPlan | None:
-        each = [one.name for one in self._conditions() if one.kind is ParameterKind.EACH]
-        if self.shape.kind is not ShapeKind.LIST or not each or len(self.targets) > 1:
+        entity, *others = self.targets
+        if self.shape.kind is not ShapeKind.LIST or others:
             return None
-        entity = next(iter(self.targets))
+        knowns = self._knowns(entity)
+        each = [name for name, known in knowns.items() if known.kind is ParameterKind.EACH]
+        if not each:
+            return None
         as_values = {
             name: replace(known, kind=ParameterKind.VALUE) if known.kind is ParameterKind.EACH else known
-            for name, known in self._knowns(entity).items()
+            for name, known in knowns.items()
         }
-        match = match_key(entity, entity.primary, as_values, self._must(as_values))
-        if isinstance(match, KeyMatch) and match.full and self._unfiltered(match):
+        match = self._match(entity, entity.primary, as_values, self._must(as_values))
+        if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
             if len(each) > 1:
                 raise Problem("only one parameter can be Each")
+            self._refuse_order("items that are read by their keys come in the order of the values")
             return BatchGetPlan(entity, each[0], self.options.consistent)
         return None
 
@@ -300,46 +361,25 @@ class _Question:
                 usable.append(key)
         return usable
 
-    def _choose(
-        self, found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]]
-    ) -> tuple[CompiledKey, tuple[KeyMatch, ...]]:
-        order_by = self.options.order_by.lstrip("-") if self.options.order_by else None
-        if order_by is not None:
-            fitting = [one for one in found if any(self._ordered_by(match) for match in one[1])]
-            if not fitting:
-                orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
-                raise Problem(f"no key that serves orders by {order_by}: {orders}")
-            found = fitting
-        ranked = sorted(found, key=lambda one: self._rank(one[0], one[1]))
-        best = ranked[0]
-        rivals = [
-            one for one in ranked[1:] if self._rank(*one) == self._rank(*best) and _order(one[1]) != _order(best[1])
-        ]
-        if rivals and order_by is None:
-            names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in [best, *rivals])
-            raise Problem(f"several keys serve, each in its own order: {names}", "say which with order_by=")
-        return best
+    def _rank(self, one: Candidate) -> tuple[int, int, int]:
+        return rank(one, self.constants)
 
-    def _rank(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> tuple[int, int, int]:
-        unfiltered = sum(name not in matches[0].used for name in self.constants)
-        place = 0 if key.index is None else 1 if key.index.local else 2
-        return (unfiltered, place, key.shards)
-
-    def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> QueryPlan:
-        used = frozenset(name for match in matches for name in match.used)
-        forward = self._direction(matches)
+    def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
+        """The query of a key; not ``ordered`` where no order is asked of it."""
+        if ordered and not any(match.order for match in matches) and matches[0].each is None:
+            self._refuse_order(f"{key.name} leaves nothing open that could order it")
         plan = QueryPlan(
             index=key.index,
             matches=matches,
-            forward=forward,
+            forward=self._direction(matches) if ordered else True,
             consistent=self.options.consistent,
-            filter=self._filter(used),
+            filter=self._filter(matches),
             each=matches[0].each,
         )
         if self.shape.kind is ShapeKind.COLLECTION:
-            _check_reach(self.shape, plan)
+            check_reach(self.shape, plan)
         for match in matches:
-            _check_projected(match)
+            check_projected(match)
         return plan
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
@@ -349,18 +389,22 @@ class _Question:
             raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")
         return (turned.pop() if turned else False) == newest
 
-    def _filter(self, used: frozenset[str]) -> Filter | None:
+    def _filter(self, matches: tuple[KeyMatch, ...]) -> Filter | None:
+        """The filter for what keys leave open (without keys: for everything)."""
+        entities = tuple(match.entity for match in matches) or self.targets
         rest = {
             name: value
             for name, value in self.constants.items()
-            if name not in used and (self.options.through is None or name in self.targets[0].fields)
-        }  # what speaks of a junction alone is answered, or filtered, there
-        if not rest and self.filter_text is None:
+            if not matches or any(name in match.entity.fields and name not in match.used for match in matches)
+        }
+        narrowed = {name for match in matches for name in match.narrowed}
+        asked = [one for one in self.signature.parameters if one.name in narrowed]
+        if not rest and not asked and self.filter_text is None:
             return None
         # The grammar of expressions is imported by designs that filter.
         from keyplan.design.filters import filter_of  # noqa: PLC0415
 
-        return filter_of(self.targets, rest, (), self.signature, self.filter_text)
+        return filter_of(entities, rest, asked, self.signature, self.filter_text)
 
     # Through a junction
 
@@ -380,7 +424,7 @@ class _Question:
             raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
         first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
         if others:
-            _check_union([first, *others])
+            check_union([first, *others])
         return replace(first, also=tuple(others))
 
     def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
@@ -393,8 +437,6 @@ class _Question:
                 )
         own = [one.name for one in self._conditions() if one.name in junction.fields]
         rest = [one.name for one in self._conditions() if one.name not in junction.fields]
-        knowns = self._knowns(junction, own)
-        first = self._sub_question(junction).junction_plan(junction, knowns, one=self.shape.kind is ShapeKind.ONE)
         end_knowns = self._knowns(end, rest)
         for name in end.fields:
             source = mapping.get(name, name)
@@ -406,6 +448,9 @@ class _Question:
                 end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
         must = frozenset(rest) | frozenset(mapping)
         second = self._one_end(end, end_knowns, must)
+        # Partitions of ends are merged in the order of their own key; else the answer has the junction's
+        ordered = not (self.shape.many and isinstance(second, QueryPlan))
+        first = self._sub_question(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
         elsewhere = {name for other, _ in self._junctions() for name in other.fields}
         unmet = [name for name in self.constants if name not in elsewhere]
         if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
@@ -423,40 +468,44 @@ class _Question:
         return sub
 
     def junction_plan(
-        self, junction: CompiledEntity, knowns: dict[str, Known], *, one: bool
+        self, junction: CompiledEntity, knowns: dict[str, Known], *, ordered: bool
     ) -> GetPlan | QueryPlan | ClaimPlan:
-        """The plan for the junction's own items."""
+        """The plan for the junction's own items; ``ordered`` where the answer has their order."""
         must = self._must(knowns)
-        misses: list[Miss] = []
-        if one:
+        if self.shape.kind is ShapeKind.ONE:
             return self._one(junction, knowns, must)
-        found: list[tuple[CompiledKey, tuple[KeyMatch, ...]]] = []
-        for key in self._usable(junction.keys, misses):
-            match = match_key(junction, key, knowns, must)
+        found = self._serving(junction, knowns, must)
+        if ordered:
+            return self._query(*choose(found, self.options.order_by, self.constants))
+        return self._query(*min(found, key=self._rank), ordered=False)
+
+    def _serving(
+        self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str], *, full: bool = False
+    ) -> list[Candidate]:
+        """The keys of one entity that serve (``full``: that name one item). Raises Problem where none does."""
+        misses: list[Miss] = []
+        found: list[Candidate] = []
+        for key in self._usable(entity.keys, misses):
+            match = self._match(entity, key, knowns, must)
+            why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
             if isinstance(match, Miss):
                 misses.append(match)
-            else:
+            elif why is not None:
+                misses.append(Miss(key, why, 2))
+            elif match.full or not full:
                 found.append((key, (match,)))
         if not found:
             raise self._no_key(misses)
-        if self.shape.many:
-            return self._query(*min(found, key=lambda pair: self._rank(*pair)))
-        return self._query(*self._choose(found))
+        return found
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
-        misses: list[Miss] = []
-        queries: list[QueryPlan] = []
-        for key in self._usable(end.keys, misses):
-            match = match_key(end, key, knowns, must)
-            if isinstance(match, Miss):
-                misses.append(match)
-            elif key is end.primary and match.full and match.each is None:
-                return GetPlan(end, self.options.consistent)
-            elif match.full or self.shape.many:
-                queries.append(self._query(key, (match,)))
-        if not queries:
-            raise self._no_key(misses)
-        return queries[0]
+        match = self._match(end, end.primary, knowns, must)
+        if isinstance(match, KeyMatch) and match.full and match.each is None:
+            return GetPlan(end, self.options.consistent)
+        if self.shape.many:
+            return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))
+        found = self._serving(end, knowns, must, full=True)
+        return self._query(*min(found, key=self._rank), ordered=False)
 
     # When nothing serves
 
@@ -480,41 +529,9 @@ def junctions_of(through: Any) -> list[Through]:
     return [one if isinstance(one, Through) else Through(one) for one in given]
 
 
-def _check_union(ways: Sequence[ThroughPlan]) -> None:
-    """Several junctions make one answer where all give their ends in one order: that of the end's key. A junction whose
-    ends are read one by one must itself stand in that order, under the same sort key.
-    """
-    ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
-    if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
-        raise Problem(
-            "several junctions make one answer where one of them names partitions of the ends, with one sort key",
-            "ask by each junction in a pattern of its own",
-        )
-    template = ordering.key.sort[0][1]
-    wanted = str(template)
-    for way in ways:
-        junction = way.junction
-        if isinstance(way.end, QueryPlan):
-            if way.end.key is not ordering.key:
-                raise Problem(f"the junctions lead to two keys, {ordering.key.name} and {way.end.key.name}")
-        elif isinstance(junction, QueryPlan):
-            own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
-            same = all(way.fields.get(name, name) == name for name in template.fields)
-            if own != wanted or not same:
-                raise Problem(
-                    f"{junction.key.name} doesn't stand in the order of {ordering.key.name}, by which the other "
-                    f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
-                    "give it that sort key, of the same fields",
-                )
-
-
 def named_in(where: Any) -> set[str]:
     """The parameters that a text of ``where=`` names."""
     return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", where)) if isinstance(where, str) else set()
-
-
-def _order(matches: tuple[KeyMatch, ...]) -> str:
-    return ", ".join(name for match in matches for name, _ in match.order) or "nothing"
 
 
 def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
@@ -534,47 +551,3 @@ def _fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
     if isinstance(plan, GetPlan):
         return frozenset(plan.entity.key_fields)
     return plan.matches[0].used
-
-
-def _check_reach(shape: Shape, plan: QueryPlan) -> None:
-    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding
-    the next would mean reading all of the one before.
-    """
-    if any(member.many for member in shape.members):
-        return
-    ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
-    for match, following in pairwise(ordered):
-        if not match.full:
-            names = " and ".join(name for name, _ in match.order)
-            raise Problem(
-                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
-                f"turn the order of {names} in its key (:desc) and read the other way round",
-            )
-
-
-def _check_projected(match: KeyMatch) -> None:
-    """A pattern promises whole entities, so its index must hold all their fields (or their keys must)."""
-    index = match.key.index
-    if index is None or index.projection == "ALL":
-        return
-    entity = match.entity
-    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
-    in_keys = {
-        name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields
-    }
-    lacking = [
-        field.name
-        for field in entity.fields.values()
-        if not field.computed and field.attribute not in held and field.name not in in_keys
-    ]
-    if lacking:
-        raise Problem(
-            f"{index.name} doesn't project {', '.join(lacking)}, which {entity.name} holds",
-            'add them to projection=, make it "ALL", or read the entity through= another that stands in the index',
-        )
-
-
-def _start(match: KeyMatch) -> str:
-    if not match.key.sort:
-        return ""
-    return literal_start(match.key.sort[0][1])

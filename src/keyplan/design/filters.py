@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.design.conditions import Operand, placeholder_of, symbol_of, translate
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.fields import is_optional
 from keyplan.design.formats import Problem
 from keyplan.design.operands import stored_field
-from keyplan.design.plans import AnyOf, Filter, FilterValue
+from keyplan.design.plans import Filter, FilterValue
 from keyplan.design.questions import Parameter, ParameterKind, Signature
 from keyplan.wire.limits import IN_OPTIONS_MAX
 
@@ -97,12 +98,11 @@ def _constant(
     entity: CompiledEntity, field: str, wanted: Any, names: dict[str, str], values: dict[str, dict[str, Any]]
 ) -> str:
     """The clause for a constant, or for several of which one must hold."""
-    options = wanted if isinstance(wanted, AnyOf) else (wanted,)
     attribute = entity.fields[field].attribute
     name = placeholder_of(attribute, names)
     stored: list[str] = []
     clauses: list[str] = []
-    for one in options:
+    for one in values_asked(wanted):
         encoded = entity.encode_fields({field: one}).get(attribute)
         if encoded is None:
             clauses.append(f"attribute_not_exists({name})")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args, get_origin
+from typing import Any
 
+from keyplan.design.constants import domain_of
 from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
 from keyplan.design.keys import CompiledKey
 from keyplan.design.plans import KeyMatch, Known, SortPart
 from keyplan.design.questions import ParameterKind
@@ -30,9 +30,15 @@ class Miss:
 
 
 def match_key(
-    entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
+    entity: CompiledEntity,
+    key: CompiledKey,
+    knowns: Mapping[str, Known],
+    needed: frozenset[str],
+    fixed: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> KeyMatch | Miss:
-    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused)."""
+    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused). ``fixed``: the
+    only values that a filter in DynamoDB's grammar lets fields have.
+    """
     found = _partition(key, knowns)
     if isinstance(found, Miss):
         return replace(found, distance=found.distance + len(needed - key.fields))
@@ -48,18 +54,21 @@ def match_key(
         order.extend(part_order)
         if part.known or part.condition is not None:
             sort.append(part)
-    implied = _implied(key, knowns)
+    implied = _implied(entity, key, knowns, fixed or {})
     if isinstance(implied, Miss):
         return implied
     in_part = _in_part(key, sort) & used
     if in_part:
         name = min(in_part)
         return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
-    used |= implied
-    unused = sorted(needed - used)
+    decided, admitted = implied
+    used |= decided
+    narrowed = (admitted & needed) - used
+    unused = sorted(needed - used - narrowed)
     if unused:
         return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
-    return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=not order)
+    full = not order
+    return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=full, narrowed=narrowed)
 
 
 def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
@@ -81,6 +90,8 @@ def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str],
             if known is None:
                 missing.append(variable.field)
             elif known.kind is ParameterKind.EACH:
+                if each is not None and each != variable.field:
+                    return Miss(key, f"{each} and {variable.field} both have many values, and one of them can", 2)
                 each = variable.field
             elif known.kind is not ParameterKind.VALUE:
                 return Miss(key, f"{variable.field} stands in its partition key, which takes no {known.kind.value}", 2)
@@ -123,29 +134,35 @@ def _takes(variable: Variable, known: Known) -> bool:
     return known.kind is ParameterKind.RANGE and variable.format.exact
 
 
-def _implied(key: CompiledKey, knowns: Mapping[str, Known]) -> set[str] | Miss:
-    """The fields of ``when=`` that the question fixes to a member's value. All of them must be: a sparse key holds only
-    some of the items, and must not answer a question that asks for all.
+def _implied(
+    entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], fixed: Mapping[str, tuple[Any, ...]]
+) -> tuple[frozenset[str], frozenset[str]] | Miss:
+    """The fields of ``when=`` that its condition answers, and those that it lets through with other values as well, so
+    that more must narrow them. A sparse key holds only some of the items, and must not answer a question that asks for
+    others: all that the question lets a field be must be among what the key waits for.
     """
-    implied: set[str] = set()
+    decided: set[str] = set()
+    admitted: set[str] = set()
     for name, allowed in key.when.items():
+        domain = domain_of(entity.fields[name].annotation)
+        if domain is not None and _all_in(domain, allowed):
+            admitted.add(name)
+            continue  # the key holds every item, whatever the question
         known = knowns.get(name)
-        values = _values_of(known)
-        if known is None or values is None or not set(values) <= set(allowed):
+        asked = known.values if known is not None else fixed.get(name)
+        if asked is None or not _all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
             return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
-        implied.add(name)
-    return implied
+        # What a call gives may be fewer values than its type has, and an Each may have none at all
+        always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
+        (decided if always and _all_in(allowed, asked) else admitted).add(name)
+    return frozenset(decided), frozenset(admitted)
 
 
-def _values_of(known: Known | None) -> tuple[object, ...] | None:
-    """The only values that a known field can have: a constant's, or a Literal's."""
-    if known is None or known.kind is not ParameterKind.VALUE:
-        return None
-    if known.source == "constant":
-        return (known.constant,)
-    arguments = get_args(known.annotation)
-    is_literal = get_origin(known.annotation) is not None and kind_of(known.annotation) in {
-        type(one) for one in arguments
-    }
-    return arguments if is_literal and arguments else None
+def _all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether all of some values are among others; values needn't be hashable."""
+    return all(one in others for one in some)
+
+
+def _many(known: Known) -> bool:
+    return known.kind is ParameterKind.EACH and known.source != "constant"

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from keyplan.design.collisions import can_collide
 from keyplan.design.compiler import compile_read, junctions_of
+from keyplan.design.constants import constant_of, values_asked
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import kind_of
 from keyplan.design.formats import Problem, format_for
@@ -494,9 +495,14 @@ class _EntityCompiler:
         if key.when and key.index is None:
             self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
         for field_name, value in (key.when or {}).items():
-            if field_name not in self.stored:
+            stored = self.stored.get(field_name)
+            if stored is None:
                 self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
-            found[field_name] = tuple(value) if isinstance(value, tuple | list | set | frozenset) else (value,)
+                continue
+            try:
+                found[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
+            except Problem as problem:
+                self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
         return found
 
     def _claim(self, name: str, unique: Unique) -> CompiledKey | None:

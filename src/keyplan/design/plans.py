@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from keyplan.design.constants import domain_of, values_asked
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey
 from keyplan.design.questions import Parameter, ParameterKind, Signature
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from keyplan.design.compiler import Options
 
 __all__ = [
-    "AnyOf",
     "BatchGetPlan",
     "ClaimPlan",
     "Filter",
@@ -50,6 +50,13 @@ class Known:
     constant: Any = None
     annotation: Any = None
     optional: bool = False
+
+    @property
+    def values(self) -> tuple[Any, ...] | None:
+        """The only values that the field can have, as far as is known when the design is compiled."""
+        if self.kind not in {ParameterKind.VALUE, ParameterKind.EACH}:
+            return None
+        return values_asked(self.constant) if self.source == "constant" else domain_of(self.annotation)
 
     def __str__(self) -> str:
         return f"{self.field} = {self.constant!r}" if self.source == "constant" else self.field
@@ -86,12 +93,8 @@ class KeyMatch:
     each: str | None
     full: bool
     """Whether the key names one item (on an index: one key, which several items could share)."""
-
-
-class AnyOf(tuple[Any, ...]):
-    """A constant of several values, any of which is asked for."""
-
-    __slots__ = ()
+    narrowed: frozenset[str] = frozenset()
+    """Parameters whose fields the key has in its ``when=`` alone, with other values as well: a filter answers them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any
 from keyplan import expressions
 from keyplan.client.reads import filter_members
 from keyplan.design.compiler import Options, named_in
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.formats import NumberFormat, TimeFormat
 from keyplan.design.keys import CompiledKey
@@ -67,7 +68,7 @@ class Oracle:
     def __init__(self, pattern: ReadPattern, options: Options) -> None:
         self.pattern = pattern
         self.options = options
-        self.constants: Mapping[str, Any] = options.where if isinstance(options.where, Mapping) else {}
+        self.constants = {name: values_asked(value) for name, value in pattern.constants.items()}
         named = named_in(options.where)
         self.parameters = {
             one.name: one.kind for one in pattern.signature.parameters if one.condition and one.name not in named
@@ -110,15 +111,15 @@ class Oracle:
             row
             for row in world.of(entity.cls)
             if all(_holds(self.parameters[name], row.values[name], arguments[name]) for name in asked)
-            and all(row.values[name] == value for name, value in self.constants.items() if name in row.values)
+            and all(row.values[name] in asked for name, asked in self.constants.items() if name in row.values)
             and all(_passes(one, row, arguments) for one in filters)
         ]
 
     def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
         found: Groups = []
-        for one in arguments[plan.each]:
-            rows = self._matching(world, plan.entity, {**arguments, plan.each: [one]})
-            found.extend([row.instance] for row in rows)
+        matching = self._matching(world, plan.entity, arguments)
+        for one in arguments.get(plan.each, self.constants.get(plan.each, ())):
+            found.extend([row.instance] for row in matching if row.values[plan.each] == one)
         return found
 
     def _query(

@@ -17,6 +17,7 @@ from keyplan.check.kinds import values_of
 from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -27,10 +28,11 @@ def _find(subject: Subject) -> Iterator[Remark]:
         entities = dict.fromkeys(entities_of(pattern.plan))
         for name, value in pattern.constants.items():
             owners = [one for one in entities if name in one.fields]
-            if owners and not any(_can_be(one, name, value) for one in owners):
+            wrong = [one for one in values_asked(value) if not any(_can_be(owner, name, one) for owner in owners)]
+            if owners and wrong:
                 yield Remark(
                     pattern.place,
-                    f"where= fixes {name} to {value!r}, and {owners[0].name}.{name} is never that: "
+                    f"where= fixes {name} to {', '.join(map(repr, wrong))}, and {owners[0].name}.{name} is never that: "
                     "it always answers with nothing",
                     _hint(owners[0], name),
                 )

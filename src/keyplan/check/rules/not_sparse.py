@@ -16,6 +16,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import values_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.design.constants import values_asked
 
 __all__ = ["RULE"]
 
@@ -32,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             choices = values_of(entity.fields[name].annotation)
             if choices is None or name in key.when or not all(name in one.pattern.constants for one in readers):
                 continue
-            asked = dict.fromkeys(one.pattern.constants[name] for one in readers)
+            asked = dict.fromkeys(value for one in readers for value in values_asked(one.pattern.constants[name]))
             unread = [one for one in choices if one not in asked]
             if unread:
                 yield _remark(f"{entity.name}.{key.name}", key.place, name, [*map(repr, asked)], [*map(repr, unread)])

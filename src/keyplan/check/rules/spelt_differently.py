@@ -17,6 +17,7 @@ from keyplan.check.kinds import values_of
 from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity
 
 __all__ = ["RULE"]
@@ -41,7 +42,7 @@ def _texts(subject: Subject, entity: CompiledEntity, name: str) -> set[str]:
     info = entity.cls.model_fields.get(name)
     named = [key.when[name] for key in entity.keys if name in key.when]
     named += [
-        (pattern.constants[name],)
+        values_asked(pattern.constants[name])
         for pattern in subject.design.reads.values()
         if name in pattern.constants and entity in entities_of(pattern.plan)
     ]

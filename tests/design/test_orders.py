@@ -1,0 +1,194 @@
+# mypy: disable-error-code="empty-body"
+"""Whatever makes two orders possible asks for ``order_by=``; an order that can't be given is refused.
+
+The property: a question that compiles without ``order_by=`` has the same order by each of the keys that serve it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+import pytest
+
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, Through, Unique, read
+from keyplan.errors import DesignError
+from tests.design.refused import told
+
+ONE = Index("ONE", "onepk", "onesk")
+TWO = Index("TWO", "twopk", "twosk")
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+SORTS = (
+    "{name}",
+    "{at}#{name}",
+    "{at:desc}#{name}",
+    "{score:04d}#{name}",
+    "{score:04d:desc}#{name}",
+    "{score:04d}#{at}#{name}",
+)
+INDEXED = (*SORTS, "{at:%Y%m}#{score:04d}#{name}")
+PAGE: Any = Page
+
+
+def players(table: str | None, one: str | None, two: str | None) -> type[Any]:
+    """Players of a game, in the table's order (else each by itself) and in those of two indexes."""
+    body: dict[str, Any] = {
+        "__annotations__": {"game": str, "name": str, "score": int, "at": datetime},
+        "primary": Key("PLAYER#{name}", "HEAD") if table is None else Key("GAME#{game}", table),
+    }
+    if one is not None:
+        body["by_one"] = Key("GAME#{game}", one, index=ONE)
+    if two is not None:
+        body["by_two"] = Key("GAME#{game}", two, index=TWO)
+    return type("Player", (Entity,), {**body, "__module__": __name__})
+
+
+def board(entity: type[Any], *, newest_first: bool | None = None, order_by: str | None = None) -> type[Design]:
+    def ranking(self: Any, game: str, limit: int = 3, cursor: Cursor | None = None) -> None: ...
+
+    ranking.__annotations__["return"] = PAGE[entity]
+    ranking.__annotations__ |= {"game": str, "limit": int, "cursor": Cursor | None}
+    method = read("R1", newest_first=newest_first, order_by=order_by)(ranking)
+    return type("Board", (Design,), {"table": Table("board", indexes=[ONE, TWO]), "ranking": method})
+
+
+def names(design: type[Design], entity: type[Any]) -> list[str]:
+    """The names in the order of the answer."""
+    with design.open(":memory:") as store:
+        for number, name in enumerate("cadbe"):
+            at = NOON + timedelta(days=number * 17 % 60)
+            store.put(entity(game="chess", name=name, score=number * 3 % 5, at=at))
+        found: list[str] = []
+        cursor = None
+        while True:
+            page = store.call("ranking", {"game": "chess", "cursor": cursor})
+            found += [one.name for one in page]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+
+
+@pytest.mark.parametrize("newest_first", [None, True])
+@pytest.mark.parametrize("table", SORTS)
+def test_what_compiles_has_one_order(table: str, newest_first: bool | None) -> None:
+    refused = 0
+    alone = {one: order_of(players(None, one, None), newest_first) for one in INDEXED}
+    for one, two in itertools.product(INDEXED, repeat=2):
+        found = order_of(players(table, one, two), newest_first)
+        if found is None:
+            assert len({one, two, table}) > 1
+            refused += 1
+        else:
+            assert alone[table] == alone[one] == alone[two] == found, (table, one, two)
+    assert refused
+
+
+def order_of(entity: type[Any], newest_first: bool | None) -> list[str] | None:
+    """The names in the order of the answer; None where the order must be asked for."""
+    try:
+        design = board(entity, newest_first=newest_first)
+    except DesignError:
+        return None
+    return names(design, entity)
+
+
+def test_the_error_lists_the_choices_and_they_work() -> None:
+    entity = players("{name}", "{score:04d}#{name}", None)
+    with pytest.raises(DesignError) as error:
+        board(entity)
+    told(
+        error, r"primary \(ordered by name\), by_one \(ordered by score, name\)", 'order_by="name" or order_by="score"'
+    )
+    assert names(board(entity, order_by="-score"), entity) == sorted(
+        "cadbe", key=lambda name: -("cadbe".index(name) * 3 % 5)
+    )
+    assert names(board(entity, order_by="name"), entity) == sorted("cadbe")
+
+
+class Player(Entity):
+    game: str
+    name: str
+    score: int
+
+    primary = Key("GAME#{game}", "{name}")
+    by_score = Key("GAME#{game}", "{score:08d}", index=ONE)
+    by_name = Unique("NAME#{name}")
+
+
+class Link(Entity):
+    team: str
+    game: str
+    name: str
+    since: datetime
+
+    primary = Key("TEAM#{team}", "LINK#{game}#{name}")
+    by_time = Key("TEAM#{team}", "{since}", index=TWO)
+
+
+TABLE = Table("players", indexes=[ONE, TWO])
+
+
+def test_orders_are_asked_for_wherever_two_are_possible() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1", newest_first=True)
+            def first(self, game: str) -> Player | None: ...
+
+            @read("R2", through=Link)
+            def members(self, team: str) -> list[Player]: ...
+
+            @read("R3", through=Through(Link, game="game"))
+            def players(self, team: str) -> list[Player]: ...
+
+            @read("R4")
+            def merged(self, game: Each[str], limit: int = 3) -> Page[Player]: ...
+
+            @read("R5", where={"score": 5})
+            def filtered(self, game: str) -> list[Player]: ...
+
+    told(error, "D.first: ", "each in its own order")
+    told(
+        error,
+        "D.members: ",
+        "each in its own order",
+        r"primary \(ordered by game, name\), by_time \(ordered by since\)",
+    )
+    told(error, "D.merged: ", "each in its own order")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"scan": True, "newest_first": True}, "newest_first= asks for an order, and a scan gives items in no order"),
+        ({"scan": True, "order_by": "score"}, "order_by= asks for an order, and a scan gives items in no order"),
+        ({"scan": True, "through": Link}, "a scan goes by no junction"),
+    ],
+)
+def test_a_scan_refuses_what_it_would_ignore(options: dict[str, Any], why: str) -> None:
+    def everything(self: Any) -> list[Player]: ...
+
+    with pytest.raises(DesignError) as error:
+        type("D", (Design,), {"table": TABLE, "everything": read("R1", **options)(everything)})
+    told(error, "D.everything: ", why)
+
+
+def test_an_order_that_nothing_has_is_refused() -> None:
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = TABLE
+
+            @read("R1", newest_first=True)
+            def several(self, game: Literal["chess"], name: Each[str]) -> list[Player]: ...
+
+            @read("R2", order_by="-score")
+            def alone(self, game: str, name: str) -> list[Player]: ...
+
+    told(
+        error, "D.several: newest_first= asks for an order, and items that are read by their keys come in the order of"
+    )
+    told(error, "D.alone: no key that serves orders by score")

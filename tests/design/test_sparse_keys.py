@@ -1,0 +1,282 @@
+# mypy: disable-error-code="empty-body"
+"""Sparse keys and the questions beside them: wider, narrower, or the same. Right, or refused.
+
+The property: whatever a key waits for, and however a question fixes the field, the answer is that of a plain filter
+over all items, in order; or the design is refused, and then only where the key lacks items that are asked for.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, TypeAlias
+
+import pytest
+
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, read
+from keyplan.check import check
+from keyplan.cost.estimate import estimate
+from keyplan.errors import ArgumentError, DesignError
+from keyplan.explain.explanation import explain
+from keyplan.testing import verify
+from tests.design.refused import told
+
+PAGE: Any = Page
+GSI = Index("GSI1", "gsi1pk", "gsi1sk")
+STATES = ("new", "open", "closed")
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+Status: TypeAlias = Literal["new", "open", "closed"]
+WAITS: list[Any] = ["open", ["new", "open"], ("open",), {"new", "open", "closed"}]
+TEMPLATES = [("P#{project}", "{at}#{ticket_id}"), ("P#{project}#{status}", "{at}#{ticket_id}"),
+             ("P#{project}", "{status}#{at}#{ticket_id}")]  # fmt: skip
+
+
+def subsets() -> list[tuple[str, ...]]:
+    return [one for size in (1, 2, 3) for one in itertools.combinations(STATES, size)]
+
+
+def tickets(waits: Any, partition: str, sort: str) -> type[Any]:
+    """Tickets that stand in the index while their status is what it waits for."""
+
+    class Ticket(Entity):
+        ticket_id: str
+        project: str
+        status: Status
+        at: datetime
+
+        primary = Key("TICKET#{ticket_id}", "HEAD")
+        waiting = Key(partition, sort, index=GSI, when={"status": waits})
+
+    return Ticket
+
+
+def asking(entity: type[Any], where: Any = None, **parameters: Any) -> type[Design]:
+    names = ["project", *parameters]
+    code = f"def asked(self, {', '.join(names)}, limit=2, cursor=None): ..."
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    function = scope["asked"]
+    function.__annotations__ = {
+        "project": str, **parameters, "limit": int, "cursor": Cursor | None, "return": PAGE[entity],
+    }  # fmt: skip
+    return type(
+        "Asking", (Design,), {"table": Table("tickets", indexes=[GSI]), "asked": read("R1", where=where)(function)}
+    )
+
+
+def questions(entity: type[Any], wanted: tuple[str, ...]) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
+    """Designs that ask for some states, each in its own way, with the calls that name them."""
+    literal: Any = Literal[wanted]
+    shapes: list[tuple[Any, dict[str, Any], list[dict[str, Any]]]] = [
+        ({"status": list(wanted)}, {}, [{}]),
+        ({"status": wanted}, {}, [{}]),
+        ({"status": set(wanted)}, {}, [{}]),
+        (None, {"status": literal}, [{"status": one} for one in wanted]),
+        (None, {"status": Each[literal]}, [{"status": list(some)} for some in (wanted, wanted[:1], ())]),
+        ("status IN (:states)", {"states": Each[literal]}, [{"states": list(some)} for some in (wanted, wanted[:1])]),
+        ("status = :state", {"state": literal}, [{"state": one} for one in wanted]),
+    ]
+    if len(wanted) == 1:
+        shapes.append(({"status": wanted[0]}, {}, [{}]))
+    if len(wanted) == 2:
+        ones: dict[str, Any] = {"a": Literal[wanted[:1]], "b": Literal[wanted[1:]]}
+        shapes.append(("status IN (:a, :b)", ones, [{"a": wanted[0], "b": wanted[1]}]))
+        shapes.append(("status = :a OR status = :b", ones, [{"a": wanted[0], "b": wanted[1]}]))
+    for where, parameters, calls in shapes:
+        try:
+            yield f"{where} {parameters}", asking(entity, where, **parameters), calls
+        except DesignError as error:
+            yield f"{where} {parameters}", error, calls
+
+
+def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
+    """The states that a call asks for."""
+    if not call:
+        return set(wanted)
+    values = [one for value in call.values() for one in (value if isinstance(value, list) else [value])]
+    return set(values)
+
+
+@pytest.mark.parametrize("waits", WAITS, ids=str)
+@pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
+def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: str, sort: str) -> None:
+    entity = tickets(waits, partition, sort)
+    allowed = {waits} if isinstance(waits, str) else set(waits)
+    stored = [
+        entity(ticket_id=str(number), project="p", status=STATES[number % 3], at=NOON + timedelta(hours=number * 7 % 5))
+        for number in range(9)
+    ]
+    for wanted in subsets():
+        for how, design, calls in questions(entity, wanted):
+            if isinstance(design, DesignError):
+                # A text is a filter: it makes no partition key known
+                text_alone = how.startswith("status") and "{status}" in partition
+                assert not set(wanted) <= allowed or text_alone, f"{how}: {design}"
+                continue
+            assert set(wanted) <= allowed, how
+            with design.open(":memory:") as store:
+                for one in stored:
+                    store.put(one)
+                for call in calls:
+                    right = [one for one in stored if one.status in of_call(wanted, call)]
+                    found, cursor = [], None
+                    while True:
+                        page = store.call("asked", {"project": "p", **call, "cursor": cursor})
+                        found += list(page)
+                        cursor = page.cursor
+                        if cursor is None:
+                            break
+                    assert sorted(found, key=str) == sorted(right, key=str), (how, call)
+                    if "{status}" not in sort:
+                        assert [one.at for one in found] == sorted(one.at for one in right), (how, call)
+
+
+def test_every_room_knows_a_question_of_several_values() -> None:
+    entity = tickets(["new", "open"], "P#{project}#{status}", "{at}#{ticket_id}")
+    for how, design, calls in questions(entity, ("new", "open")):
+        if isinstance(design, DesignError):
+            assert how.startswith("status")
+            continue
+        explained = explain(design, "asked")
+        assert explained.requests
+        check(design)
+        estimate(design)
+        verify(design, stores=5, seed=1)
+        explain(design, "asked", {"project": "p", **calls[0]})
+
+
+class Level(enum.Enum):
+    LOW = "low"
+    HIGH = "high"
+
+
+class Alarm(Entity):
+    alarm_id: str
+    level: Level
+    quiet: bool = False
+    at: datetime
+
+    primary = Key("ALARM#{alarm_id}", "HEAD")
+    loud = Key("LOUD", "{at}#{alarm_id}", index=GSI, when={"quiet": False, "level": "high"})
+
+
+class Alarms(Design):
+    table = Table("alarms", indexes=[GSI])
+
+    @read("A1", where={"quiet": False, "level": "high"})
+    def loud(self) -> list[Alarm]: ...
+
+
+def test_an_enums_member_may_be_named_by_its_value() -> None:
+    """``when={"level": "high"}`` kept every item out: an enum's member isn't its value."""
+    with Alarms.open(":memory:") as alarms:
+        alarms.put(Alarm(alarm_id="1", level=Level.HIGH, at=NOON))
+        alarms.put(Alarm(alarm_id="2", level=Level.LOW, at=NOON))
+        alarms.put(Alarm(alarm_id="3", level=Level.HIGH, quiet=True, at=NOON))
+        assert [one.alarm_id for one in alarms.loud()] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("status", 1, "Ticket.status is Literal.*, and never 1"),
+        ("status", [], "is given no value at all"),
+        ("at", "2026-11-21", "Ticket.at is datetime, and never '2026-11-21'"),
+        ("at", NOON.replace(tzinfo=None), "has no time zone"),
+        ("project", None, "Ticket.project is never None"),
+    ],
+)
+def test_constants_that_can_never_be_are_refused(field: str, value: Any, why: str) -> None:
+    entity = tickets("open", *TEMPLATES[0])
+    with pytest.raises(DesignError) as error:
+        asking(entity, {"status": "open", field: value})
+    told(error, why)
+    with pytest.raises(DesignError) as waiting:
+        asking(tickets("open", *TEMPLATES[0]) if field != "status" else tickets(value, *TEMPLATES[0]), {field: value})
+    assert waiting.value.faults
+
+
+def test_a_filter_on_the_key_that_is_read_is_refused() -> None:
+    """DynamoDB answers it with a ValidationException: the design must not compile."""
+    by_year = Index("BY_YEAR", "shelf", "label")
+
+    class Book(Entity):
+        book_id: str
+        shelf: str
+        label: Literal["a", "b", "c"]
+        primary = Key("BOOK#{book_id}", "HEAD")
+        by_shelf = Key("{shelf}", "{label}", index=by_year)
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("books", indexes=[by_year])
+
+            @read("R1", where={"label": ("a", "b")})
+            def two(self, shelf: str) -> list[Book]: ...
+
+            @read("R2", where="label <> :other")
+            def text(self, shelf: str, other: Literal["a"]) -> list[Book]: ...
+
+    told(error, "D.two: ", "label would be filtered by, and DynamoDB takes no filter on the key it reads by")
+    told(error, "D.text: ", "label would be filtered by")
+
+
+class Head(Entity):
+    project: str
+    status: Status
+    primary = Key("P#{project}", "HEAD")
+    seen = Key("P#{project}", "HEAD", index=GSI, when={"status": "open"})
+
+
+class Line(Entity):
+    project: str
+    number: int
+    status: Status
+    primary = Key("P#{project}", "LINE#{number:04d}")
+    seen = Key("P#{project}", "LINE#{number:04d}", index=GSI)
+
+
+class Both(Design):
+    table = Table("both", indexes=[GSI])
+
+    @read("B1", where={"status": "open"}, order_by="number")
+    def parts(self, project: str) -> list[Head | Line]: ...
+
+
+def test_what_one_entitys_key_answers_is_filtered_for_the_other() -> None:
+    with Both.open(":memory:") as both:
+        both.put(Head(project="p", status="open"))
+        both.put(Line(project="p", number=1, status="new"))
+        both.put(Line(project="p", number=2, status="open"))
+        assert both.parts("p") == [Head(project="p", status="open"), Line(project="p", number=2, status="open")]
+
+
+def test_two_parameters_of_many_values_are_refused() -> None:
+    class Spot(Entity):
+        row: str
+        column: str
+        name: str
+        primary = Key("ROW#{row}#COLUMN#{column}", "{name}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("spots")
+
+            @read("R1")
+            def spots(self, row: Each[str], column: Each[str]) -> list[Spot]: ...
+
+    told(error, "row and column both have many values")
+
+
+def test_an_each_of_no_values_asks_nothing() -> None:
+    entity = tickets(["new", "open"], *TEMPLATES[0])
+    design = asking(entity, None, status=Each[Literal["new", "open"]])
+    with design.open(":memory:") as store:
+        store.put(entity(ticket_id="1", project="p", status="new", at=NOON))
+        assert list(store.call("asked", {"project": "p", "status": []})) == []
+        with pytest.raises(ArgumentError):
+            store.call("asked", {"project": "p", "status": ["closed"]})
