@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from keyplan.cost.bills import Payer
+from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import FOLDER, METERS, price_list, priced_regions, read_price_list
 from keyplan.cost.renew import main, price_lists
+from keyplan.cost.words import bill_usd, without
+from keyplan.design.traffic import near_region, read_traffic, traffic_from
 from keyplan.errors import PriceError
+from keyplan_systems.cms import Cms
+from tests.cli.support import run
 
 
 @pytest.mark.parametrize("region", priced_regions())
@@ -32,16 +39,64 @@ def test_the_prices_that_calculators_agree_on() -> None:
     assert prices["IA-WriteRequestUnits"] * 1e6 == pytest.approx(0.78)
 
 
-def test_an_unknown_region_is_told_with_the_nearest() -> None:
-    """One that AWS doesn't have, and one without a list."""
-    with pytest.raises(PriceError, match=r"AWS has no region 'us-east-11'") as error:
-        price_list("us-east-11")
-    assert "did you mean us-east-1?" in str(error.value)
-    with pytest.raises(PriceError, match="no price list of eu-west-1") as error:
-        price_list("eu-west-1")
-    assert "keyplan.cost.renew" in str(error.value)
-    with pytest.raises(PriceError, match="AWS has no region"):
-        price_list("../prices/us-east-1")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("us-east-11", "us-east-1"),
+        ("us_east_1", "us-east-1"),
+        ("eu-wst-1", "eu-west-1"),
+        ("eu-west-1b", "eu-west-1"),
+        ("Ireland", "eu-west-1"),
+        ("EU (Frankfurt)", "eu-central-1"),
+        ("Oregn", "us-west-2"),
+        ("São Paulo", "sa-east-1"),
+        ("moon", None),
+        ("../prices/us-east-1", "us-east-1"),
+    ],
+)
+def test_a_region_that_isnt_one_is_refused_with_the_one_that_is_meant(written: str, meant: str | None) -> None:
+    with pytest.raises(PriceError, match="AWS has no region") as error:
+        price_list(written)
+    assert near_region(written) == meant
+    assert (f"did you mean {meant}?" in str(error.value)) == (meant is not None)
+
+
+def test_a_region_without_a_list_has_no_price_and_says_how_to_get_them() -> None:
+    found = price_list("eu-central-1")
+    assert dict(found.usd) == {}
+    assert found.price("ReadRequestUnits") is None
+    assert "keyplan.cost.renew" in found.source
+    assert found.said == "eu-central-1, of which none are known"
+
+
+def test_a_bill_that_lacks_a_price_says_what_is_known() -> None:
+    """Seoul's list has requests, and no storage: the rest of the bill stands."""
+    traffic = {"patterns": {"article": {"per_second": 100}}, "entities": {"Article": {"count": 1_000_000}}}
+    found = estimate(Cms, traffic_from(traffic, Cms.compiled))
+    whole, part = (Payer(found, price_list(region)).on_demand() for region in ("us-east-1", "ap-northeast-2"))
+    assert whole.usd == whole.known_usd
+    assert part.usd is None
+    assert part.known_usd == pytest.approx(50 * 730 * 3600 * 0.1355 / 1e6)
+    assert part.missing == ("a GB stored for a month",)
+    assert bill_usd(part) == "$17.80 + …"
+    assert bill_usd(Payer(found, price_list("eu-central-1")).on_demand()) == "–"
+    text = without(Payer(found, price_list("us-east-1"), [price_list("eu-central-1")]))
+    assert text is not None
+    assert text.startswith("no price list of eu-central-1")
+
+
+def test_the_pages_own_traffic_file_is_priced(tmp_path: Path) -> None:
+    """docs/traffic.md shows a file with everything in it."""
+    page = (Path(__file__).parents[2] / "docs" / "traffic.md").read_text(encoding="utf-8")
+    path = tmp_path / "traffic.toml"
+    path.write_text(re.findall(r"```toml\n(.*?)```", page, re.DOTALL)[0])
+    traffic = read_traffic(path, Cms.compiled)
+    found = estimate(Cms, traffic)
+    replicas = [price_list(region) for region in traffic.table.replicas]
+    payer = Payer(found, price_list(str(traffic.table.region)), replicas)
+    assert payer.chosen().known_usd > 0
+    assert run("cost", "cms", "--traffic", str(path)).exit_code == 0
+    assert run("check", "cms", "--traffic", str(path)).exit_code in {0, 1}
 
 
 def test_all_faults_of_a_list_are_told(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 from keyplan.cli.options import printable
 from keyplan.cost.bills import EXCLUDED, Payer, break_even, storage_break_even
 from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate
-from keyplan.cost.words import called, listed, million, number, size, usd, written
+from keyplan.cost.words import bill_usd, called, million, number, size, usd, without, written
 
 __all__ = ["show_cost", "show_pattern"]
 
@@ -29,7 +29,7 @@ def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     if found.doc:
         out.print(found.doc, markup=False)
     source = found.traffic.source or "none given; --traffic FILE gives rates, counts and sizes"
-    out.print(Text(f"on-demand prices: {payer.prices.region}, {payer.prices.as_of} · traffic: {source}", style="dim"))
+    out.print(Text(f"on-demand prices: {payer.prices.said} · traffic: {source}", style="dim"))
     out.print()
     _show_patterns(out, payer)
     _show_targets(out, payer)
@@ -120,9 +120,7 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     cheapest = min((bill.usd for bill in payer.bills() if bill.usd is not None), default=None)
     for name in dict.fromkeys(name for one in bills for name in one):
         style = "bold green" if name in bills[0] and bills[0][name].usd == cheapest and name != "idle" else ""
-        table.add_row(
-            Text(name, style=style), *(Text(usd(one[name].usd if name in one else None), style=style) for one in bills)
-        )
+        table.add_row(Text(name, style=style), *(Text(bill_usd(one.get(name)), style=style) for one in bills))
     out.print(table)
     hour = payer.peak_hour_usd(payer.settings.table_class)
     if hour is not None:
@@ -131,11 +129,10 @@ def _show_bills(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     if use is not None and share is not None:
         cheaper = f"Provisioned capacity is cheaper where {use:.0%} of it is in use all the time"
         out.print(Text(f"{cheaper}, Standard-IA where storage costs more than {share:.0%} of the requests."))
-    for one, of_region in zip(payers, bills, strict=True):
-        missing = list(dict.fromkeys(what for bill in of_region.values() for what in bill.missing))
-        if missing:
-            text = f"– the price list of {one.prices.region} has no price of {listed(missing)}"
-            out.print(Text(text, style="dim"))
+    for one in payers:
+        text = without(one)
+        if text:
+            out.print(Text(f"… {text}", style="dim"))
 
 
 def _show_sizes(out: Console, found: Estimate) -> None:
@@ -192,7 +189,7 @@ def show_pattern(out: Console, payer: Payer, one: PatternEstimate) -> None:
     out.print(f"A call: {number(one.read_units)} read and {number(one.write_units)} write units.")
     call = payer.call_usd(one, table_class)
     if call is not None:
-        out.print(f"A million calls: {million(call)}, in {payer.prices.region} as of {payer.prices.as_of}.")
+        out.print(f"A million calls: {million(call)}, in {payer.prices.said}.")
     if one.load.per_second is not None:
         a_month = usd(payer.pattern_usd(one, table_class))
         out.print(f"A month at {number(one.load.per_second)} calls a second: {a_month}.")

@@ -66,6 +66,11 @@ class Bill:
         return _total(self.charges)
 
     @property
+    def known_usd(self) -> float:
+        """The sum of what has a price."""
+        return math.fsum(one.usd for one in self.charges if one.usd is not None)
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """What the price list has no price of."""
         return tuple(dict.fromkeys(METERS[one.meter] for one in self.charges if one.usd is None))

@@ -9,7 +9,7 @@ from typing import Any
 
 from keyplan.cost.bills import Payer
 from keyplan.cost.report import report_json
-from keyplan.cost.words import more, number, table_lines, usd
+from keyplan.cost.words import bill_usd, more, number, table_lines, usd
 
 __all__ = ["Difference", "difference", "difference_json", "difference_markdown"]
 
@@ -119,8 +119,8 @@ def _difference_markdown(old: Payer, new: Payer) -> Iterator[str]:
     yield f"## Cost: {old.estimate.design} → {new.estimate.design}"
     yield ""
     before, after = old.chosen(), new.chosen()
-    prices = f"Prices of {new.prices.region} as of {new.prices.as_of}"
-    change = f"**{usd(before.usd)} → {usd(after.usd)} a month** {_by(before.usd, after.usd)}({after.name}{failing})"
+    prices = f"Prices of {new.prices.said}"
+    change = f"**{bill_usd(before)} → {bill_usd(after)} a month** {_by(before.usd, after.usd)}({after.name}{failing})"
     yield f"{change}. {prices}."
     yield ""
     if not changed:

@@ -6,7 +6,6 @@ what needs it then has none, and says so.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from keyplan.design.traffic import REGIONS
+from keyplan.design.traffic import REGIONS, near_region
 from keyplan.errors import Fault, PriceError
 
 __all__ = ["METERS", "TERMS", "PriceList", "Reserved", "price_list", "priced_regions", "read_price_list"]
@@ -67,6 +66,11 @@ class PriceList:
     usd: Mapping[str, float]
     reserved: Mapping[str, Reserved] = field(default_factory=dict[str, Reserved])
 
+    @property
+    def said(self) -> str:
+        """Whose prices they are, and as of when."""
+        return f"{self.region} as of {self.as_of}" if self.usd else f"{self.region}, of which none are known"
+
     def price(self, meter: str) -> float | None:
         """USD for one unit of a usage type; None where the list doesn't say."""
         return self.usd.get(meter)
@@ -78,19 +82,16 @@ def priced_regions() -> list[str]:
 
 
 def price_list(region: str) -> PriceList:
-    """The price list of a region. Raises PriceError for a region without one, or that AWS doesn't have."""
-    path = FOLDER / f"{region}.json"
+    """The price list of a region; an empty one where AWS has the region and there is none of it, so that units are
+    estimated all the same. Raises PriceError for a region that AWS doesn't have.
+    """
     if region in priced_regions():
-        return read_price_list(path)
-    known = priced_regions()
-    near = difflib.get_close_matches(region, sorted(REGIONS), n=1)
-    if region not in REGIONS:
-        meant = f"did you mean {near[0]}? " if near else ""
-        raise PriceError(f"AWS has no region {region!r}", hint=f"{meant}there are prices of {', '.join(known)}")
-    raise PriceError(
-        f"there is no price list of {region}",
-        hint=f"there are {', '.join(known)}; python -m keyplan.cost.renew writes others, --prices reads them",
-    )
+        return read_price_list(FOLDER / f"{region}.json")
+    if region in REGIONS:
+        return PriceList(region, "", f"no price list of {region}: {_RENEWED}", {})
+    near = near_region(region)
+    meant = f"did you mean {near}? " if near else ""
+    raise PriceError(f"AWS has no region {region!r}", hint=f"{meant}there are prices of {', '.join(priced_regions())}")
 
 
 def read_price_list(path: Path) -> PriceList:
@@ -125,6 +126,7 @@ def read_price_list(path: Path) -> PriceList:
     return PriceList(texts["region"], texts["as_of"], texts["source"], usd, reserved)
 
 
+_RENEWED = "python -m keyplan.cost.renew writes one from AWS's, --prices reads it"
 _HINT = "python -m keyplan.cost.renew writes one from AWS's price list"
 
 

@@ -11,7 +11,18 @@ from typing import Any
 from keyplan.cost.bills import EXCLUDED, Bill, Payer
 from keyplan.cost.estimate import EntityEstimate, PatternEstimate
 from keyplan.cost.units import Request
-from keyplan.cost.words import MILLION, called, million, number, size, table_lines, usd, written
+from keyplan.cost.words import (
+    MILLION,
+    bill_usd,
+    called,
+    million,
+    number,
+    size,
+    table_lines,
+    usd,
+    without,
+    written,
+)
 
 __all__ = ["pattern_json", "report_json", "report_markdown"]
 
@@ -113,6 +124,8 @@ def _bill_json(bill: Bill) -> dict[str, Any]:
     return {
         "name": bill.name,
         "usd": bill.usd,
+        "known_usd": bill.known_usd,
+        "missing": list(bill.missing),
         "charges": [{"what": one.what, "usd": one.usd, "arithmetic": one.why} for one in bill.charges],
     }
 
@@ -133,8 +146,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     found, table_class = payer.estimate, payer.settings.table_class
     yield f"# What {found.design} costs"
     yield ""
-    prices = f"Prices of {payer.prices.region} as of {payer.prices.as_of}"
-    yield f"{prices}. A month has 730 hours. Not reckoned: {EXCLUDED}."
+    yield f"Prices of {payer.prices.said}. A month has 730 hours. Not reckoned: {EXCLUDED}."
     yield ""
     yield from table_lines(
         ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD a month"),
@@ -171,6 +183,11 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     yield from table_lines(
         ("Paid", *(f"USD a month in {one.prices.region}" for one in (payer, *others))), _bill_rows((payer, *others))
     )
+    for one in (payer, *others):
+        text = without(one)
+        if text:
+            yield ""
+            yield f"{text}."
     if found.failures:
         yield ""
         yield "Not estimated:"
@@ -181,4 +198,4 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
 def _bill_rows(payers: Sequence[Payer]) -> Iterator[tuple[str, ...]]:
     bills = [{bill.name: bill for bill in (*one.bills(), one.idle(one.settings.table_class))} for one in payers]
     for name in dict.fromkeys(name for one in bills for name in one):
-        yield (name, *(usd(one[name].usd) if name in one else "–" for one in bills))
+        yield (name, *(bill_usd(one.get(name)) for one in bills))

@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from keyplan.cost.bills import Bill, Payer
 from keyplan.cost.units import TABLE, Request
 
-__all__ = ["MILLION", "called", "listed", "million", "more", "number", "size", "table_lines", "usd", "written"]
+__all__ = [
+    "MILLION",
+    "bill_usd",
+    "called",
+    "listed",
+    "million",
+    "more",
+    "number",
+    "size",
+    "table_lines",
+    "usd",
+    "without",
+    "written",
+]
 
 MILLION = 1_000_000
 NAME_MAX = 8
@@ -21,6 +35,26 @@ def usd(price: float | None) -> str:
     if 0 < abs(price) < 0.01:
         return f"{sign}${abs(price):.1g}" if abs(price) >= 0.0001 else f"{sign}<$0.0001"
     return f"{sign}${abs(price):,.2f}"
+
+
+def bill_usd(bill: Bill | None) -> str:
+    """A bill's sum; of one that lacks a price what is known of it."""
+    if bill is None:
+        return "–"
+    if bill.usd is not None:
+        return usd(bill.usd)
+    return f"{usd(bill.known_usd)} + …" if bill.known_usd else "–"
+
+
+def without(payer: Payer) -> str | None:
+    """What the bills lack, since there is no price of it; None where nothing lacks."""
+    found = [one for one in (payer.prices, *payer.replicas) if not one.usd]
+    told = [one.source for one in found]
+    missing = list(dict.fromkeys(what for bill in payer.bills() for what in bill.missing))
+    if missing and len(found) < 1 + len(payer.replicas):
+        lists = " or ".join(one.region for one in (payer.prices, *payer.replicas) if one.usd)
+        told.append(f"the price list of {lists} has no price of {listed(missing)}")
+    return "; ".join(told) or None
 
 
 def million(price: float | None) -> str:

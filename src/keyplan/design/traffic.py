@@ -23,7 +23,17 @@ from keyplan.errors import Fault, TrafficError
 if TYPE_CHECKING:
     from keyplan.design.model import CompiledDesign
 
-__all__ = ["REGIONS", "Load", "Stored", "TableSettings", "Traffic", "read_traffic", "traffic_from", "traffic_of"]
+__all__ = [
+    "REGIONS",
+    "Load",
+    "Stored",
+    "TableSettings",
+    "Traffic",
+    "near_region",
+    "read_traffic",
+    "traffic_from",
+    "traffic_of",
+]
 
 PER_SECOND_MAX = 200_000_000
 """More than all of Amazon.com's own peak on DynamoDB (151 million requests a second on Prime Day 2025): a slip."""
@@ -48,6 +58,32 @@ us-gov-west-1 us-west-1 us-west-2
 """
 REGIONS = frozenset(_REGIONS.split())
 """AWS's regions, of all its partitions. Which of them have a price is the price list's affair."""
+
+_PLACES = """
+af-south-1 Cape Town; ap-east-1 Hong Kong; ap-east-2 Taipei; ap-northeast-1 Tokyo; ap-northeast-2 Seoul;
+ap-northeast-3 Osaka; ap-south-1 Mumbai; ap-south-2 Hyderabad; ap-southeast-1 Singapore; ap-southeast-2 Sydney;
+ap-southeast-3 Jakarta; ap-southeast-4 Melbourne; ap-southeast-5 Malaysia; ap-southeast-6 New Zealand;
+ap-southeast-7 Thailand; ca-central-1 Canada; ca-west-1 Calgary; cn-north-1 Beijing; cn-northwest-1 Ningxia;
+eu-central-1 Frankfurt; eu-central-2 Zurich; eu-north-1 Stockholm; eu-south-1 Milan; eu-south-2 Spain;
+eu-west-1 Ireland; eu-west-2 London; eu-west-3 Paris; il-central-1 Tel Aviv; me-central-1 UAE; me-south-1 Bahrain;
+mx-central-1 Mexico; sa-east-1 Sao Paulo; us-east-1 Virginia; us-east-2 Ohio; us-west-1 California; us-west-2 Oregon
+"""
+_BY_PLACE = {place.lower(): name for name, _, place in (one.strip().partition(" ") for one in _PLACES.split(";"))}
+"""What the console calls a region. Source: "Regions and Availability Zones" in AWS's general reference."""
+
+
+def near_region(text: str) -> str | None:
+    """The region that a text may mean: one that is written nearly so, or that its place names."""
+    plain = text.lower().replace("_", "-").replace("ã", "a").replace("ü", "u").strip()
+    for place, name in _BY_PLACE.items():
+        if place in plain:
+            return name
+    written = plain.rstrip("abcdef") if plain.rstrip("abcdef") in REGIONS else plain  # an availability zone
+    near = difflib.get_close_matches(written, sorted(REGIONS), n=1)
+    if near:
+        return near[0]
+    places = difflib.get_close_matches(plain, sorted(_BY_PLACE), n=1, cutoff=0.75)
+    return _BY_PLACE[places[0]] if places else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +337,9 @@ def _unknown_regions(table: Any) -> Iterable[Fault]:
         named |= {f"table.replicas.{position}": one for position, one in enumerate(replicas)}
     for place, region in named.items():
         if isinstance(region, str) and region not in REGIONS:
-            yield Fault(place, f"AWS has no region {region!r}", _near(region, REGIONS))
+            near = near_region(region)
+            hint = f"did you mean {near}?" if near else _near(region, REGIONS)
+            yield Fault(place, f"AWS has no region {region!r}", hint)
 
 
 def _contradictions(data: Any) -> Iterable[Fault]:
