@@ -137,15 +137,20 @@ class Design:
         """Write an item that must not be there. Raises ItemExists, ValueTaken."""
         return self._run("create", self._verbs.create(item))
 
-    def update(self, item: E, /, **changes: Any) -> E:
-        """Change fields of an item that was read, and give it as it then is. Raises ConditionFailed, UpdateRefused."""
-        return cast("E", self._run("update", self._verbs.update(Update(item, **changes))))
+    def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E:
+        """Change fields of an item, and give it as it then is, in one request: ``cms.update(article, title="New")``,
+        ``cms.update(Counter, name="a", value=Add(1))`` by class and key fields, or an ``Update(...)`` with its
+        conditions. Raises ConditionFailed, UpdateRefused.
+        """
+        return cast("E", self._run("update", self._verbs.update(item, changes)))
 
-    def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
-        """Remove an item, by its instance or its class and key fields. Removing what isn't there is no error."""
-        self._run("delete", self._verbs.delete(Delete(item, **key)))
+    def delete(self, item: E | type[E], /, **key: Any) -> E | None:
+        """Remove an item, by its instance or its class and key fields, and give what was removed. Removing what isn't
+        there is no error: None; so it is where a transaction doesn't tell (an entity with unique claims).
+        """
+        return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
-    def batch(self, actions: Iterable[Put | Delete]) -> None:
+    def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
         """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
         self._run("batch", self._verbs.batch(actions))
 
@@ -279,15 +284,15 @@ class AsyncVerbs:
         """See Design.create."""
         return await self._run("create", self._verbs.create(item))
 
-    async def update(self, item: E, /, **changes: Any) -> E:
+    async def update(self, item: E | type[E] | Update[E], /, **changes: Any) -> E:
         """See Design.update."""
-        return await self._run("update", self._verbs.update(Update(item, **changes)))
+        return cast("E", await self._run("update", self._verbs.update(item, changes)))
 
-    async def delete(self, item: Entity | type[Entity], /, **key: Any) -> None:
+    async def delete(self, item: E | type[E], /, **key: Any) -> E | None:
         """See Design.delete."""
-        await self._run("delete", self._verbs.delete(Delete(item, **key)))
+        return await self._run("delete", self._verbs.delete(Delete(item, **key)))
 
-    async def batch(self, actions: Iterable[Put | Delete]) -> None:
+    async def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
         """See Design.batch."""
         await self._run("batch", self._verbs.batch(actions))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.writes import Operation, no_repeats
@@ -24,14 +24,22 @@ from keyplan.errors import (
     WriteFailed,
 )
 
-__all__ = ["pause_before_retry", "send"]
+__all__ = ["Refusal", "pause_before_retry", "send"]
 
 ACTIONS_MAX = 100
 """Actions in one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
 CONFLICTS_MAX = 8
 
+_RETURNED = {"Update": "ALL_NEW", "Delete": "ALL_OLD"}
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": ValueTaken}
+
+
+class Refusal(NamedTuple):
+    """An operation whose condition didn't hold, and the item that stood there (None: nothing, or it isn't told)."""
+
+    operation: Operation
+    item: Mapping[str, Any] | None
 
 
 def pause_before_retry(attempt: int) -> Pause:
@@ -39,16 +47,24 @@ def pause_before_retry(attempt: int) -> Pause:
     return Pause(random.uniform(0, min(1.0, 0.005 * 2 ** min(attempt, 8))))  # noqa: S311 - jitter, not a secret
 
 
-def send(operations: Sequence[Operation], place: str, *, return_new: bool = False) -> Conversation[dict[str, Any]]:
+def send(
+    operations: Sequence[Operation],
+    place: str,
+    *,
+    returned: bool = False,
+    refusals: list[Refusal] | None = None,
+) -> Conversation[dict[str, Any]]:
     """Carry out operations: one as a single request, several as one transaction. Gives the last response.
 
-    ``return_new`` asks a single update for the item as it then is (``Attributes``). Raises WriteFailed and its kinds,
-    of which nothing was written.
+    ``returned`` asks a single update for the item as it then is, and a single deletion for the one that was there
+    (``Attributes``). Raises WriteFailed and its kinds, of which nothing was written; ``refusals`` is then told whose
+    conditions didn't hold.
     """
+    refusals = [] if refusals is None else refusals
     if not operations:
         return {}
     if len(operations) == 1 and operations[0].kind in _OPERATIONS:
-        return (yield from _send_one(operations[0], place, return_new=return_new))
+        return (yield from _send_one(operations[0], place, refusals, returned=returned))
     if len(operations) > ACTIONS_MAX:
         raise RequestError(
             f"{len(operations)} operations in one transaction; DynamoDB allows {ACTIONS_MAX}",
@@ -56,24 +72,29 @@ def send(operations: Sequence[Operation], place: str, *, return_new: bool = Fals
             hint="claims count too; split the write, or put what needs no condition into a Batch",
         )
     no_repeats(operations, "transaction")
-    return (yield from _send_transaction(operations, place))
+    return (yield from _send_transaction(operations, place, refusals))
 
 
-def _send_one(operation: Operation, place: str, *, return_new: bool) -> Conversation[dict[str, Any]]:
+def _send_one(
+    operation: Operation, place: str, refusals: list[Refusal], *, returned: bool
+) -> Conversation[dict[str, Any]]:
     parameters = operation.parameters
-    if return_new and operation.kind == "Update":
-        parameters = {**parameters, "ReturnValues": "ALL_NEW"}
+    if returned and operation.kind in _RETURNED:
+        parameters = {**parameters, "ReturnValues": _RETURNED[operation.kind]}
     try:
         response: dict[str, Any] = yield Request(_OPERATIONS[operation.kind], parameters)
     except DynamoDBError as error:
         if error.type != "ConditionalCheckFailedException":
             raise
+        refusals.append(Refusal(operation, error.fields.get("Item")))
         fault = _why(operation, error.fields.get("Item"))
         raise _FAILURES[operation.role](fault.message, place=place, hint=fault.hint) from None
     return response
 
 
-def _send_transaction(operations: Sequence[Operation], place: str) -> Conversation[dict[str, Any]]:
+def _send_transaction(
+    operations: Sequence[Operation], place: str, refusals: list[Refusal]
+) -> Conversation[dict[str, Any]]:
     request = Request(
         "TransactWriteItems",
         {
@@ -88,6 +109,11 @@ def _send_transaction(operations: Sequence[Operation], place: str) -> Conversati
             if error.type == "TransactionCanceledException":
                 reasons = error.fields.get("CancellationReasons") or []
                 if not _only_conflicts(reasons) or attempt == CONFLICTS_MAX - 1:
+                    refusals.extend(
+                        Refusal(operation, reason.get("Item"))
+                        for operation, reason in zip(operations, reasons, strict=False)
+                        if reason.get("Code") == "ConditionalCheckFailed"
+                    )
                     raise _cancelled(operations, reasons, place, error) from None
             elif error.type not in {"TransactionInProgressException", "TransactionConflictException"}:
                 raise

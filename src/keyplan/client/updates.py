@@ -44,7 +44,6 @@ class CompiledUpdate:
     claims: list[tuple[CompiledKey, Values | None, Values | None]] = field(
         default_factory=list[tuple[CompiledKey, Values | None, Values | None]]
     )
-    result: Entity | None = None
 
     @property
     def expression(self) -> str:
@@ -94,7 +93,6 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     else:
         before = entity.field_values(action.target)
         after, changes = changed(entity, action.target, changes)
-        update.result = after
         _keys(entity, update, before, entity.field_values(after), changes)
     for name, change in changes.items():
         _field(entity, update, entity.fields[name], change)

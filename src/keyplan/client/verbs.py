@@ -1,7 +1,7 @@
-"""The plain verbs of every design as conversations: get, put, create, update, delete, batches, transactions; and the
-running of a write pattern.
+"""The plain verbs of every design as conversations: get, put, create, update, delete, batches, transactions.
 
-They make use of the one write compiler; the opened design gives them their synchronous and asynchronous forms.
+They make use of the one write compiler; the opened design gives them their synchronous and asynchronous forms. Write
+patterns are run in ``attempts.py``.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
-from pydantic import ValidationError
-
 from keyplan.client.answers import Answer
+from keyplan.client.attempts import run_write, stored_after
 from keyplan.client.batches import batch_write
 from keyplan.client.conversations import Conversation
 from keyplan.client.reads import Target, batch_entities, get_item
-from keyplan.client.transactions import pause_before_retry, send
-from keyplan.client.writes import Compiled, Operation, WriteCompiler, primary_key
+from keyplan.client.transactions import send
+from keyplan.client.writes import WriteCompiler, primary_key
 from keyplan.design.actions import Action, Ask, Batch, Create, Delete, Put, Update
-from keyplan.design.entity import Entity, faults_of
-from keyplan.errors import ArgumentError, RequestError, WriteFailed
+from keyplan.design.entity import Entity
+from keyplan.errors import ArgumentError, ItemNotReadable
 
 __all__ = ["Verbs"]
 
@@ -58,28 +57,47 @@ class Verbs:
         """Write an item that must not exist."""
         return cast("E", (yield from self._instance(Create(instance))))
 
-    def _instance(self, action: Put | Create) -> Conversation[Any]:
+    def _instance(self, action: Put[Any] | Create[Any]) -> Conversation[Any]:
         compiled = self.compiler.compile(action)
         yield from send(compiled.operations, type(action.item).__name__)
-        return compiled.result
+        return compiled.certain()
 
-    def update(self, action: Update) -> Conversation[Any]:
+    def update(self, target: Any, changes: Mapping[str, Any]) -> Conversation[Any]:
         """Change fields of an item, and give it as it then is."""
-        compiled = self.compiler.compile(action)
+        compiled = self.compiler.compile(self._update(target, changes))
         entity = compiled.operations[0].entity
-        response = yield from send(compiled.operations, entity.name, return_new=True)
-        item = response.get("Attributes")
-        if item is not None:
-            return entity.from_item(item)
+        response = yield from send(compiled.operations, entity.name, returned=True)
+        if "Attributes" in response:
+            return stored_after(compiled, response)
+        certain = compiled.certain()
+        if certain is not None:
+            return certain
         key = compiled.operations[0].parameters["Key"]
         return (yield from get_item(self.target, entity, key, consistent=True))
 
-    def delete(self, action: Delete) -> Conversation[None]:
-        """Remove an item."""
-        compiled = self.compiler.compile(action)
-        yield from send(compiled.operations, compiled.operations[0].entity.name)
+    def _update(self, target: Any, changes: Mapping[str, Any]) -> Update[Any]:
+        """The update of an instance, or of the item that a class and its key fields name; or the one that is given."""
+        if isinstance(target, Update):
+            if changes:
+                raise ArgumentError(f"an Update says all of it; given besides: {', '.join(changes)}", place="update")
+            return target
+        if not isinstance(target, type):
+            return Update(target, **changes)
+        named = self.compiler.entity(target).key_fields
+        key = {name: changes[name] for name in named if name in changes}
+        return Update(target, **key).set(**{name: one for name, one in changes.items() if name not in named})
 
-    def batch(self, actions: Iterable[Put | Delete]) -> Conversation[None]:
+    def delete(self, action: Delete[E]) -> Conversation[E | None]:
+        """Remove an item, and give it where one request tells."""
+        compiled = self.compiler.compile(action)
+        entity = compiled.operations[0].entity
+        response = yield from send(compiled.operations, entity.name, returned=compiled.answers)
+        try:
+            return cast("E | None", stored_after(compiled, response))
+        except ItemNotReadable:  # it is removed all the same
+            return None
+
+    def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> Conversation[None]:
         """Puts and deletes without conditions."""
         yield from batch_write(self.target.name, self.compiler.batch(Batch(actions)))
 
@@ -89,44 +107,5 @@ class Verbs:
         yield from send(operations, "transact")
 
     def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:
-        """Run a write pattern: its reads as it asks them, its actions together when it has ended."""
-        for attempt in range(1, attempts + 1):
-            try:
-                return (yield from self._attempt(make(), place))
-            except WriteFailed:
-                if attempt == attempts:
-                    raise
-            yield pause_before_retry(attempt)
-        raise RequestError(f"attempts={attempts}: a write is tried at least once", place=place)
-
-    def _attempt(self, actions: Generator[Action | Ask, Any, T], place: str) -> Conversation[T]:
-        operations: list[Operation] = []
-        batches: list[list[dict[str, Any]]] = []
-        answer: Any = None
-        try:
-            while True:
-                step = actions.send(answer)
-                answer = None
-                if isinstance(step, Ask):
-                    answer = yield from self._ask(step)
-                elif isinstance(step, Batch):
-                    batches.append(self.compiler.batch(step))
-                else:
-                    compiled: Compiled = self.compiler.compile(step)
-                    operations.extend(compiled.operations)
-                    answer = compiled.result
-        except StopIteration as end:
-            result = end.value
-        except ValidationError as error:
-            raise ArgumentError("the write makes no valid item", place=place, faults=faults_of(error, "")) from error
-        finally:
-            actions.close()
-        yield from send(operations, place)
-        for batch in batches:  # one is done before the next begins, so that the last can tell that all is done
-            yield from batch_write(self.target.name, batch)
-        return cast("T", result)
-
-    def _ask(self, ask: Ask) -> Conversation[Any]:
-        answer = self.answers[ask.pattern].strongly()
-        bound = answer.pattern.signature.bind(ask.arguments["args"], ask.arguments["kwargs"])
-        return (yield from answer.converse(bound))
+        """Run a write pattern."""
+        return run_write(self.compiler, self.answers, make, place, attempts)

@@ -6,8 +6,9 @@ The requests are sent, and failures told, by ``transactions.py``. Changes of an 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from keyplan.client.reads import Target
@@ -18,6 +19,7 @@ from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
 from keyplan.design.filters import translate_mapping
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
+from keyplan.design.outcomes import certain_outcome
 from keyplan.errors import ArgumentError, RequestError
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
@@ -98,15 +100,28 @@ class Operation:
     role: str
     description: str
     expected: Mapping[str, Any]
+    final: bool = False
+    """Whether a failure of its condition ends the write: it isn't tried again."""
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """An action's operations, and the instance that stands in the store when they have been carried out."""
+    """An action's operations. ``certain`` makes the instance that they leave in the store when they have been carried
+    out, or gives None where the store alone can tell.
+    """
 
     action: Action
     operations: list[Operation]
-    result: Entity | None
+    certain: Callable[[], Entity | None]
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is one request whose response can tell what it left, or removed."""
+        return len(self.operations) == 1 and self.operations[0].kind in {"Update", "Delete"}
+
+
+def _nothing() -> None:
+    return None
 
 
 class WriteCompiler:
@@ -130,6 +145,12 @@ class WriteCompiler:
 
     def compile(self, action: Action) -> Compiled:
         """One action. Raises RequestError and its kind: nothing has been sent."""
+        compiled = self._compiled(action)
+        if not isinstance(action, Batch) and action.is_final:
+            return replace(compiled, operations=[replace(one, final=True) for one in compiled.operations])
+        return compiled
+
+    def _compiled(self, action: Action) -> Compiled:
         match action:
             case Create():
                 return self._create(action)
@@ -191,7 +212,7 @@ class WriteCompiler:
         if version is not None:
             expected[version.name] = getattr(action.item, version.name)
         operation = self._operation("Put", {"Item": item}, entity, conditions, "item", item, expected)
-        return Compiled(action, [operation], instance)
+        return Compiled(action, [operation], partial(entity.as_stored, instance))
 
     def _create(self, action: Create) -> Compiled:
         entity, instance = self._checked(action.item)
@@ -203,7 +224,7 @@ class WriteCompiler:
         operations = [self._operation("Put", {"Item": item}, entity, conditions, "new", item, action.equals)]
         found = entity.field_values(instance)
         operations.extend(self._claim(entity, claim, found) for claim in entity.claims if claim.member(found))
-        return Compiled(action, operations, instance)
+        return Compiled(action, operations, partial(entity.as_stored, instance))
 
     def _update(self, action: Update) -> Compiled:
         entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
@@ -230,7 +251,7 @@ class WriteCompiler:
                 operations.append(self._release(entity, claim, before, key))
             if after is not None:
                 operations.append(self._claim(entity, claim, after))
-        return Compiled(action, operations, change.result)
+        return Compiled(action, operations, partial(certain_outcome, entity, action, change.pins))
 
     def _delete(self, action: Delete) -> Compiled:
         by_class = isinstance(action.target, type)
@@ -254,7 +275,7 @@ class WriteCompiler:
             expected |= pins
             operations = [self._release(entity, claim, found, key) for claim in entity.claims if claim.member(found)]
         deletion = self._operation("Delete", {"Key": key}, entity, conditions, "item", key, expected)
-        return Compiled(action, [deletion, *operations], None)
+        return Compiled(action, [deletion, *operations], _nothing)
 
     def _check(self, action: Check) -> Compiled:
         entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
@@ -262,7 +283,7 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
         operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
-        return Compiled(action, [operation], None)
+        return Compiled(action, [operation], _nothing)
 
     # Parts of operations
 

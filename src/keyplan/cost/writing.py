@@ -192,6 +192,7 @@ class _Rehearsing:
         return found, instance
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
+        """Also gives the instance that it leaves, as a store would tell; None where it makes the item."""
         entity, known = self._named(action)
         stored = self._before(entity, known, action)
         if stored is None and action.creates:
@@ -207,9 +208,7 @@ class _Rehearsing:
         self.found.entities[entity.name] = None
         found = [Mutation(f"Update {entity.name}", before, item)]
         found += self._claims(entity, entity.field_values(instance), entity.field_values(after))
-        if isinstance(action.target, type):
-            return found, None
-        return found, changed(entity, action.target, dict(action.changes))[0]
+        return found, after
 
     def _claims(self, entity: CompiledEntity, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mutation]:
         """The claims that change hands."""

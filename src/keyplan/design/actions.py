@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, Generic, Self, TypeAlias
 
 from typing_extensions import TypeVar
 
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 R = TypeVar("R", default=None)
+E_co = TypeVar("E_co", bound=Entity, covariant=True, default=Any)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,13 @@ class Condition:
 
 
 class _Action:
-    """The common part: the conditions under which an action is carried out."""
+    """The common part: the conditions under which an action is carried out, and what becomes of its failure."""
 
     conditions: tuple[Condition, ...] = ()
     equals: Mapping[str, Any] = MappingProxyType({})
+    is_final: bool = False
+    is_wanted: bool = False
+    """Whether what it leaves is asked for, by ``yield from``: then it is given, or the write is refused."""
 
     def only_if(self, condition: str | None = None, /, **values: Any) -> Self:
         """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a
@@ -63,31 +67,50 @@ class _Action:
             changed.equals = {**self.equals, **values}
         return changed
 
+    def final(self) -> Self:
+        """The action, whose failed condition ends the write: ``attempts=`` doesn't try it again."""
+        changed = copy(self)
+        changed.is_final = True
+        return changed
 
-class Put(_Action):
+    def _wanted(self) -> Self:
+        changed = copy(self)
+        changed.is_wanted = True
+        return changed
+
+
+class Put(_Action, Generic[E_co]):
     """Write the whole item, whatever stood there before."""
 
-    def __init__(self, item: Entity) -> None:
+    def __init__(self, item: E_co) -> None:
         self.item = item
+
+    def __iter__(self) -> Generator[Self, Any, E_co]:
+        """``written = yield from Put(item)``: the item as it is stored."""
+        return (yield self._wanted())  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.item!r})"
 
 
-class Create(_Action):
+class Create(_Action, Generic[E_co]):
     """Write the item, which must not exist yet: otherwise ItemExists."""
 
-    def __init__(self, item: Entity) -> None:
+    def __init__(self, item: E_co) -> None:
         self.item = item
+
+    def __iter__(self) -> Generator[Self, Any, E_co]:
+        """``created = yield from Create(item)``: the item as it is stored."""
+        return (yield self._wanted())  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         return f"Create({self.item!r})"
 
 
-class _ByKey(_Action):
+class _ByKey(_Action, Generic[E_co]):
     """An action on an item named by an instance, or by its class and key fields."""
 
-    def __init__(self, target: Entity | type[Entity], /, **key: Any) -> None:
+    def __init__(self, target: E_co | type[E_co], /, **key: Any) -> None:
         self.target = target
         self.key: Mapping[str, Any] = key
 
@@ -98,7 +121,7 @@ class _ByKey(_Action):
         return f"{type(self).__name__}({self.target!r})"
 
 
-class Update(_ByKey):
+class Update(_ByKey[E_co]):
     """Change fields of an item that exists: ``Update(article, title="New")`` or ``Update(Article,
     article_id=…).set(title="New")``.
 
@@ -108,11 +131,17 @@ class Update(_ByKey):
     ``Add(1)``, ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Remove()``.
     """
 
-    def __init__(self, target: Entity | type[Entity], /, **values: Any) -> None:
+    def __init__(self, target: E_co | type[E_co], /, **values: Any) -> None:
         by_class = isinstance(target, type)
         super().__init__(target, **(values if by_class else {}))
         self.changes: Mapping[str, Any] = {} if by_class else values
         self.creates = False
+
+    def __iter__(self) -> Generator[Self, Any, E_co]:
+        """``counter = yield from Update(...)``: the item as it is stored. Raises RequestError in the write where that
+        can't be known (see ``Writes``).
+        """
+        return (yield self._wanted())  # type: ignore[no-any-return]
 
     def set(self, **changes: Any) -> Self:
         """The update with further changes."""
@@ -132,14 +161,20 @@ class Update(_ByKey):
         return changed
 
 
-class Delete(_ByKey):
+class Delete(_ByKey[E_co]):
     """Remove an item. Removing what isn't there is no error.
 
     An entity with unique claims is deleted by its instance: the claims are found by it, and released with it.
     """
 
+    def __iter__(self) -> Generator[Self, Any, E_co | None]:
+        """``removed = yield from Delete(...)``: the item that was there, or None. Raises RequestError in the write
+        where that can't be known (see ``Writes``).
+        """
+        return (yield self._wanted())  # type: ignore[no-any-return]
 
-class Check(_ByKey):
+
+class Check(_ByKey[E_co]):
     """Write nothing, but let the transaction happen only if this item exists, and is as ``only_if`` says."""
 
 
@@ -149,7 +184,7 @@ class Batch:
     Of several, each is done before the next one begins.
     """
 
-    def __init__(self, actions: Iterable[Put | Delete]) -> None:
+    def __init__(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
         self.actions = tuple(actions)
 
 
@@ -168,14 +203,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Add(Change):
-    """Add to a number; a field that isn't stored counts as 0."""
+    """Add to a number. A field that isn't stored begins at its default, and at 0 where that is None."""
 
     amount: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Append(Change):
-    """Append to a list; one that isn't stored counts as empty."""
+    """Append to a list. One that isn't stored begins as its default, and empty where that is None."""
 
     items: Iterable[Any]
 
@@ -199,6 +234,12 @@ class Remove(Change):
     """Remove the field: it is None then, or its default."""
 
 
-Action: TypeAlias = Put | Create | Update | Delete | Check | Batch
+Action: TypeAlias = Put[Any] | Create[Any] | Update[Any] | Delete[Any] | Check[Any] | Batch
 Writes: TypeAlias = Generator[Action | Ask, Any, R]
-"""What a write pattern returns: ``Writes`` yields actions, ``Writes[Article]`` returns an article besides."""
+"""What a write pattern returns: ``Writes`` yields actions, ``Writes[Article]`` returns an article besides.
+
+``yield`` gives what the action leaves in the store, or None where that can't be known before the write is carried out;
+``yield from`` gives the same with its type, and raises RequestError there. A Put and a Create are always known. An
+Update is known where a version or ``only_if`` says what it meets, and where it is the write's only action and its last
+step: then its request goes out at once, and what the store answers is given. A Delete is known in the latter case.
+"""

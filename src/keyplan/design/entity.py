@@ -202,6 +202,15 @@ class CompiledEntity:
                 f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
             ) from None
 
+    def as_stored(self, instance: Entity) -> Entity:
+        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there."""
+        expires = None if self.ttl is None else getattr(instance, self.ttl.name)
+        if self.ttl is None or expires is None or not expires.microsecond:
+            return instance
+        return instance.model_copy(
+            update={self.ttl.name: self.ttl.decode(*next(iter(self.ttl.encode(expires).items())))}
+        )
+
     def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
         faults: list[Fault] = []

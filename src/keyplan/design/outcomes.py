@@ -5,16 +5,17 @@ How a change is asked of DynamoDB is made in ``keyplan.client.updates``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove
+from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
 from keyplan.design.entity import CompiledEntity, Entity, faults_of
 from keyplan.design.stored import StoredField
 from keyplan.errors import ArgumentError, UpdateRefused
 
-__all__ = ["changed", "outcome"]
+__all__ = ["certain_outcome", "changed", "outcome"]
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
@@ -62,3 +63,37 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
                 return change
     except TypeError as error:
         raise ArgumentError(f"{change!r} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
+
+
+def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
+    """The instance that an update leaves in the store, where what it expects (its ``only_if``, a version, the
+    ``pins`` of its keys) and what it sets say all of it; otherwise None.
+
+    Raises ArgumentError, UpdateRefused, ItemTooLarge.
+    """
+    target = action.target
+    version = entity.version
+    held: dict[str, Any] = {}
+    if isinstance(target, Entity):
+        known = entity.own_values(target)
+        # A version that is expected unchanged says the same of everything else
+        held = known if version is not None else {name: known[name] for name in entity.key_fields if name in known}
+    else:
+        held = dict(action.key)
+    held = {**held, **pins, **action.equals}
+    if version is not None and version.name in held:
+        held[version.name] = (held[version.name] or 0) + 1
+    for name, change in action.changes.items():
+        if not isinstance(change, Change | None):
+            held[name] = change
+        elif isinstance(change, Remove | None) or name in held:
+            held[name] = outcome(entity, name, held.get(name), change)
+    if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
+        return None
+    try:
+        instance: Entity = entity.cls.__pydantic_validator__.validate_python(
+            {name: held[name] for name, stored in entity.fields.items() if not stored.computed}, by_name=True
+        )
+    except ValidationError:
+        return None
+    return entity.as_stored(instance)

@@ -53,7 +53,7 @@ class PeopleWrites(Reads):
         if {credential.user_id, linked} != {user.user_id}:
             raise Refused("the credential is another user's", place="Blog.register")
         begun = {"drafts": 0, "published": 0, "archived": 0, "views": 0, "rating": 0, "ranked_at": None}
-        created: User = yield Create(user.model_copy(update=begun))
+        created = yield from Create(user.model_copy(update=begun))
         if provider_user is None:
             yield Create(credential.model_copy(update={"providers": set[str]()}))
         else:
@@ -82,11 +82,11 @@ class PeopleWrites(Reads):
         if user.status == status:
             return user
         epoch = user.session_epoch + 1
-        after: User = yield Update(user, status=status, session_epoch=epoch).only_if(
+        yield Update(user, status=status, session_epoch=epoch).only_if(
             status=user.status, session_epoch=user.session_epoch
         )
         yield Batch(Delete(Session, user_id=user_id, session_id=one.session_id) for one in sessions)
-        return after
+        return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
 
     # Sessions
 
@@ -98,7 +98,7 @@ class PeopleWrites(Reads):
         user, sessions = yield from self._account(session.user_id)
         if user.status != "active":
             raise Refused(f"the user is {user.status}", place="Blog.open_session")
-        begun: Session = yield Create(session.model_copy(update={"epoch": user.session_epoch}))
+        begun = yield from Create(session.model_copy(update={"epoch": user.session_epoch}))
         yield Check(User, user_id=user.user_id).only_if(status="active", session_epoch=user.session_epoch)
         good = [one for one in sessions if one.epoch == user.session_epoch and one.expires_at > now()]
         kept = sorted(good, key=lambda one: one.rotated_at)[-(SESSIONS_MAX - 1) :]
@@ -110,7 +110,7 @@ class PeopleWrites(Reads):
     @write("W22")
     def rotate_session(self, session: Session, new_hash: str, expires_at: datetime) -> Writes[Session]:
         """Give a session a new secret. Raises ConditionFailed when its secret isn't the one that was read any more."""
-        rotated: Session = yield Update(
+        rotated = yield from Update(
             session,
             secret_hash=new_hash,
             previous_hash=session.secret_hash,

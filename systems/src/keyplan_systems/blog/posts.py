@@ -53,8 +53,8 @@ class PostWrites(Reads):
         if (yield from self.post.ask(post.post_id)) is not None:
             raise Refused(f"there is a post {post.post_id!r} already", place="Blog.create_post", hint="edit it")
         yield from self._take_slug(post.slug, post.post_id)
-        created: Post = yield Create(_begun(post, content))
-        written: PostContent = yield Create(
+        created = yield from Create(_begun(post, content))
+        written = yield from Create(
             PostContent(
                 post_id=post.post_id,
                 content=content,
@@ -97,21 +97,23 @@ class PostWrites(Reads):
         if slug != post.slug:
             yield from self._take_slug(slug, post_id)
         moment = now()
-        text: PostContent = yield Update(
+        text = yield from Update(
             before, content=content, edited_at=moment, edited_by=edited_by, imported=imported or before.imported
         )
-        after: Post = yield Update(
-            post,
-            title=title,
-            slug=slug,
-            tags=tags,
-            excerpt=excerpt or excerpt_from(content),
-            words=word_count(content),
-            updated_at=moment,
-        ).only_if(status=post.status, slug=post.slug, tags=post.tags)
+        yield (
+            edit := Update(
+                post,
+                title=title,
+                slug=slug,
+                tags=tags,
+                excerpt=excerpt or excerpt_from(content),
+                words=word_count(content),
+                updated_at=moment,
+            ).only_if(status=post.status, slug=post.slug, tags=post.tags)
+        )
         if post.status == "published" and post.published_at is not None:
-            yield from self._retag(post_id, post.published_at, post.tags, after.tags)
-        return PostWithContent(after, text)
+            yield from self._retag(post_id, post.published_at, post.tags, tags)
+        return PostWithContent(_after(post, edit), text)
 
     @write("W4", attempts=30)
     def publish(self, post_id: str) -> Writes[Post]:
@@ -193,13 +195,15 @@ class PostWrites(Reads):
 
     def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
         """A post in another status, and its author's counters."""
-        after: Post = yield Update(post, status=status, published_at=published_at, updated_at=now()).only_if(
-            status=post.status, tags=post.tags, published_at=post.published_at
+        yield (
+            move := Update(post, status=status, published_at=published_at, updated_at=now()).only_if(
+                status=post.status, tags=post.tags, published_at=post.published_at
+            )
         )
         counters = {_COUNTERS[post.status]: Add(-1), _COUNTERS[status]: Add(1)}
         count = Update(User, user_id=post.user_id).set(**counters)
         yield count.only_if(status="active") if status == "published" else count
-        return after
+        return _after(post, move)
 
     def _withdrawn(self, post: Post, status: PostStatus) -> Writes[Post]:
         after = yield from self._moved(post, status, published_at=post.published_at)
@@ -234,6 +238,11 @@ class PostWrites(Reads):
         for combo in after:
             if combo not in before:
                 yield Put(PostTagCombo(tags=combo, published_at=published_at, post_id=post_id))
+
+
+def _after(post: Post, edit: Update[Post]) -> Post:
+    """The post as it was read, with what the edit changes: its counters may have moved meanwhile."""
+    return post.model_copy(update={**edit.changes})
 
 
 def tag_combos(tags: tuple[str, ...]) -> list[tuple[str, ...]]:

@@ -1,0 +1,144 @@
+"""What a write's reads found, so that a failed condition can be told from one that a further attempt can cure.
+
+A write that reads first decides by what it read. When a condition fails on an item that is no longer as it was read,
+the generator decides anew: another attempt may succeed. A condition on what was never read fails again, and so does
+one that already what was read contradicts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.transactions import Refusal
+from keyplan.design.table import Table
+
+__all__ = ["Findings"]
+
+Item = Mapping[str, Mapping[str, Any]]
+Identity = tuple[Any, ...]
+
+_EQUALS = re.compile(r"([#\w.-]+)\s*=\s*(:\w+)")
+
+
+class _Found(NamedTuple):
+    item: Item | None
+    whole: bool
+    """Whether all of the item was read, and not what an index holds of it."""
+
+
+class Findings:
+    """What the reads of one attempt found. ``before`` are the refusals that ended the attempt before it."""
+
+    def __init__(self, table: Table, before: frozenset[str] = frozenset()) -> None:
+        self._names = table.key_names
+        self._whole_indexes = {one.name for one in table.indexes if one.projection == "ALL"}
+        self._before = before
+        self._items: dict[Identity, _Found] = {}
+        self._listed: list[tuple[str | None, Mapping[str, Any]]] = []
+        """The partitions that were queried: the index, and the values of the key's attributes; a scan has none."""
+
+    def watch(self, conversation: Conversation[Any]) -> Conversation[Any]:
+        """The conversation of a read, its answers noted."""
+        answer: Any = None
+        try:
+            step = next(conversation)
+            while True:
+                try:
+                    answer = yield step
+                except Exception as error:  # noqa: BLE001 - whatever it is, it is the conversation's
+                    step = conversation.throw(error)
+                    continue
+                if isinstance(step, Request):
+                    self._note(step, answer)
+                elif not isinstance(step, Pause):
+                    for request, response in zip(step, answer, strict=True):
+                        self._note(request, response)
+                step = conversation.send(answer)
+        except StopIteration as end:
+            return end.value
+        finally:
+            conversation.close()
+
+    def _note(self, request: Request, response: Mapping[str, Any]) -> None:
+        parameters = request.parameters
+        match request.operation:
+            case "GetItem":
+                self._items[self._identity(parameters["Key"])] = _Found(response.get("Item"), whole=True)
+            case "BatchGetItem":
+                for asked in parameters["RequestItems"].values():
+                    for key in asked["Keys"]:
+                        self._items[self._identity(key)] = _Found(None, whole=True)
+                for items in response.get("Responses", {}).values():
+                    self._keep(items, whole=True)
+            case "Query" | "Scan":
+                index = parameters.get("IndexName")
+                names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
+                values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
+                equal = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
+                self._listed.append((index, {names.get(name, name): values[value] for name, value in equal}))
+                self._keep(response.get("Items", ()), whole=index is None or index in self._whole_indexes)
+            case _:
+                pass
+
+    def _keep(self, items: Any, *, whole: bool) -> None:
+        for item in items:
+            self._items[self._identity(item)] = _Found(item, whole)
+
+    def _identity(self, item: Item) -> Identity:
+        return tuple(next(iter(item[name].values())) for name in self._names)
+
+    def curable(self, refusals: list[Refusal], *, gave_up: bool) -> bool:
+        """Whether a further attempt may succeed: something isn't as it was read, and no refused action is final; or the
+        generator itself gave up (by raising WriteFailed) on what it read.
+        """
+        if gave_up:
+            return bool(self._items or self._listed)
+        if any(one.operation.final for one in refusals):
+            return False
+        return any(self._moved_on(one) for one in refusals)
+
+    def _moved_on(self, refusal: Refusal) -> bool:
+        known = {**refusal.operation.parameters.get("Item", {}), **refusal.operation.parameters.get("Key", {})}
+        read = self._items.get(self._identity(known))
+        if read is not None:
+            if read.item is None:
+                return refusal.operation.role != "item" or refusal.item is not None
+            return not _same(read, refusal.item)
+        known |= refusal.item or {}
+        for index, equal in self._listed:
+            if all(_plain(known.get(name)) == _plain(value) for name, value in equal.items()):
+                # An index follows its table after a while, so the same refusal twice says nothing there
+                return index is not None or _told(refusal) not in self._before
+        return False
+
+    @staticmethod
+    def told(refusals: list[Refusal]) -> frozenset[str]:
+        """The refusals, so that the next attempt knows them again."""
+        return frozenset(map(_told, refusals))
+
+
+def _told(refusal: Refusal) -> str:
+    return f"{refusal.operation.description} {json.dumps(_plain(refusal.item), sort_keys=True)}"
+
+
+def _same(read: _Found, item: Item | None) -> bool:
+    """Whether an item is still as it was read, as far as it was."""
+    if item is None or read.item is None:
+        return False
+    if read.whole and len(item) != len(read.item):
+        return False
+    return all(_plain(item.get(name)) == _plain(value) for name, value in read.item.items())
+
+
+def _plain(value: Any) -> Any:
+    """An attribute value with the elements of sets in one order: they have none."""
+    if isinstance(value, Mapping):
+        return {
+            name: sorted(map(str, part)) if name in {"SS", "NS", "BS"} and isinstance(part, list) else _plain(part)
+            for name, part in value.items()
+        }
+    return [_plain(part) for part in value] if isinstance(value, list) else value

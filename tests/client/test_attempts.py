@@ -1,0 +1,356 @@
+# mypy: disable-error-code="empty-body"
+"""``attempts=`` repeats what was decided by reading and has changed since, and nothing else."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from keyplan import (
+    Add,
+    Check,
+    Create,
+    Cursor,
+    Delete,
+    Design,
+    Entity,
+    Index,
+    Key,
+    Page,
+    Put,
+    Table,
+    Unique,
+    Update,
+    Version,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import ConditionFailed, ItemExists, TransactionFailed, ValueTaken, WriteFailed
+from tests.client.support import record
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Member(Entity):
+    """With a unique name."""
+
+    member_id: str
+    name: str
+    status: str = "new"
+    n: int = 0
+
+    primary = Key("MEMBER#{member_id}", "HEAD")
+    one_name = Unique("NAME#{name}")
+    by_status = Key("STATUS#{status}", "{member_id}", index=GSI1)
+
+
+class Line(Entity):
+    """One of a list."""
+
+    book: str
+    number: int
+
+    primary = Key("BOOK#{book}", "LINE#{number:06d}")
+    by_number = Key("LINES", "{number:06d}#{book}", index=GSI1)
+
+
+class Club(Design):
+    """A write for each thing that may fail."""
+
+    table = Table("club", indexes=[GSI1])
+
+    @read("R1")
+    def member(self, member_id: str) -> Member | None: ...
+
+    @read("R2")
+    def named(self, name: str) -> Member | None: ...
+
+    @read("R3")
+    def lines(self, book: str) -> list[Line]: ...
+
+    @read("R4", newest_first=True)
+    def newest(self, limit: int = 1, cursor: Cursor | None = None) -> Page[Line]: ...
+
+    @write("W1", attempts=10)
+    def join(self, member_id: str, name: str) -> Writes:
+        yield Create(Member(member_id=member_id, name=name))
+
+    @write("W2", attempts=10)
+    def note(self, book: str, number: int) -> Writes:
+        yield Create(Line(book=book, number=number))
+
+    @write("W3", attempts=10)
+    def note_for(self, member_id: str, book: str) -> Writes:
+        yield Check(Member, member_id=member_id).only_if(status="active")
+        lines = yield from self.lines.ask(book)
+        yield Create(Line(book=book, number=len(lines)))
+
+    @write("W4", attempts=10)
+    def promote(self, member: Member) -> Writes:
+        yield Update(member, n=member.n + 1).only_if(n=member.n)
+
+    @write("W5", attempts=10)
+    def count(self, member_id: str) -> Writes[int]:
+        member = yield from self.member.ask(member_id)
+        if member is None:
+            raise LookupError(member_id)
+        yield Update(member, n=member.n + 1).only_if(n=member.n)
+        return member.n + 1
+
+    @write("W6", attempts=10)
+    def impossible(self, member_id: str) -> Writes:
+        member = yield from self.member.ask(member_id)
+        yield Update(Member, member_id=member_id).set(n=1 if member is None else 2).only_if(n=99)
+
+    @write("W7", attempts=10)
+    def append(self, book: str) -> Writes[int]:
+        lines = yield from self.lines.ask(book)
+        yield Create(Line(book=book, number=len(lines)))
+        return len(lines)
+
+    @write("W8", attempts=10)
+    def free_name(self, member_id: str) -> Writes[str]:
+        for number in range(100):
+            name = f"name-{number}"
+            if (yield from self.named.ask(name)) is None:
+                yield Create(Member(member_id=member_id, name=name))
+                return name
+        raise LookupError
+
+    @write("W9", attempts=10)
+    def count_finally(self, member_id: str) -> Writes:
+        member = yield from self.member.ask(member_id)
+        yield Update(Member, member_id=member_id).set(n=5).only_if(n=0 if member is None else member.n).final()
+
+    @write("W10", attempts=10)
+    def make(self, member_id: str) -> Writes:
+        if (yield from self.member.ask(member_id)) is None:
+            yield Create(Member(member_id=member_id, name=member_id))
+
+    @write("W11", attempts=10)
+    def add_known(self, book: str, number: int) -> Writes:
+        yield from self.lines.ask(book)
+        yield Create(Line(book=book, number=number))
+
+    @write("W12", attempts=10)
+    def next_of_all(self, book: str) -> Writes[int]:
+        last = next(iter((yield from self.newest.ask())), None)
+        number = 0 if last is None else last.number + 1
+        yield Create(Line(book=book, number=number))
+        return number
+
+    @write("W13", attempts=10)
+    def gives_up(self, member_id: str) -> Writes:
+        member = yield from self.member.ask(member_id)
+        if member is None or member.n < 2:
+            raise ConditionFailed("not yet")
+        yield Update(member, status="ready")
+
+
+@pytest.fixture
+def club(monkeypatch: pytest.MonkeyPatch) -> Iterator[Club]:
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", lambda seconds: None)
+    with Club.open(":memory:") as design:
+        yield design
+
+
+def _writes(requests: Any) -> int:
+    return sum(one in {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems"} for one in requests.operations)
+
+
+FAILS: dict[str, tuple[type[WriteFailed], Callable[[Club], Any]]] = {
+    "a value that is taken": (ValueTaken, lambda club: club.join("2", "ada")),
+    "an item that is there": (ItemExists, lambda club: club.note("b", 0)),
+    "both": (ItemExists, lambda club: club.join("1", "ada")),
+    "a check of what was not read": (ConditionFailed, lambda club: club.note_for("1", "new")),
+    "a stale argument": (ConditionFailed, lambda club: club.promote(Member(member_id="1", name="ada", n=7))),
+    "what reading already contradicts": (ConditionFailed, lambda club: club.impossible("1")),
+    "an update of what reading said is missing": (ConditionFailed, lambda club: club.impossible("nobody")),
+}
+
+
+@pytest.mark.parametrize("what", list(FAILS))
+def test_what_cannot_be_cured_is_tried_once(club: Club, what: str) -> None:
+    club.create(Member(member_id="1", name="ada"))
+    club.create(Line(book="b", number=0))
+    error, call = FAILS[what]
+    requests = record(club)
+    with pytest.raises(error):
+        call(club)
+    assert _writes(requests) == 1
+
+
+def _meanwhile(club: Club, *steps: Callable[[], Any]) -> Any:
+    """Let somebody else write just before each of the next writes."""
+    requests = record(club)
+    left = list(steps)
+
+    def before(operation: str, _: dict[str, Any]) -> None:
+        if operation in {"PutItem", "UpdateItem", "TransactWriteItems"} and left:
+            step, requests.before = left.pop(0), lambda *_: None
+            step()
+            requests.before = before
+
+    requests.before = before
+    return requests
+
+
+def test_what_was_read_and_has_changed_is_tried_again(club: Club) -> None:
+    club.create(Member(member_id="1", name="ada"))
+    other = Club(club.store)
+    _meanwhile(club, *[lambda: other.update(Member, member_id="1", n=Add(10))] * 3)
+    assert club.count("1") == 31
+
+
+def test_what_was_missing_and_is_there_now_is_tried_again(club: Club) -> None:
+    requests = _meanwhile(club, lambda: Club(club.store).create(Member(member_id="1", name="1")))
+    club.make("1")
+    assert requests.operations.count("GetItem") == 2
+
+
+def test_what_was_listed_and_has_grown_is_tried_again(club: Club) -> None:
+    other = Club(club.store)
+    steps = [lambda n=n: other.create(Line(book="b", number=n)) for n in range(4)]
+    _meanwhile(club, *steps)
+    assert club.append("b") == 4
+    _meanwhile(club, lambda: other.create(Line(book="b", number=5)))
+    assert club.next_of_all("b") == 6
+
+
+def test_a_value_that_reading_said_is_free_is_tried_again(club: Club) -> None:
+    other = Club(club.store)
+    _meanwhile(club, lambda: other.create(Member(member_id="x", name="name-0")))
+    assert club.free_name("1") == "name-1"
+
+
+def test_what_was_listed_and_stands_in_the_way_is_tried_twice_at_most(club: Club) -> None:
+    club.create(Line(book="b", number=0))
+    requests = record(club)
+    with pytest.raises(ItemExists):
+        club.add_known("b", 0)
+    assert _writes(requests) == 1  # it was read, and is as it was read
+
+
+def test_a_final_action_ends_the_write(club: Club) -> None:
+    club.create(Member(member_id="1", name="ada"))
+    requests = _meanwhile(club, lambda: Club(club.store).update(Member, member_id="1", n=3))
+    with pytest.raises(ConditionFailed):
+        club.count_finally("1")
+    assert requests.operations.count("GetItem") == 1
+
+
+def test_a_write_that_gives_up_on_what_it_read_is_tried_again(club: Club) -> None:
+    club.create(Member(member_id="1", name="ada"))
+    requests = record(club)
+    reads = [0]
+
+    def before(operation: str, _: dict[str, Any]) -> None:
+        reads[0] += operation == "GetItem"
+        if operation == "GetItem" and reads[0] > 1:
+            requests.before = lambda *_: None
+            Club(club.store).update(Member, member_id="1", n=Add(1))
+            requests.before = before
+
+    requests.before = before
+    club.gives_up("1")
+    assert reads[0] == 3
+
+
+class Task(Entity):
+    """Something that many want to change."""
+
+    name: str
+    n: int = 0
+    state: str = "open"
+    version: Version = 0
+
+    primary = Key("TASK#{name}", "HEAD")
+
+
+class Tasks(Design):
+    """A write that is made at random: it reads some items, and expects things of some."""
+
+    table = Table("tasks")
+
+    @read("R1")
+    def task(self, name: str) -> Task | None: ...
+
+    @write("W1", attempts=6)
+    def work(self, reads: list[str], actions: list[Any]) -> Writes:
+        for name in reads:
+            yield from self.task.ask(name)
+        for action in actions:
+            yield action
+
+
+def test_a_repeated_attempt_follows_a_change_of_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For writes at random: an attempt is repeated only if an item that it read and that failed had changed."""
+    monkeypatch.setattr("keyplan.client.conversations.time.sleep", lambda seconds: None)
+    seed = random.Random("attempts")
+    repeated = 0
+    for _ in range(300):
+        with Tasks.open(":memory:") as tasks:
+            for name in "abc":
+                if seed.random() < 0.7:
+                    tasks.create(Task(name=name))
+            reads = seed.sample("abc", seed.randint(0, 3))
+            named = seed.sample("abc", seed.randint(1, 3))
+            actions = [_action(seed, name) for name in named]
+            other, changed = Tasks(tasks.store), set[str]()
+            requests = record(tasks)
+
+            def before(
+                operation: str,
+                _: dict[str, Any],
+                other: Tasks = other,
+                changed: set[str] = changed,
+                requests: Any = requests,
+            ) -> None:
+                if operation == "GetItem":
+                    return
+                changed.clear()
+                requests.before = lambda *_: None
+                for name in seed.sample("abc", seed.randint(0, 2)):
+                    changed.add(name)
+                    if other.get(Task, name=name) is None:
+                        other.create(Task(name=name))
+                    else:
+                        other.update(Task, name=name, n=Add(1))
+                requests.before = before
+                may_repeat.append(bool(changed & set(reads) & set(named)))
+
+            may_repeat: list[bool] = []
+            requests.before = before
+            try:
+                tasks.work(reads, actions)
+            except (ConditionFailed, ItemExists, TransactionFailed):
+                pass
+            assert all(may_repeat[:-1]), (reads, actions)
+            repeated += len(may_repeat) > 1
+    assert repeated > 20
+
+
+def _action(seed: random.Random, name: str) -> Any:
+    match seed.randrange(4):
+        case 0:
+            return Create(Task(name=name))
+        case 1:
+            return Update(Task, name=name).set(state="done").only_if(n=seed.choice([0, 1]))
+        case 2:
+            return Check(Task, name=name).only_if(n=0)
+        case _:
+            return Delete(Task, name=name).only_if(n=seed.choice([0, 1]))
+
+
+def test_a_put_over_an_older_version_is_tried_once(club: Club) -> None:
+    with Tasks.open(":memory:") as tasks:
+        task = tasks.put(Task(name="a"))
+        tasks.put(task)
+        requests = record(tasks)
+        with pytest.raises(ConditionFailed):
+            tasks.work([], [Put(task)])
+        assert _writes(requests) == 1

@@ -1,0 +1,413 @@
+# mypy: disable-error-code="empty-body"
+"""What a ``yield`` and the verbs give is what stands in the store; where that can't be known, nothing is made up."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from keyplan import (
+    Add,
+    Append,
+    Batch,
+    Check,
+    Create,
+    Delete,
+    Design,
+    Discard,
+    Entity,
+    Include,
+    Index,
+    Key,
+    Put,
+    Remove,
+    Table,
+    Ttl,
+    Unique,
+    Update,
+    Version,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import ConditionFailed, RequestError
+from tests.client.support import record
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Counter(Entity):
+    """Not locked."""
+
+    name: str
+    n: int = 0
+    label: str = "old"
+    seen: set[str] = set()
+    log: list[str] = []
+
+    primary = Key("COUNTER#{name}", "HEAD")
+    by_label = Key("LABEL#{label}", "{name}", index=GSI1)
+
+
+class Locked(Entity):
+    """With a version."""
+
+    name: str
+    n: int = 0
+    label: str = ""
+    version: Version = 0
+
+    primary = Key("LOCKED#{name}", "HEAD")
+
+
+class Member(Entity):
+    """With a unique value."""
+
+    name: str
+    email: str
+    n: int = 0
+
+    primary = Key("MEMBER#{name}", "HEAD")
+    one_email = Unique("EMAIL#{email}")
+
+
+class Visit(Entity):
+    """Made by the update that counts it, and expiring."""
+
+    path: str
+    n: int = 0
+    until: Ttl | None = None
+
+    primary = Key("VISIT#{path}", "HEAD")
+
+
+class Counting(Design):
+    """A write for each way to come to a value."""
+
+    table = Table("counting", indexes=[GSI1], entities=[Locked, Member, Visit])
+
+    @read("R1")
+    def counter(self, name: str) -> Counter | None: ...
+
+    @write("W1")
+    def bump(self, counter: Counter) -> Writes[Counter]:
+        x: Counter = yield Update(counter, n=Add(1))
+        return x
+
+    @write("W2")
+    def number(self, name: str) -> Writes[int]:
+        x = yield from Update(Counter, name=name).set(n=Add(1))
+        return x.n
+
+    @write("W3")
+    def visit(self, path: str) -> Writes[int]:
+        x = yield from Update(Visit, path=path).set(n=Add(1)).or_create()
+        return x.n
+
+    @write("W4")
+    def remove(self, counter: Counter) -> Writes[Counter | None]:
+        return (yield from Delete(counter))
+
+    @write("W5")
+    def two(self, counter: Counter, other: Counter) -> Writes[tuple[Any, Any]]:
+        first = yield Update(counter, n=Add(1))
+        second = yield Update(other, n=Add(1))
+        return first, second
+
+    @write("W6")
+    def two_wanted(self, counter: Counter, other: Counter) -> Writes[Counter]:
+        yield Update(counter, n=Add(1))
+        return (yield from Update(other, n=Add(1)))
+
+    @write("W7")
+    def not_last(self, counter: Counter, more: bool) -> Writes[Counter]:
+        x = yield from Update(counter, n=Add(1))
+        if more:
+            yield Create(Counter(name="more"))
+        return x
+
+    @write("W8")
+    def locked_and_more(self, item: Locked) -> Writes[Locked]:
+        x = yield from Update(item, n=Add(1))
+        yield Create(Counter(name="beside"))
+        return x
+
+    @write("W9")
+    def all_expected(self, counter: Counter) -> Writes[Counter]:
+        expected = {one: getattr(counter, one) for one in ("n", "label", "seen", "log")}
+        x = yield from Update(counter, n=Add(1), label="new").only_if(**expected)
+        yield Create(Counter(name="beside"))
+        return x
+
+    @write("W10")
+    def made(self, name: str) -> Writes[tuple[Locked, Visit]]:
+        one = yield from Create(Locked(name=name))
+        until = datetime(2030, 1, 1, 0, 0, 0, 999_999, tzinfo=UTC)
+        two = yield from Put(Visit(path=name, until=until))
+        return one, two
+
+    @write("W11")
+    def counted_nobody_asks(self, name: str) -> Writes:
+        yield Update(Counter, name=name).set(n=Add(1))
+        if name == "wrong":
+            raise ValueError("after the last action, before anything is sent")
+
+    @write("W12")
+    def moved(self, member: Member, email: str) -> Writes[Any]:
+        x = yield Update(member, email=email)
+        return x
+
+    @write("W13")
+    def in_a_helper(self, name: str) -> Writes[int]:
+        x = yield from self._one_more(name)
+        return x.n
+
+    def _one_more(self, name: str) -> Writes[Counter]:
+        return (yield from Update(Counter, name=name).set(n=Add(1)))
+
+    @write("W14")
+    def helper_and_more(self, name: str) -> Writes[Any]:
+        x = yield from self._one_quietly(name)
+        yield Create(Counter(name="beside"))
+        return x
+
+    def _one_quietly(self, name: str) -> Writes[Any]:
+        x = yield Update(Counter, name=name).set(n=Add(1))
+        return x
+
+    @write("W15")
+    def before_a_batch(self, name: str) -> Writes[Any]:
+        x = yield Update(Counter, name=name).set(n=Add(1))
+        yield Batch([Put(Counter(name="batched"))])
+        return x
+
+    @write("W16")
+    def handled(self, name: str) -> Writes[Any]:
+        try:
+            x = yield Update(Counter, name=name).set(n=Add(1))
+            if x is not None:
+                raise KeyError(name)
+        except KeyError:
+            yield Create(Counter(name="handled"))
+        return x
+
+    @write("W17")
+    def checked(self, name: str) -> Writes[Any]:
+        x = yield Check(Counter, name=name)
+        return x
+
+
+@pytest.fixture
+def counting() -> Any:
+    with Counting.open(":memory:") as design:
+        yield design
+
+
+def test_an_update_of_a_stale_instance_gives_what_is_stored(counting: Counting) -> None:
+    stale = counting.put(Counter(name="a"))
+    counting.update(Counter, name="a", n=Add(1))
+    requests = record(counting)
+    assert [counting.bump(stale).n for _ in range(3)] == [2, 3, 4]
+    assert requests.operations == ["UpdateItem"] * 3
+    assert counting.bump(stale) == counting.get(Counter, name="a")
+
+
+def test_an_atomic_counter_gives_its_number_in_one_request(counting: Counting) -> None:
+    counting.put(Counter(name="a", n=4, label="x", seen={"b"}))
+    requests = record(counting)
+    assert counting.number("a") == 5
+    assert counting.in_a_helper("a") == 6
+    assert counting.visit("/") == 1
+    assert counting.visit("/") == 2
+    assert counting.update(Counter, name="a", n=Add(1), seen=Include({"c"})).n == 7
+    assert counting.update(Update(Visit, path="/").set(n=Add(1)).or_create()).n == 3
+    assert requests.operations == ["UpdateItem"] * 6
+
+
+def test_a_deletion_gives_what_it_removed(counting: Counting) -> None:
+    old = counting.put(Counter(name="a"))
+    counting.update(Counter, name="a", n=Add(7))
+    requests = record(counting)
+    assert counting.remove(old) == Counter(name="a", n=7)
+    assert counting.remove(old) is None
+    counting.put(old)
+    assert counting.delete(Counter, name="a") == old
+    assert counting.delete(old) is None
+    assert requests.operations == ["DeleteItem", "DeleteItem", "PutItem", "DeleteItem", "DeleteItem"]
+
+
+def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
+    one, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
+    assert counting.two(one, two) == (None, None)
+    requests = record(counting)
+    with pytest.raises(RequestError, match="can't be known here: it goes out in a transaction"):
+        counting.two_wanted(one, two)
+    with pytest.raises(RequestError, match="can't be known here: another action may follow"):
+        counting.not_last(one, more=False)
+    assert not requests.requests
+    assert counting.get(Counter, name="a") == Counter(name="a", n=1)
+
+
+def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
+    locked = counting.create(Locked(name="a", label="x"))
+    assert (
+        counting.locked_and_more(locked)
+        == counting.get(Locked, name="a")
+        == Locked(name="a", n=1, label="x", version=2)
+    )
+    counting.delete(Counter, name="beside")
+    counter = counting.put(Counter(name="a", n=3, seen={"x"}, log=["y"]))
+    assert counting.all_expected(counter) == counting.get(Counter, name="a")
+    one, two = counting.made("b")
+    assert (one, two) == (counting.get(Locked, name="b"), counting.get(Visit, path="b"))
+    assert two.until == datetime(2030, 1, 1, tzinfo=UTC)
+    assert counting.put(Visit(path="c", until=datetime(2030, 1, 1, 0, 0, 0, 1, tzinfo=UTC))) == counting.get(
+        Visit, path="c"
+    )
+
+
+def test_nothing_is_sent_before_the_end_where_nobody_asks(counting: Counting) -> None:
+    counting.put(Counter(name="wrong"))
+    requests = record(counting)
+    with pytest.raises(ValueError, match="before anything is sent"):
+        counting.counted_nobody_asks("wrong")
+    assert not requests.requests
+    counting.put(Counter(name="right"))
+    counting.counted_nobody_asks("right")
+    assert "ReturnValues" not in requests.requests[-1][1]
+
+
+def test_nothing_is_sent_early_while_another_action_may_follow(counting: Counting) -> None:
+    counting.put(Counter(name="a"))
+    assert counting.handled("a") is None
+    assert counting.before_a_batch("a") is None
+    assert counting.helper_and_more("a") is None
+    assert counting.checked("a") is None
+    assert counting.number("a") == 4
+
+
+def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> None:
+    member = counting.create(Member(name="ada", email="a@b"))
+    counting.update(Member, name="ada", n=Add(5))
+    assert counting.moved(member, "c@d") is None
+    assert counting.update(counting.get(Member, name="ada") or member, email="e@f").n == 5
+    assert counting.delete(counting.get(Member, name="ada") or member) is None
+
+
+def test_a_failed_last_action_fails_as_ever(counting: Counting) -> None:
+    with pytest.raises(ConditionFailed, match="isn't there"):
+        counting.number("nobody")
+
+
+def test_an_update_says_all_of_it(counting: Counting) -> None:
+    with pytest.raises(RequestError, match="an Update says all of it"):
+        counting.update(Update(Counter, name="a").set(n=1), n=2)
+
+
+def test_the_same_from_asynchronous_code() -> None:
+    asyncio.run(_awaited())
+
+
+async def _awaited() -> None:
+    async with Counting.open(":memory:") as counting:
+        await counting.aio.put(Counter(name="a"))
+        assert await counting.number.aio("a") == 1
+        assert (await counting.aio.update(Counter, name="a", n=Add(1), log=Append(["x"]))).n == 2
+        assert await counting.aio.delete(Counter, name="a") == Counter(name="a", n=2, log=["x"])
+
+
+CHANGES = [
+    {"n": Add(2)},
+    {"n": 9},
+    {"label": "new"},
+    {"label": None},
+    {"seen": Include({"z"})},
+    {"seen": Discard({"x"})},
+    {"seen": set()},
+    {"log": Append(["w"])},
+    {"log": Remove()},
+    {"n": Add(-1), "label": "both"},
+]
+
+
+class Pair(Entity):
+    """Fields of each kind, which updates change beside each other."""
+
+    name: str
+    n: int = 3
+    label: str | None = None
+    seen: set[str] = set()
+    log: list[str] = []
+
+    primary = Key("PAIR#{name}", "HEAD")
+
+
+class LockedPair(Entity):
+    """The same with a version."""
+
+    name: str
+    n: int = 3
+    label: str | None = None
+    seen: set[str] = set()
+    log: list[str] = []
+    version: Version = 0
+
+    primary = Key("LOCKEDPAIR#{name}", "HEAD")
+
+
+class Pairs(Design):
+    """One update or two, with expectations of any fields."""
+
+    table = Table("pairs", entities=[Pair, LockedPair])
+
+    @write("W1")
+    def alone(self, action: Any) -> Writes[Any]:
+        return (yield action)
+
+    @write("W2")
+    def together(self, action: Any) -> Writes[Any]:
+        x = yield action
+        yield Put(Pair(name="beside"))
+        return x
+
+
+def _pair(seed: random.Random, kind: type[Any]) -> Any:
+    return kind(
+        name="a",
+        n=seed.choice([0, 3, 5]),
+        label=seed.choice([None, "", "old"]),
+        seen=set(seed.sample("xyz", seed.randint(0, 2))),
+        log=seed.sample("pqr", seed.randint(0, 2)),
+    )
+
+
+@pytest.mark.parametrize("kind", [Pair, LockedPair])
+def test_whatever_is_given_is_what_stands_there(kind: type[Any]) -> None:
+    seed = random.Random(f"given {kind.__name__}")
+    given = {"alone": 0, "together": 0}
+    for _ in range(400):
+        with Pairs.open(":memory:") as pairs:
+            read = pairs.create(_pair(seed, kind))
+            if seed.random() < 0.5:  # somebody else writes meanwhile
+                pairs.update(kind, name="a", **seed.choice(CHANGES))
+            by_class = seed.random() < 0.3
+            action: Any = Update(kind, name="a") if by_class else Update(read)
+            for _ in range(seed.randint(1, 2)):
+                action = action.set(**seed.choice(CHANGES))
+            names = ("n", "label", "seen", "log")
+            expected = seed.sample(names, seed.choice([0, 1, 4]))
+            action = action.only_if(**{one: getattr(read, one) for one in expected})
+            way = seed.choice(["alone", "together"])
+            try:
+                x = getattr(pairs, way)(action)
+            except ConditionFailed:
+                continue
+            stored = pairs.get(kind, name="a")
+            assert x in (None, stored), action
+            assert way == "together" or x is not None
+            given[way] += x is not None
+    assert min(given.values()) > 20, given
