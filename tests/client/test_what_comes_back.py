@@ -185,15 +185,32 @@ class Counting(Design):
         yield Batch([Put(Counter(name="batched"))])
         return x
 
-    @write("W16")
-    def handled(self, name: str) -> Writes[Any]:
-        try:
-            x = yield Update(Counter, name=name).set(n=Add(1))
-            if x is not None:
-                raise KeyError(name)
-        except KeyError:
-            yield Create(Counter(name="handled"))
-        return x
+    @write("W18")
+    def numbered(self, name: str) -> Writes:
+        counter = yield Update(Counter, name=name).set(n=Add(1))
+        yield Create(Visit(path=f"{name}/{counter.n}"))
+
+    @write("W19")
+    def computed(self, name: str) -> Writes[str]:
+        counter = yield Update(Counter, name=name).set(n=Add(1))
+        return f"{counter.label}-{counter.n * 2}"
+
+    @write("W20")
+    def read_first(self, name: str) -> Writes[tuple[int, int]]:
+        before = yield from self.counter.ask(name)
+        after = yield Update(Counter, name=name).set(n=Add(1))
+        return (0 if before is None else before.n), after.n
+
+    @write("W21")
+    def removed_number(self, name: str) -> Writes[int]:
+        old = yield from Delete(Counter, name=name)
+        return -1 if old is None else old.n
+
+    @write("W22")
+    def decides_by_it(self, name: str) -> Writes:
+        counter = yield Update(Counter, name=name).set(n=Add(1))
+        if counter.n > 5:
+            yield Create(Visit(path=name))
 
     @write("W17")
     def checked(self, name: str) -> Writes[Any]:
@@ -244,12 +261,14 @@ def test_what_a_transaction_leaves_is_not_made_up(counting: Counting) -> None:
     one, two = counting.put(Counter(name="a")), counting.put(Counter(name="b"))
     assert counting.two(one, two) == (None, None)
     requests = record(counting)
-    with pytest.raises(RequestError, match="can't be known here: it goes out in a transaction"):
+    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
         counting.two_wanted(one, two)
-    with pytest.raises(RequestError, match="can't be known here: another action may follow"):
-        counting.not_last(one, more=False)
+    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
+        counting.not_last(one, more=True)
+    with pytest.raises(RequestError, match="can't be known here: it goes out in one transaction"):
+        counting.numbered("a")
     assert not requests.requests
-    assert counting.get(Counter, name="a") == Counter(name="a", n=1)
+    assert counting.not_last(one, more=False) == counting.get(Counter, name="a") == Counter(name="a", n=2)
 
 
 def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
@@ -283,11 +302,27 @@ def test_nothing_is_sent_before_the_end_where_nobody_asks(counting: Counting) ->
 
 def test_nothing_is_sent_early_while_another_action_may_follow(counting: Counting) -> None:
     counting.put(Counter(name="a"))
-    assert counting.handled("a") is None
-    assert counting.before_a_batch("a") is None
+    assert counting.before_a_batch("a").n == 1  # a batch comes after all that has a condition
     assert counting.helper_and_more("a") is None
     assert counting.checked("a") is None
-    assert counting.number("a") == 4
+    assert counting.number("a") == 3
+
+
+def test_what_is_computed_of_it_is_computed_of_what_is_stored(counting: Counting) -> None:
+    counting.put(Counter(name="a", n=4, label="x"))
+    requests = record(counting)
+    assert counting.computed("a") == "x-10"
+    assert counting.read_first("a") == (5, 6)
+    assert counting.removed_number("a") == 6
+    assert counting.removed_number("a") == -1
+    assert requests.operations == ["UpdateItem", "GetItem", "UpdateItem", "DeleteItem", "DeleteItem"]
+
+
+def test_who_goes_on_by_what_was_stored_is_refused(counting: Counting) -> None:
+    counting.put(Counter(name="a", n=4))
+    counting.decides_by_it("a")
+    with pytest.raises(RequestError, match="follows one that was carried out already"):
+        counting.decides_by_it("a")
 
 
 def test_a_claim_that_changes_hands_goes_by_transaction(counting: Counting) -> None:
@@ -320,7 +355,7 @@ async def _awaited() -> None:
         assert await counting.aio.delete(Counter, name="a") == Counter(name="a", n=2, log=["x"])
 
 
-CHANGES = [
+CHANGES: list[dict[str, Any]] = [
     {"n": Add(2)},
     {"n": 9},
     {"label": "new"},

@@ -55,28 +55,6 @@ class Recording:
             yield step
 
 
-class Noted(Generator[Any, Any, Any]):
-    """A generator whose steps are noted; whoever looks at its code sees its own."""
-
-    def __init__(self, actions: Any, steps: list[Any]) -> None:
-        self.actions = actions
-        self.steps = steps
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.actions, name)
-
-    def send(self, answer: Any) -> Any:
-        self.steps.append(self.actions.send(answer))
-        return self.steps[-1]
-
-    def throw(self, *error: Any) -> Any:
-        self.steps.append(self.actions.throw(*error))
-        return self.steps[-1]
-
-    def close(self) -> None:
-        self.actions.close()
-
-
 @contextmanager
 def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Iterator[Recording]:
     """Note what the pattern yields while it is called."""
@@ -84,7 +62,15 @@ def recording(pattern: WritePattern, patterns: dict[str, WritePattern]) -> Itera
 
     def recorded(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
         found.steps = []
-        return Noted(pattern.function(*args, **kwargs), found.steps)
+        actions = pattern.function(*args, **kwargs)
+        answer: Any = None
+        while True:
+            try:
+                step = actions.send(answer)
+            except StopIteration as end:
+                return end.value
+            found.steps.append(step)
+            answer = yield step
 
     patterns[pattern.name] = replace(pattern, function=recorded)
     try:

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
+from keyplan.design.actions import Add, Append, Change, Delete, Discard, Include, Remove, Update
 from keyplan.design.entity import CompiledEntity, Entity, faults_of
 from keyplan.design.stored import StoredField
 from keyplan.errors import ArgumentError, UpdateRefused
 
-__all__ = ["certain_outcome", "changed", "outcome"]
+__all__ = ["certain_outcome", "changed", "likely_outcome", "outcome"]
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
@@ -97,3 +97,28 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
     except ValidationError:
         return None
     return entity.as_stored(instance)
+
+
+def likely_outcome(entity: CompiledEntity, action: Update[Any] | Delete[Any]) -> Entity:
+    """An instance such as an update may leave, or a deletion remove: made of what the action says, of defaults, and of
+    typical values. Raises ArgumentError, UpdateRefused.
+    """
+    from keyplan.design.typical import typical_value  # noqa: PLC0415 - few writes need it
+
+    if not isinstance(action.target, type):
+        before: Entity = action.target
+        return before if isinstance(action, Delete) else changed(entity, before, dict(action.changes))[0]
+    held: dict[str, Any] = {}
+    for name, stored in entity.fields.items():
+        if not stored.computed:
+            fixed = stored.optional or not stored.required
+            held[name] = stored.default if fixed else typical_value(stored.annotation, name)
+    held |= {**action.key, **action.equals}
+    if isinstance(action, Update):
+        for name, change in action.changes.items():
+            held[name] = outcome(entity, name, held[name], change)
+    try:
+        made: Entity = entity.cls.__pydantic_validator__.validate_python(held, by_name=True)
+    except ValidationError:
+        return entity.cls.model_construct(**held)
+    return made
