@@ -150,7 +150,7 @@ class Design:
         """
         return self._run("delete", self._verbs.delete(Delete(item, **key)))
 
-    def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
+    def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
         """Puts and deletes without conditions, 25 a request; tried again until done, but not all-or-nothing."""
         self._run("batch", self._verbs.batch(actions))
 
@@ -292,7 +292,7 @@ class AsyncVerbs:
         """See Design.delete."""
         return await self._run("delete", self._verbs.delete(Delete(item, **key)))
 
-    async def batch(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
+    async def batch(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
         """See Design.batch."""
         await self._run("batch", self._verbs.batch(actions))
 

@@ -58,8 +58,11 @@ def writes(library: Library) -> None:
     assert_type(library.update(book, title="A-0"), Book)
     library.batch([Put(book), Delete(Copy, book_id="2", number=1)])
     library.transact([Update(book, lent=1), Put(copy)])
-    library.delete(book)
-    library.delete(Copy, book_id="1", number=copy.number)
+    assert_type(library.update(Book, book_id="2", lent=2), Book)
+    assert_type(library.update(Update(Book, book_id="2").set(lent=3).only_if(lent=2)), Book)
+    assert_type(library.delete(book), Book | None)
+    assert_type(library.delete(Copy, book_id="1", number=copy.number), Copy | None)
+    assert_type(library.lend("1"), int)
 
 
 async def awaited(library: Library) -> None:

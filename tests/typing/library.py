@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple, assert_type
 
 from keyplan import (
+    Add,
     Create,
     Cursor,
     Delete,
@@ -119,3 +120,19 @@ class Library(Design):
     @write("W2")
     def throw_away(self, copy: Copy) -> Writes:
         yield Delete(copy)
+
+    @write("W3")
+    def lend(self, book_id: str) -> Writes[int]:
+        after = yield from Update(Book, book_id=book_id).set(lent=Add(1))
+        assert_type(after, Book)
+        return after.lent
+
+    @write("W4")
+    def replace(self, copy: Copy) -> Writes[Copy]:
+        put = yield from Put(copy)
+        assert_type(put, Copy)
+        made = yield from Create(Book(book_id="9", author="Ada", title="Notes", year=1843)).only_if()
+        assert_type(made, Book)
+        removed = yield from Delete(Copy, book_id="9", number=1)
+        assert_type(removed, Copy | None)
+        return put

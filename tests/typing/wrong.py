@@ -6,7 +6,7 @@ Nothing here is run, and the repository's own type checks leave the file out.
 
 from __future__ import annotations
 
-from keyplan import Create, Design, Page, Put, Range, Update, Writes, read, write
+from keyplan import Create, Delete, Design, Page, Range, Update, Writes, read, write
 from tests.typing.library import Book, Copy, Library
 
 
@@ -81,7 +81,9 @@ def verbs(library: Library, book: Book) -> None:
     copy: Copy = library.put(book)  # refused: mypy pyright
     library.batch([Update(book, title="A")])  # refused: mypy pyright
     library.transact([book])  # refused: mypy pyright
-    library.transact(Put(book))  # refused: mypy pyright
+    print(library.update(Book, book_id="1", title="A").titel)  # refused: mypy pyright
+    print(library.delete(book).title)  # refused: mypy pyright
+    library.update("Book", title="A")  # refused: mypy pyright
     print(copy, Book(book_id="1", author="Ada", title="Notes"))  # refused: mypy pyright
     print(Book(book_id=1, author="Ada", year=1843, title="Notes"))  # refused: mypy pyright
 
@@ -131,6 +133,25 @@ class Wrong(Library):
     def not_asked(self, book_id: str) -> Writes:
         book = self.book.ask(book_id)
         yield Create(Copy(book_id=book.book_id, number=1))  # refused: mypy pyright
+
+    @write("X7")
+    def other_created(self, book: Book) -> Writes:
+        copy: Copy = yield from Create(book)  # refused: mypy pyright
+        print(copy)
+
+    @write("X8")
+    def other_updated(self, book: Book) -> Writes[Copy]:
+        return (yield from Update(book, title="A"))  # refused: mypy pyright
+
+    @write("X9")
+    def misspelt(self, book_id: str) -> Writes[str]:
+        after = yield from Update(Book, book_id=book_id).set(title="A").only_if(title="B").or_create()
+        return after.titel  # refused: mypy pyright
+
+    @write("X10")
+    def maybe_gone(self, book_id: str) -> Writes[str]:
+        removed = yield from Delete(Book, book_id=book_id)
+        return removed.title  # refused: mypy pyright
 
     @write("X6")  # refused: mypy pyright
     def not_a_generator(self, book: Book) -> Book:

@@ -184,7 +184,7 @@ class Batch:
     Of several, each is done before the next one begins.
     """
 
-    def __init__(self, actions: Iterable[Put[Any] | Delete[Any]]) -> None:
+    def __init__(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
         self.actions = tuple(actions)
 
 
@@ -234,7 +234,7 @@ class Remove(Change):
     """Remove the field: it is None then, or its default."""
 
 
-Action: TypeAlias = Put[Any] | Create[Any] | Update[Any] | Delete[Any] | Check[Any] | Batch
+Action: TypeAlias = Put[Entity] | Create[Entity] | Update[Entity] | Delete[Entity] | Check[Entity] | Batch
 Writes: TypeAlias = Generator[Action | Ask, Any, R]
 """What a write pattern returns: ``Writes`` yields actions, ``Writes[Article]`` returns an article besides.
 
