@@ -18,6 +18,7 @@ from keyplan import (
     Key,
     Page,
     Prefix,
+    Put,
     Range,
     Table,
     Update,
@@ -125,13 +126,13 @@ class Library(Design):
     def lend(self, book_id: str) -> Writes[int]:
         after = yield from Update(Book, book_id=book_id).set(lent=Add(1))
         assert_type(after, Book)
-        return after.lent
+        return after.lent or 0
 
     @write("W4")
     def replace(self, copy: Copy) -> Writes[Copy]:
         put = yield from Put(copy)
         assert_type(put, Copy)
-        made = yield from Create(Book(book_id="9", author="Ada", title="Notes", year=1843)).only_if()
+        made = yield from Create(Book(book_id="9", author="Ada", title="Notes", year=1843)).final()
         assert_type(made, Book)
         removed = yield from Delete(Copy, book_id="9", number=1)
         assert_type(removed, Copy | None)
