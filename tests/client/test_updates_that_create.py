@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
+from random import random
 from typing import Any
 
 import pytest
@@ -57,6 +58,7 @@ class Strict(Entity):
     kind: str
     made_at: datetime = Field(default_factory=now)
     begins_at: int = 5
+    ratio: float = Field(default_factory=random)
 
     primary = Key("STRICT#{name}", "META")
 
@@ -168,10 +170,11 @@ def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        (Update(Strict, name="a").set(kind="x", made_at=now(), begins_at=1), None),
+        (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=1.5), None),
         (Update(Strict, name="a").set(kind="x", begins_at=1), "would have no value"),
         (Update(Strict, name="a").set(made_at=now(), begins_at=1), "would have no value"),
-        (Update(Strict, name="a").set(kind="x", made_at=now(), begins_at=Add(1)), "wouldn't begin at the default"),
+        (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=1.5, begins_at=Add(1)), None),
+        (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=Add(1)), "is made anew each time"),
         (Update(Count, name="a", part=1).set(names=Discard({"x"}), note=Remove()), None),
         (Update(Count(name="a", part=1), value=1), "its item is there"),
         (Update(Listed, name="a").set(value=Add(1)), "index keys"),

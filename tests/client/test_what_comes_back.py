@@ -20,6 +20,7 @@ from keyplan import (
     Design,
     Discard,
     Entity,
+    Field,
     Include,
     Index,
     Key,
@@ -46,8 +47,8 @@ class Counter(Entity):
     name: str
     n: int = 0
     label: str = "old"
-    seen: set[str] = set()
-    log: list[str] = []
+    seen: set[str] = Field(default_factory=set)
+    log: list[str] = Field(default_factory=list)
 
     primary = Key("COUNTER#{name}", "HEAD")
     by_label = Key("LABEL#{label}", "{name}", index=GSI1)
@@ -375,8 +376,8 @@ class Pair(Entity):
     name: str
     n: int = 3
     label: str | None = None
-    seen: set[str] = set()
-    log: list[str] = []
+    seen: set[str] = Field(default_factory=set)
+    log: list[str] = Field(default_factory=list)
 
     primary = Key("PAIR#{name}", "HEAD")
 
@@ -387,8 +388,8 @@ class LockedPair(Entity):
     name: str
     n: int = 3
     label: str | None = None
-    seen: set[str] = set()
-    log: list[str] = []
+    seen: set[str] = Field(default_factory=set)
+    log: list[str] = Field(default_factory=list)
     version: Version = 0
 
     primary = Key("LOCKEDPAIR#{name}", "HEAD")

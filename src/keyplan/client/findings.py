@@ -75,11 +75,12 @@ class Findings:
                 for items in response.get("Responses", {}).values():
                     self._keep(items, whole=True)
             case "Query" | "Scan":
-                index = parameters.get("IndexName")
+                index: str | None = parameters.get("IndexName")
                 names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
                 values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
                 equal = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
-                self._listed.append((index, {names.get(name, name): values[value] for name, value in equal}))
+                partition: dict[str, Any] = {names.get(name, name): values[value] for name, value in equal}
+                self._listed.append((index, partition))
                 self._keep(response.get("Items", ()), whole=index is None or index in self._whole_indexes)
             case _:
                 pass

@@ -150,11 +150,11 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
         if name in entity.key_fields or stored.computed:
             continue
         change = changes.get(name)
-        if isinstance(change, Change) and stored.default:
+        if isinstance(change, Change) and stored.made_anew:
             raise UpdateRefused(
-                f"the item may be missing, and then {change!r} wouldn't begin at the default, {stored.default!r}",
+                f"the item may be missing, and its default is made anew each time: {change!r} can't begin there",
                 place=f"{entity.name}.{name}",
-                hint="let its default be 0 or empty",
+                hint="give it a fixed default",
             )
         if stored.required and not stored.optional and (name not in changes or isinstance(change, Remove | Discard)):
             raise UpdateRefused(
@@ -238,18 +238,22 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     """One field's change as a clause."""
     match change:
         case Add():
-            name = update.name(stored.attribute)
-            update.adds.append(f"{name} {update.value(encode_value(change.amount))}")
-            update.clauses.extend(_within(update, stored, name, change.amount))
+            _add(update, stored, change.amount)
         case Append():
-            name, items = update.name(stored.attribute), update.value(encode_value(list(change.items)))
-            empty = update.value({"L": []})
-            update.sets.append(f"{name} = list_append(if_not_exists({name}, {empty}), {items})")
+            name = update.name(stored.attribute)
+            items = update.value(entity.encode_field(stored.name, encode_value, list(change.items)))
+            start = list(stored.default or ())
+            begin = update.value(entity.encode_field(stored.name, encode_value, start) if start else {"L": []})
+            update.sets.append(f"{name} = list_append(if_not_exists({name}, {begin}), {items})")
+            _expect_stored(update, stored, name)
         case Include() | Discard():
+            _refuse_beginning(entity, stored, change)
             elements = set(change.elements)
             if elements:
                 clauses = update.adds if isinstance(change, Include) else update.deletes
-                clauses.append(f"{update.name(stored.attribute)} {update.value(encode_value(elements))}")
+                name = update.name(stored.attribute)
+                clauses.append(f"{name} {update.value(entity.encode_field(stored.name, encode_value, elements))}")
+                _expect_stored(update, stored, name)
         case Remove() if not stored.optional:
             update.remove(stored.attribute)
         case _:
@@ -260,14 +264,42 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 update.remove(stored.attribute)
 
 
+def _add(update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
+    """Add to a number; where nothing is stored it begins at the field's default, as it is read."""
+    name, added = update.name(stored.attribute), update.value(encode_value(amount))
+    if stored.default:
+        begin = update.value(encode_value(stored.default))
+        update.sets.append(f"{name} = if_not_exists({name}, {begin}) + {added}")
+    else:
+        update.adds.append(f"{name} {added}")
+    update.clauses.extend(_within(update, stored, name, amount))
+    _expect_stored(update, stored, name)
+
+
+def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> None:
+    """A change of what is stored begins where the item is read to; a default that is made anew each time is nowhere."""
+    if stored.made_anew:
+        update.clauses.append(f"attribute_exists({name})")
+
+
+def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
+    if stored.default:
+        raise UpdateRefused(
+            f"DynamoDB can't begin {change!r} at the default, {stored.default!r}, where nothing is stored",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"let its default be empty; or set it whole, .set({stored.name}=...), and expect what was read",
+        )
+
+
 def _within(update: CompiledUpdate, stored: StoredField, name: str, amount: Any) -> Iterator[str]:
     """Conditions that keep a number within the bounds of its type, whatever is stored when the amount is added."""
+    begin = (stored.default or 0) + amount
     for operator, bound in stored.bounds:
         lower = operator in {">", ">="}
         if lower is (amount < 0):
             clause = f"{name} {operator} {update.value(encode_value(_less(bound, amount)))}"
-            from_nothing = amount > bound if lower else amount < bound
-            if from_nothing or (amount == bound and operator in {">=", "<="}):
+            from_nothing = begin > bound if lower else begin < bound
+            if from_nothing or (begin == bound and operator in {">=", "<="}):
                 clause = f"(attribute_not_exists({name}) OR {clause})"
             yield clause
 

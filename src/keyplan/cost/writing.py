@@ -259,7 +259,9 @@ def _named_by(entity: CompiledEntity, known: Mapping[str, Any]) -> str:
 
 def _made(entity: CompiledEntity, action: Update) -> Item:
     """The item that an update makes where none is: its key, and the changed fields."""
-    changes = {name: outcome(entity, name, None, change) for name, change in action.changes.items()}
+    changes = {
+        name: outcome(entity, name, entity.fields[name].default, change) for name, change in action.changes.items()
+    }
     return {**entity.encode_fields({**action.key, **changes}), **entity.item_key(entity.primary, action.key)}
 
 

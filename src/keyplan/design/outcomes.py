@@ -46,7 +46,9 @@ def _removed(stored: StoredField, place: str) -> Any:
 
 
 def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
-    """What a field holds after a change, if it holds ``before`` now. Raises ArgumentError, UpdateRefused."""
+    """What a field holds after a change, if it holds ``before`` now: None counts as 0, or as empty. Raises
+    ArgumentError, UpdateRefused.
+    """
     try:
         match change:
             case Add():

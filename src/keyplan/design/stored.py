@@ -39,6 +39,8 @@ class StoredField:
     required: bool = True
     default: Any = None
     """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
+    made_anew: bool = False
+    """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
 
@@ -55,6 +57,8 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
         stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
         if not info.is_required() and info.default_factory in _CONSTANT:
             stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
+        elif not info.is_required():
+            stored = replace(stored, made_anew=True)
         found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))

@@ -69,6 +69,16 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
 
 def _added(place: str, field: StoredField, before: CompiledEntity, after: CompiledEntity) -> Change:
     what = f"a new field of type {type_name(field.annotation)}"
+    if field.made_anew:
+        return Change(
+            Severity.MIGRATE,
+            "field-added",
+            place,
+            what,
+            "items written before have no value of their own: its default is made anew whenever they are read, and a "
+            "change of what is stored (Add, Append, Include, Discard) fails on them",
+            f"write it into every {after.name} before; or give it a fixed default",
+        )
     if not after.cls.model_fields[field.name].is_required():
         return Change(Severity.SAFE, "field-added", place, what, "items written before read as its default")
     if field.optional or kind_of(field.annotation) in _SETS:
@@ -287,18 +297,38 @@ def _default_changes(
             "every item written since the field is there holds it; an older one can't be read",
         )
         return
-    if was.is_required() or was.default_factory is not None or now.default_factory is not None:
+    if new.made_anew and not old.made_anew:
+        yield Change(
+            Severity.MIGRATE,
+            "default-changed",
+            place,
+            "its default is made anew each time now",
+            "items that hold nothing read as another value each time",
+            f"write it into every {after.name} without it; or give it a fixed default",
+        )
         return
-    if plain(was.default) == plain(now.default):
+    if new.made_anew or plain(_read_as(old)) == plain(_read_as(new)):
         return
-    kept_nothing = old.optional and was.default is None
+    kept_nothing = not old.keeps_null and (old.optional or kind_of(old.annotation) in _SETS)
+    if not kept_nothing and old.required:
+        return  # every item holds it
+    nothing = "None" if old.optional else "empty"
     yield Change(
         Severity.MIGRATE if kept_nothing else Severity.SAFE,
         "default-changed",
         place,
-        f"its default was {plain(was.default)!r}, and is {plain(now.default)!r}",
-        "items in which it was None hold nothing, and read as the new default"
+        f"its default was {plain(_read_as(old))!r}, and is {plain(_read_as(new))!r}"
+        if not was.is_required()
+        else f"its default is {plain(_read_as(new))!r}",
+        f"items in which it was {nothing} hold nothing, and read as the new default"
         if kept_nothing
         else "only items older than the field read as the new default; all others hold their value",
-        f"write None into every {after.name} that shall stay so" if kept_nothing else "",
+        f"write {nothing} into every {after.name} that shall stay so" if kept_nothing else "",
     )
+
+
+def _read_as(field: StoredField) -> Any:
+    """What a field reads as where nothing is stored."""
+    if field.required and kind_of(field.annotation) in _SETS and not field.optional:
+        return []
+    return field.default

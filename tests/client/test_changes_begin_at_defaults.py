@@ -1,0 +1,166 @@
+"""A change of what is stored begins where an item without the attribute is read to be: at the field's default."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from decimal import Decimal
+from typing import Annotated, Any
+
+import pytest
+from pydantic import Field as PydanticField
+
+from keyplan import (
+    Add,
+    Append,
+    Design,
+    Discard,
+    Entity,
+    Field,
+    Include,
+    Key,
+    Table,
+    Update,
+    Version,
+)
+from keyplan.errors import ConditionFailed, KeyplanError, UpdateRefused
+
+MADE = itertools.count(1)
+
+
+class Item(Entity):
+    """A field of each kind that changes can begin at, older items have none of them."""
+
+    name: str
+    n: int = 5
+    ratio: Decimal = Decimal("0.5")
+    least: Annotated[int, PydanticField(ge=0, le=20)] = 12
+    zero: int = 0
+    perhaps: int | None = None
+    words: list[str] = Field(default_factory=lambda: ["first"])
+    lines: list[str] = ["a", "b"]  # noqa: RUF012 - pydantic copies it
+    empty: list[int] = Field(default_factory=list)
+    marks: set[str] = {"x"}  # noqa: RUF012 - pydantic copies it
+    tags: set[str] = Field(default_factory=set)
+    anew: int = Field(default_factory=lambda: next(MADE))
+
+    primary = Key("ITEM#{name}", "HEAD")
+
+
+class Locked(Entity):
+    """The same, with a version."""
+
+    name: str
+    n: int = 5
+    lines: list[str] = ["a", "b"]  # noqa: RUF012 - pydantic copies it
+    version: Version = 0
+
+    primary = Key("LOCKED#{name}", "HEAD")
+
+
+class Items(Design):
+    """Their table."""
+
+    table = Table("items", entities=[Item, Locked])
+
+
+def _older(items: Items, name: str, **attributes: Any) -> None:
+    """An item of before there were those fields."""
+    item = {"pk": {"S": f"ITEM#{name}"}, "sk": {"S": "HEAD"}, "name": {"S": name}, **attributes}
+    items.store.transport.call("PutItem", {"TableName": "items", "Item": item})
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"n": Add(2)},
+    {"n": Add(-7)},
+    {"ratio": Add(Decimal("0.25"))},
+    {"least": Add(8)},
+    {"least": Add(-12)},
+    {"zero": Add(3)},
+    {"perhaps": Add(3)},
+    {"lines": Append(["c"])},
+    {"lines": Append([])},
+    {"empty": Append([1])},
+    {"tags": Include({"t"})},
+    {"tags": Discard({"t"})},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+@pytest.mark.parametrize("way", ["instance", "class", "or_create"])
+def test_each_change_gives_what_the_instance_says(changes: dict[str, Any], way: str) -> None:
+    with Items.open(":memory:") as items:
+        if way != "or_create":
+            _older(items, "a")
+        (name, change), before = next(iter(changes.items())), Item(name="a", anew=1)
+        action: Any = Update(Item, name="a").set(**changes)
+        match way:
+            case "instance":
+                after = items.update(items.get(Item, name="a") or before, **changes)
+            case "class":
+                after = items.update(action)
+            case _:
+                after = items.update(Update(Item, name="a").set(words=[], anew=1, **changes).or_create())
+        wanted = _applied(getattr(before, name), change)
+        assert getattr(after, name) == getattr(items.get(Item, name="a"), name) == wanted
+
+
+def _applied(value: Any, change: Any) -> Any:
+    match change:
+        case Add():
+            return (value or 0) + change.amount
+        case Append():
+            return [*value, *change.items]
+        case Include():
+            return {*value, *change.elements}
+        case _:
+            return {*value} - set(change.elements)
+
+
+@pytest.mark.parametrize("change", [Add(9), Add(-13)], ids=str)
+def test_bounds_hold_from_the_default_on(change: Add) -> None:
+    with Items.open(":memory:") as items:
+        _older(items, "a")
+        with pytest.raises(ConditionFailed):
+            items.update(Item, name="a", least=change)
+        assert items.get(Item, name="a").least == 12  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("change", [Include({"y"}), Discard({"x"})], ids=str)
+@pytest.mark.parametrize("by_class", [True, False])
+def test_a_set_that_cannot_begin_at_its_default_is_refused(change: Any, by_class: bool) -> None:
+    with Items.open(":memory:") as items:
+        _older(items, "a")
+        target: Any = Item if by_class else items.get(Item, name="a")
+        with pytest.raises(UpdateRefused, match="can't begin"):
+            items.update(target, **({"name": "a"} if by_class else {}), marks=change)
+
+
+@pytest.mark.parametrize(("name", "change"), [("anew", Add(1)), ("words", Append(["second"]))])
+def test_a_default_that_is_made_anew_is_no_beginning(name: str, change: Any) -> None:
+    with Items.open(":memory:") as items:
+        _older(items, "a")
+        with pytest.raises(ConditionFailed):
+            items.update(Item, name="a", **{name: change})
+        whole = items.put(Item(name="b"))
+        after = items.update(Item, name="b", **{name: change})
+        assert getattr(after, name) == _applied(getattr(whole, name), change)
+
+
+def test_old_and_new_items_count_alike() -> None:
+    """Whatever attributes are there, changes made at random give what a dictionary of defaults gives."""
+    seed = random.Random("defaults")
+    stored = {"n": {"N": "1"}, "lines": {"L": [{"S": "z"}]}, "zero": {"N": "4"}, "tags": {"SS": ["t", "u"]}}
+    for _ in range(150):
+        with Items.open(":memory:") as items:
+            _older(items, "a", **{name: stored[name] for name in seed.sample(sorted(stored), seed.randint(0, 4))})
+            for _ in range(3):
+                before: Any = items.get(Item, name="a")
+                changes = seed.choice(CHANGES)
+                name, change = next(iter(changes.items()))
+                try:
+                    after = items.update(Item, name="a", **changes)
+                except KeyplanError:
+                    assert name == "least"
+                    continue
+                assert getattr(after, name) == _applied(getattr(before, name), change)
