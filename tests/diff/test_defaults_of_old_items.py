@@ -29,7 +29,7 @@ def _design(**fields: Any) -> type[Design]:
         ({"tags": (set[str], ...)}, {"tags": (set[str], {"a"})}, ("migrate", "default-changed")),
         ({"n": (int | None, ...)}, {"n": (int | None, 5)}, ("migrate", "default-changed")),
         ({"n": (int, 5)}, {"n": (int, 6)}, ("safe", "default-changed")),
-        ({"words": (list[str], Field(default_factory=list))}, {"words": (list[str], ["a"])}, ("safe", "default-changed")),
+        ({"words": (list[str], [])}, {"words": (list[str], ["a"])}, ("safe", "default-changed")),
         ({"tags": (set[str], Field(default_factory=set))}, {"tags": (set[str], set())}, None),
         ({"n": (int, ...)}, {"n": (int, 5)}, None),
     ],
