@@ -78,7 +78,7 @@ class Findings:
                 index: str | None = parameters.get("IndexName")
                 names: Mapping[str, str] = parameters.get("ExpressionAttributeNames") or {}
                 values: Mapping[str, Any] = parameters.get("ExpressionAttributeValues") or {}
-                equal = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
+                equal: list[tuple[str, str]] = _EQUALS.findall(parameters.get("KeyConditionExpression", ""))
                 partition: dict[str, Any] = {names.get(name, name): values[value] for name, value in equal}
                 self._listed.append((index, partition))
                 self._keep(response.get("Items", ()), whole=index is None or index in self._whole_indexes)
