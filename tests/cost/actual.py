@@ -19,7 +19,6 @@ from keyplan.client.reads import QueryReader, Target, filter_members
 from keyplan.client.sieve import sieve_of
 from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Request
-from keyplan.cost.writing import Stored
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.keys import CompiledKey
 from keyplan.design.plans import (
@@ -33,6 +32,7 @@ from keyplan.design.plans import (
 )
 from keyplan.design.sizes import entry_of
 from keyplan.opening import Design
+from keyplan.rehearsal.running import Asked, Stored
 from keyplan.testing.costs import Metered
 from keyplan.testing.world import items_of
 from keyplan.values import Item, item_size
@@ -77,9 +77,14 @@ class Actual:
 
     # The model's world for writes
 
-    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> tuple[Any, list[Request]]:
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
+        return Asked(pattern, arguments)
+
+    def requests(self, asked: Asked) -> list[Request]:
+        """What a read within the write takes."""
+        pattern, arguments = asked.pattern, asked.arguments
         limit = None if pattern.limit is None else arguments[pattern.limit.name]
-        return None, requests_of(pattern, self.found(pattern, arguments), limit, strongly=True)
+        return requests_of(pattern, self.found(pattern, arguments), limit, strongly=True)
 
     def item(self, instance: Entity) -> Item:
         return self.compiled.entities[type(instance)].to_item(instance)

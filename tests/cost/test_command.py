@@ -191,7 +191,7 @@ def test_what_cant_be_estimated_in_one_of_two_designs_is_no_saving(designs: tupl
     assert found.exit_code == 0, found.output
     assert "(on-demand, without `add`)" in found.stdout
     assert "No pattern, index or bill costs anything else than before.\n\nNot estimated:" in found.stdout
-    assert "- W1 add: ValidationError: Note.note_id: field required; Note.text: field required" in found.stdout
+    assert "- W1 add: it makes no valid Note: Note.note_id: field required; Note.text: field required" in found.stdout
     assert "\n    For further information" not in found.stdout
     one = json_of("cost", before, f"{path.parent}/stuck.py:Notes", "--traffic", traffic)
     assert (one["not_compared"], one["differences"]) == (["add"], [])

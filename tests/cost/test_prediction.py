@@ -17,8 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.client.conversations import converse
 from keyplan.cost.facts import Facts
 from keyplan.cost.reading import requests_of
-from keyplan.cost.trials import try_write
-from keyplan.cost.writing import rehearse
+from keyplan.cost.writing import requests_of_write, write_cost
 from keyplan.design.actions import Action, Create, Delete, Put, Update
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import kind_of
@@ -28,6 +27,7 @@ from keyplan.design.traffic import traffic_of
 from keyplan.design.typical import Typical
 from keyplan.errors import KeyplanError
 from keyplan.opening import Design
+from keyplan.rehearsal.running import rehearse
 from keyplan.systems import system, system_names
 from keyplan.testing.arranging import Missed, watched
 from keyplan.testing.costs import metering
@@ -139,7 +139,8 @@ def acted(design: Design, action: Action) -> None:
         except (KeyplanError, TypeError, ArithmeticError):
             return
     expected = rehearse(design.compiled, actual, Recording([action]).replayed)
-    assert sorted(metered(meter)) == sorted(predicted(expected.requests)), repr(action)
+    requests = requests_of_write(design.compiled.table, expected, actual.requests)
+    assert sorted(metered(meter)) == sorted(predicted(requests)), repr(action)
 
 
 def called(design: Design, name: str, arguments: dict[str, Any], compared: Compared) -> None:
@@ -154,7 +155,8 @@ def called(design: Design, name: str, arguments: dict[str, Any], compared: Compa
     if not recorded.steps:
         return
     expected = rehearse(design.compiled, actual, recorded.replayed)
-    assert sorted(metered(meter)) == sorted(predicted(expected.requests)), f"{pattern.place}({arguments})"
+    requests = requests_of_write(design.compiled.table, expected, actual.requests)
+    assert sorted(metered(meter)) == sorted(predicted(requests)), f"{pattern.place}({arguments})"
     compared.writes[pattern.name] = compared.writes.get(pattern.name, 0) + bool(expected.mutations or expected.batched)
 
 
@@ -225,7 +227,7 @@ def check_typical_writes(cls: type[Design], compared: Compared) -> None:
     typical = Typical(cls.compiled)
     facts = Facts(typical, traffic_of(cls.compiled))
     for name, pattern in cls.compiled.writes.items():
-        cost = try_write(cls.compiled, cls, pattern, typical, facts)
+        cost = write_cost(cls.compiled, cls, pattern, typical, facts)
         assert cost.failure is None, f"{pattern.place}: {cost.failure}"
         with cls.open(":memory:") as design:
             for item in stored(cls.compiled, cost.there):

@@ -11,13 +11,14 @@ import pytest
 from keyplan import Design, Entity, Index, Key, Page, Table, Update, Writes, read, write
 from keyplan.cost.bills import Payer, break_even, capacity_units, storage_break_even
 from keyplan.cost.estimate import EntityEstimate, Estimate, PatternEstimate, estimate
-from keyplan.cost.mutations import Mutation
+from keyplan.cost.mutations import lines_of
 from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
 from keyplan.cost.pricelist import price_list
 from keyplan.cost.units import TABLE, Direction, Line, Request, batch_get, get_item, local_query_units, page_read
 from keyplan.cost.words import number
 from keyplan.design.sizes import ItemSizes
 from keyplan.design.traffic import Load, TableSettings, Traffic, traffic_from
+from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import item_size
 
 GB = 1024**3
@@ -171,8 +172,8 @@ SOME = Index("SOME", "status", "sk", projection=["y"])
 
 def units(index: Index, before: dict[str, Any] | None, after: dict[str, Any] | None, **how: bool) -> dict[str, float]:
     """Write units by target."""
-    lines = Mutation("Write", before, after).lines(
-        Table("things", indexes=[index]), transactional=how.get("twice", False)
+    lines = lines_of(
+        Mutation("Write", before, after), Table("things", indexes=[index]), transactional=how.get("twice", False)
     )
     return {line.target: line.units for line in lines}
 

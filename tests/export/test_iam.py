@@ -15,8 +15,8 @@ from cfnlint.config import ManualArgs  # type: ignore[import-untyped]
 from keyplan import Batch, Check, Create, Delete, Design, Entity, Key, Put, Table, Unique, Update, Writes, read, write
 from keyplan.engine import Engine
 from keyplan.errors import KeyplanError
-from keyplan.explain.rehearsals import WriteCode
 from keyplan.export.iam import Place, policy
+from keyplan.rehearsal.account import Accounts
 from tests.explain.test_explain import CALLS
 from tests.export.designs import NAMES, design
 from tests.web.library import Library
@@ -27,7 +27,8 @@ ARN = "arn:aws:dynamodb:*:*:table/"
 
 def policy_of(cls: type[Design]) -> dict[str, Any]:
     compiled = cls.compiled
-    writes = {name: WriteCode(compiled, cls, one).rights for name, one in compiled.writes.items()}
+    accounts = Accounts(compiled, cls)
+    writes = {name: accounts.of(one).rights for name, one in compiled.writes.items()}
     return policy(compiled, writes, Place())
 
 
@@ -194,7 +195,7 @@ class Small(Design):
 )
 def test_a_write_needs_what_its_actions_need(pattern: str, rights: tuple[str, ...]) -> None:
     """Its helpers' actions too, and those on its entities' claims."""
-    assert WriteCode(Small.compiled, Small, Small.compiled.writes[pattern]).rights == rights
+    assert Accounts(Small.compiled, Small).of(Small.compiled.writes[pattern]).rights == rights
 
 
 def test_a_design_without_indexes_has_one_statement() -> None:

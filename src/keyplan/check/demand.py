@@ -16,7 +16,7 @@ from keyplan.check.reads import plans_in
 from keyplan.check.subject import Subject, counted
 from keyplan.cost.estimate import estimate_write
 from keyplan.cost.facts import Facts
-from keyplan.cost.mutations import Mutation
+from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.cost.words import number
 from keyplan.design.entity import CompiledEntity
@@ -25,6 +25,7 @@ from keyplan.design.keys import CompiledKey
 from keyplan.design.model import WritePattern
 from keyplan.design.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
 from keyplan.design.sizes import entry_of
+from keyplan.rehearsal.mutations import Mutation
 
 __all__ = ["Demand", "Demands", "demands"]
 
@@ -101,7 +102,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
         return requests, list(_read(pattern, requests))
     if subject.owner is None:
         return [], []
-    cost = estimate_write(subject.owner, subject.design, pattern, facts)
+    cost = estimate_write(subject.accounts, pattern, facts)
     alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
     touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
     touched += [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
@@ -139,7 +140,7 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
         return
     table = subject.design.table
     updates = mutation.before is not None and mutation.after is not None
-    for line in mutation.lines(table, transactional=transactional):
+    for line in lines_of(mutation, table, transactional=transactional):
         if line.target == TABLE:
             partition = tuple(item[table.partition.name].values())
             yield _Touched(entity, entity.primary, _without_shard(entity.primary, partition), line, updates)

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from keyplan.rehearsal.sources import Source
+
 __all__ = ["Finding", "Remark", "Report", "Severity", "Source"]
 
 
@@ -24,19 +26,12 @@ class Severity(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """Where in the code something stands. ``file`` is a path as Python knows it; ``line`` counts from 1."""
-
-    file: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
 class Remark:
     """What a rule says of one place of a design; the check makes a finding of it.
 
     ``place`` is a path in the design (``Blog.latest_posts``, ``Post.by_status``, ``Blog.table``). ``arithmetic`` shows
-    how each number of the message comes out. ``severity`` is the rule's own unless it is given.
+    how each number of the message comes out. ``severity`` is the rule's own unless it is given;
+    ``line`` is one of the place's own code, where that says more than the place.
     """
 
     place: str
@@ -44,6 +39,7 @@ class Remark:
     hint: str
     arithmetic: tuple[str, ...] = ()
     severity: Severity | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

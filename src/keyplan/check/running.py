@@ -13,11 +13,11 @@ from typing import Any
 from keyplan.check.findings import Finding, Remark, Report, Source
 from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES, does_not_compile
-from keyplan.check.sources import Sources, unwrapped
 from keyplan.check.subject import Subject
 from keyplan.design.model import CompiledDesign
 from keyplan.design.traffic import Traffic, traffic_of
 from keyplan.errors import DesignError
+from keyplan.rehearsal.sources import Sources, unwrapped
 
 __all__ = ["check", "refused"]
 
@@ -37,7 +37,7 @@ def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) ->
     for rule in RULES:
         for remark in rule.find(subject):
             subject.found.append((rule.code, remark.place))
-            findings.append(_finding(rule, remark, _source(subject, remark.place), _reason(subject, rule, remark)))
+            findings.append(_finding(rule, remark, _source(subject, remark), _reason(subject, rule, remark)))
     return Report(
         design=compiled.name,
         findings=_sorted(findings),
@@ -88,8 +88,9 @@ def _reason(subject: Subject, rule: Rule, remark: Remark) -> str | None:
     return reasons[0] if reasons else None
 
 
-def _source(subject: Subject, place: str) -> Source | None:
-    """Where a place of a design stands in the source."""
+def _source(subject: Subject, remark: Remark) -> Source | None:
+    """Where the place of a remark stands in the source."""
+    place = remark.place
     head, _, member = place.partition(".")
     entity = subject.design.by_name.get(head)
     if entity is not None:
@@ -99,7 +100,7 @@ def _source(subject: Subject, place: str) -> Source | None:
         return None
     code = unwrapped(getattr(inspect.getattr_static(owner, member, None), "function", None))
     if code is not None:
-        return subject.sources.of_function(code)
+        return subject.sources.of_function(code, remark.line)
     return subject.sources.of_class(owner, member if head == owner.__name__ else "table")
 
 

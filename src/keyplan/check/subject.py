@@ -14,8 +14,6 @@ from uuid import UUID
 
 from keyplan.check.kinds import length_max, values_of
 from keyplan.check.reads import Query, plans_in
-from keyplan.check.sources import Sources
-from keyplan.check.writing import WrittenCode
 from keyplan.cost.words import number
 from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity
@@ -28,6 +26,8 @@ from keyplan.design.sizes import ItemSizes
 from keyplan.design.stored import StoredField
 from keyplan.design.traffic import Load, Stored, Traffic
 from keyplan.design.typical import Typical
+from keyplan.rehearsal.account import Account, Accounts
+from keyplan.rehearsal.sources import Sources
 
 if TYPE_CHECKING:
     from keyplan.check.demand import Demands
@@ -79,9 +79,14 @@ class Subject:
         return [one for one in self.queries if one.key is key]
 
     @cached_property
-    def writes(self) -> tuple[WrittenCode, ...]:
-        """The code of every write."""
-        return tuple(WrittenCode.of(one, self.design, self.owner, self.sources) for one in self.design.writes.values())
+    def writes(self) -> tuple[Account, ...]:
+        """What every write does."""
+        return tuple(self.accounts.of(one) for one in self.design.writes.values())
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """What is known of the writes."""
+        return Accounts(self.design, self.owner, self.traffic, self.sources)
 
     def load(self, pattern: ReadPattern | WritePattern) -> Load:
         """What is asked of a pattern."""

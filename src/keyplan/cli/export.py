@@ -151,10 +151,10 @@ def _rows(found: Found) -> list[Row]:
 
 
 def _writes(found: Found) -> dict[str, tuple[str, ...]]:
-    from keyplan.explain.rehearsals import WriteCode
+    from keyplan.rehearsal.account import Accounts
 
-    compiled = found.design.compiled
-    return {name: WriteCode(compiled, found.design, write).rights for name, write in compiled.writes.items()}
+    accounts = Accounts(found.design.compiled, found.design)
+    return {name: accounts.of(write).rights for name, write in found.design.compiled.writes.items()}
 
 
 def _items(found: Found, count: int, db: str | None) -> Iterator[Any]:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from keyplan import values
 from keyplan.cost.facts import Facts, multiplied
-from keyplan.cost.trials import WriteCost, try_write
 from keyplan.cost.units import TABLE, Request, total_units
+from keyplan.cost.writing import WriteCost, cost_of, write_cost
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.formats import Problem
 from keyplan.design.model import CompiledDesign, WritePattern
@@ -20,6 +20,7 @@ from keyplan.design.plans import ReadPattern
 from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
 from keyplan.design.traffic import Load, Stored, Traffic, traffic_of
 from keyplan.design.typical import Typical
+from keyplan.rehearsal.account import Accounts
 
 __all__ = [
     "EntityEstimate",
@@ -164,16 +165,24 @@ def estimate_pattern(cls: type[Any], name: str, traffic: Traffic | None = None) 
     return _Estimator(cls, design, traffic or traffic_of(design)).pattern(design.pattern(name))
 
 
-def estimate_write(cls: type[Any], design: CompiledDesign, pattern: WritePattern, facts: Facts) -> WriteCost:
-    """A write's typical call; with as many items, and as large ones, as its load says."""
-    traffic = facts.traffic
+def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> WriteCost:
+    """A write's typical call; with as many items, and as large ones, as its load says. What can never work has no
+    cost: its failure says why.
+    """
+    design, traffic = accounts.design, facts.traffic
     load = traffic.patterns.get(pattern.name, Load())
-    found = try_write(design, cls, pattern, facts.typical, facts)
+    account = accounts.of(pattern)
+    faults = account.faults()
+    if faults:
+        return WriteCost([], (), "; ".join(one.message for one in faults))
+    if account.tried is None or accounts.owner is None:
+        return WriteCost([], (), "nothing is known of its class")
+    found = cost_of(design, account.tried, facts)
     if load.item_bytes is not None and found.entities:
         own = {name: traffic.entities.get(name, Stored()) for name in found.entities}
         sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
         typical = Typical(design, {**traffic.entities, **sized})
-        found = try_write(design, cls, pattern, typical, Facts(typical, traffic))
+        found = write_cost(design, accounts.owner, pattern, typical, Facts(typical, traffic))
     if load.items is None or not found.items or load.items == found.items:
         return found
     times = load.items / found.items
@@ -189,6 +198,7 @@ class _Estimator:
         self.traffic = traffic
         self.typical = Typical(design, traffic.entities)
         self.facts = Facts(self.typical, traffic)
+        self.accounts = Accounts(design, cls, traffic)
         self.failures: list[str] = []
 
     def pattern(self, pattern: ReadPattern | WritePattern) -> PatternEstimate:
@@ -204,7 +214,7 @@ class _Estimator:
             except Problem as problem:
                 failure = str(problem)
         else:
-            write = estimate_write(self.cls, self.design, pattern, self.facts)
+            write = estimate_write(self.accounts, pattern, self.facts)
             requests, notes, failure = write.requests, write.notes, write.failure
         return PatternEstimate(
             id=pattern.id,

@@ -30,11 +30,10 @@ from keyplan.design.shapes import ShapeKind
 from keyplan.design.sizes import entry_bytes
 from keyplan.design.traffic import Load, Traffic
 from keyplan.design.typical import Typical
+from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 
-__all__ = ["ITEMS_ASSUMED", "Facts", "ReadCost", "multiplied"]
+__all__ = ["Facts", "ReadCost", "multiplied"]
 
-ITEMS_ASSUMED = 10
-"""Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
 SIMULATED_MAX = 20_000
 """Items that a read is gone through by one by one; of more, the units are taken in proportion."""
 ENDS_SIMULATED_MAX = 200_000
@@ -57,6 +56,7 @@ class Facts:
     def __init__(self, typical: Typical, traffic: Traffic) -> None:
         self.typical = typical
         self.traffic = traffic
+        self.finds = Finds(traffic)
 
     def read(
         self,
@@ -82,17 +82,6 @@ class Facts:
             requests = [multiplied(one, times, why) for one in requests]
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
-    def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
-        """How many items a typical call within a write finds."""
-        finder = _Finder(self, pattern, arguments, within_a_write=True)
-        count = int(finder.count(finder.limit))
-        return count if finder.limit is None else min(count, finder.limit)
-
-    def per_partition(self, entity: CompiledEntity) -> int | None:
-        """How many items of an entity an item collection has; None where nobody says."""
-        stored = self.traffic.entities.get(entity.name)
-        return None if stored is None or stored.per_partition is None else int(stored.per_partition)
-
 
 class _Finder:
     """What is there for one call of one read. ``notes`` tells what was assumed of it."""
@@ -105,44 +94,18 @@ class _Finder:
         self.pattern = pattern
         self.arguments = arguments
         self.within_a_write = within_a_write
-        self.load = facts.traffic.patterns.get(pattern.name, Load())
-        self.limit = self._limit()
+        self.load = facts.finds.load(pattern)
+        self.limit = facts.finds.limit(pattern, arguments)
         self.notes: list[str] = []
 
     # How many
 
-    def _limit(self) -> int | None:
-        """The limit of the call: as given, or the default, or a page's usual length where a call must give one."""
-        parameter = self.pattern.limit
-        if parameter is None:
-            return None
-        given = self.arguments.get(parameter.name, ITEMS_ASSUMED if parameter.required else parameter.default)
-        return None if given is None else int(given)
-
     def count(self, limit: int | None) -> float:
         """How many items are there, before the limit."""
-        if self.load.items is not None:
-            return self.load.items
-        held = self._held()
-        if held is not None:
-            return held
-        if limit is not None and self.pattern.shape.kind is not ShapeKind.ITERATOR and not self.within_a_write:
-            self.notes.append(f"more than the limit of {limit} items are there")
-            return (limit + 2) / (self.load.kept or 1)
-        self.notes.append(f"{ITEMS_ASSUMED} items are there: say items in the traffic file")
-        return ITEMS_ASSUMED
-
-    def _held(self) -> float | None:
-        """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
-        plan = self.pattern.plan
-        if isinstance(plan, ScanPlan):
-            counts = [stored.count for stored in self.facts.traffic.entities.values()]
-            return sum(one or 0 for one in counts) if any(counts) else None
-        query = plan.junction if isinstance(plan, ThroughPlan) else plan
-        if not isinstance(query, QueryPlan) or query.index is not None:
-            return None
-        usual = [self.facts.per_partition(match.entity) for match in query.matches]
-        return sum(one or 0 for one in usual) if any(usual) else None
+        found, note = self.facts.finds.count(self.pattern, limit, within_a_write=self.within_a_write)
+        if note is not None:
+            self.notes.append(note)
+        return found
 
     def _values(self, each: str) -> int | None:
         """How many values an ``Each`` has, where the arguments are known."""
@@ -188,7 +151,7 @@ class _Finder:
         counts: list[tuple[str, int]] = []
         for member in self.pattern.shape.members:
             name = member.entity.__name__
-            usual = self.facts.per_partition(self.typical.design.by_name[name]) if member.many else 1
+            usual = self.facts.finds.per_partition(self.typical.design.by_name[name]) if member.many else 1
             if usual is None:
                 usual = ITEMS_ASSUMED
                 self.notes.append(
@@ -242,7 +205,7 @@ class _Finder:
     def _ends_of(self, end: QueryPlan) -> tuple[int, float]:
         """How many items of one end's partitions to go through, and what the units are multiplied by."""
         entity = end.matches[0].entity
-        usual = self.facts.per_partition(entity)
+        usual = self.facts.finds.per_partition(entity)
         if usual is None:
             usual = ITEMS_ASSUMED if self.limit is None else self.limit + 2
             self.notes.append(f"{usual} items in each {entity.name} partition: say per_partition in the traffic file")

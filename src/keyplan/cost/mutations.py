@@ -6,65 +6,48 @@ An index entry costs 0, 1 or 2 writes. Source: "Global secondary indexes", write
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from keyplan import values
 from keyplan.cost.units import TABLE, Line
 from keyplan.design.sizes import entry_of
 from keyplan.design.table import Index, Table
-from keyplan.values import Item
+from keyplan.rehearsal.mutations import Mutation
 from keyplan.wire.capacity import entry_units, write_units
 from keyplan.wire.limits import WRITE_UNIT_BYTES
 
-__all__ = ["Mutation"]
+__all__ = ["lines_of"]
 
 
-@dataclass(frozen=True)
-class Mutation:
-    """One item before and after a write; None: it isn't there. A condition alone leaves it as it is.
+def lines_of(mutation: Mutation, table: Table, *, transactional: bool) -> Iterator[Line]:
+    """The units on the table, doubled in a transaction, and on each index that the change reaches: not doubled."""
+    size = mutation.size_bytes
+    units = write_units(size, transactional=transactional)
+    double = " × 2, in a transaction" if transactional else ""
+    yield Line("write", TABLE, units, f"{mutation.what}, {_blocks(size)}{double} = {units:g}")
+    for index in table.indexes:
+        line = _index_line(mutation, table, index)
+        if line is not None:
+            yield line
 
-    ``what`` names it in the arithmetic: ``Create Article``.
-    """
 
-    what: str
-    before: Item | None
-    after: Item | None
-
-    @property
-    def size_bytes(self) -> int:
-        """What the table's units are counted by: the larger of before and after."""
-        return max(values.item_size(one) if one is not None else 0 for one in (self.before, self.after))
-
-    def lines(self, table: Table, *, transactional: bool) -> Iterator[Line]:
-        """The units on the table, doubled in a transaction, and on each index that the change reaches: not doubled."""
-        size = self.size_bytes
-        units = write_units(size, transactional=transactional)
-        double = " × 2, in a transaction" if transactional else ""
-        yield Line("write", TABLE, units, f"{self.what}, {_blocks(size)}{double} = {units:g}")
-        for index in table.indexes:
-            line = self._index_line(table, index)
-            if line is not None:
-                yield line
-
-    def _index_line(self, table: Table, index: Index) -> Line | None:
-        before = entry_of(table, index, self.before) if self.before is not None else None
-        after = entry_of(table, index, self.after) if self.after is not None else None
-        if before is None and after is None:
-            return None
-        if before is None or after is None:
-            entry = after or before
-            assert entry is not None  # noqa: S101 - one of them is
-            size = entry.size_bytes
-            what = "new entry" if before is None else "entry removed"
-            return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")
-        if before.key != after.key:
-            units = entry_units(before.size_bytes) + entry_units(after.size_bytes)
-            moved = f"old entry removed, {_blocks(before.size_bytes)}, new one written, {_blocks(after.size_bytes)}"
-            return Line("write", index.name, units, f"key changed: {moved} = {units:g}")
-        if before.projected == after.projected:
-            return None
-        size = max(before.size_bytes, after.size_bytes)
-        return Line("write", index.name, entry_units(size), f"entry changed, {_blocks(size)} = {entry_units(size):g}")
+def _index_line(mutation: Mutation, table: Table, index: Index) -> Line | None:
+    before = entry_of(table, index, mutation.before) if mutation.before is not None else None
+    after = entry_of(table, index, mutation.after) if mutation.after is not None else None
+    if before is None and after is None:
+        return None
+    if before is None or after is None:
+        entry = after or before
+        assert entry is not None  # noqa: S101 - one of them is
+        size = entry.size_bytes
+        what = "new entry" if before is None else "entry removed"
+        return Line("write", index.name, entry_units(size), f"{what}, {_blocks(size)} = {entry_units(size):g}")
+    if before.key != after.key:
+        units = entry_units(before.size_bytes) + entry_units(after.size_bytes)
+        moved = f"old entry removed, {_blocks(before.size_bytes)}, new one written, {_blocks(after.size_bytes)}"
+        return Line("write", index.name, units, f"key changed: {moved} = {units:g}")
+    if before.projected == after.projected:
+        return None
+    size = max(before.size_bytes, after.size_bytes)
+    return Line("write", index.name, entry_units(size), f"entry changed, {_blocks(size)} = {entry_units(size):g}")
 
 
 def _blocks(size_bytes: int) -> str:

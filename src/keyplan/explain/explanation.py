@@ -19,8 +19,9 @@ from keyplan.client.reads import Target, batch_entities, get_item
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
 from keyplan.design.shapes import ShapeKind
+from keyplan.explain import rehearsals
 from keyplan.explain.alternatives import Alternative, alternatives
-from keyplan.explain.rehearsals import WriteCode, asked_of, nothing, rehearsal
+from keyplan.explain.rehearsals import asked_of, nothing, rehearsal
 from keyplan.explain.symbolic import Symbol, Symbols, symbolic_arguments
 from keyplan.explain.wording import (
     conditions,
@@ -31,6 +32,7 @@ from keyplan.explain.wording import (
     key_names,
     proof,
 )
+from keyplan.rehearsal.account import Accounts
 
 __all__ = ["Explanation", "explain", "explain_all"]
 
@@ -213,18 +215,18 @@ def _end(
 def _write(
     design: CompiledDesign, cls: type[Any] | None, pattern: WritePattern, bound: dict[str, Any] | None
 ) -> Explanation:
-    code = WriteCode(design, cls, pattern)
+    account = Accounts(design, cls).unrun(pattern)
     requests: tuple[Request, ...] = ()
-    note = "The requests depend on the arguments" + (", and on what the reads find." if code.asks else ".")
+    note = "The requests depend on the arguments" + (", and on what the reads find." if account.asked else ".")
     if bound is not None and cls is not None:
-        requests, note = rehearsal(design, cls, pattern, bound, asks=bool(code.asks))
+        requests, note = rehearsal(design, cls, pattern, bound, asks=bool(account.asked))
     return Explanation(
         id=pattern.id,
         pattern=pattern.name,
         kind="write",
         question=str(pattern.signature),
         doc=pattern.signature.doc,
-        operation=code.operation,
+        operation=account.operation,
         index=None,
         key="",
         key_condition="",
@@ -233,8 +235,8 @@ def _write(
         consistency="strong",
         filter=None,
         requests=requests,
-        proof=code.proof(pattern.attempts),
+        proof=rehearsals.proof(account),
         note=note,
         symbolic=bound is None,
-        asks=code.asks,
+        asks=account.asked,
     )

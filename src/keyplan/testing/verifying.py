@@ -23,6 +23,7 @@ from keyplan.design.parameters import Page
 from keyplan.design.patterns import ReadMethod
 from keyplan.design.shapes import ShapeKind
 from keyplan.opening import Design
+from keyplan.rehearsal.account import Accounts
 from keyplan.testing.checking import Checker
 from keyplan.testing.invariants import check_invariants
 from keyplan.testing.model import Model
@@ -61,8 +62,9 @@ def verify(
     Raises AssertionError with the smallest failing example found: the steps that filled the store, the question, the
     answer expected, the answer given, and its requests; or with the names of reads that never had an answer and of
     writes that never succeeded, since nothing is proved of these. A write that hasn't succeeded on any store gets
-    further ones, where the items that it misses are put first.
+    further ones, where the items that it misses are put first; one that can never work fails at once.
     """
+    _check_writes(design)
     return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, seed)
 
 
@@ -103,6 +105,15 @@ def _examples(strategy: SearchStrategy[Entity], seed: int) -> list[Entity]:
 
 class _EnoughError(Exception):
     """Ends a search that has what it was for."""
+
+
+def _check_writes(design: type[Design]) -> None:
+    """Raises AssertionError where an action of a write can never work."""
+    faults = Accounts(design.compiled, design).faults()
+    if faults:
+        places = {name: design.compiled.writes[name].place for name in faults}
+        lines = [f"  - {places[name]}: {one.message} ({one.hint})" for name, found in faults.items() for one in found]
+        raise AssertionError("\n".join([f"{design.__name__}: writes that can never work:", *lines]))
 
 
 class _FoundError(Exception):

@@ -44,6 +44,7 @@ from keyplan.check.rules import (
     over_quota,
     projection_faults,
     put_overwrites,
+    reaches_outside,
     reads_its_neighbours,
     scan,
     silence_unused,
@@ -59,6 +60,7 @@ from keyplan.check.rules import (
     unused_key,
     value_under_two_names,
     write_amplification,
+    write_cannot_work,
 )
 
 __all__ = ["RULES"]
@@ -72,6 +74,7 @@ RULES: tuple[Rule, ...] = (
     constant_never_matches.RULE,
     transaction_too_large.RULE,
     collection_too_large.RULE,
+    write_cannot_work.RULE,
     fixed_partition.RULE,
     few_partitions.RULE,
     time_partition.RULE,
@@ -92,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     never_written.RULE,
     never_read.RULE,
     decides_on_index.RULE,
+    reaches_outside.RULE,
     unused_index.RULE,
     unused_key.RULE,
     local_index.RULE,

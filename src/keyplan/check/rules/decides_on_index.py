@@ -18,8 +18,9 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.reads import plans_in
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.check.writing import Ask, WrittenCode
 from keyplan.design.plans import QueryPlan
+from keyplan.rehearsal.account import Account
+from keyplan.rehearsal.code import Ask
 
 __all__ = ["RULE"]
 
@@ -45,7 +46,7 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
     )
 
 
-def _relies(written: WrittenCode, entity: str) -> bool:
+def _relies(written: Account, entity: str) -> bool:
     """Whether the write makes such an item, or reckons a change of one, by what it read."""
     return any(
         one.entity is not None and one.entity.name == entity

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.check.writing import WrittenCode
+from keyplan.rehearsal.account import Account
 
 __all__ = ["RULE"]
 
@@ -36,7 +36,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
         )
 
 
-def _names(written: WrittenCode, kind: str | None = None, *, batched: bool) -> list[str]:
+def _names(written: Account, kind: str | None = None, *, batched: bool) -> list[str]:
     """The entities of a write's actions, where the code tells."""
     found = (one for one in written.actions if one.batched is batched and kind in {None, one.kind})
     return [one.entity.name for one in found if one.entity is not None]

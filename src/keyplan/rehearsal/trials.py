@@ -1,7 +1,8 @@
 """Typical calls of writes: arguments for them, and a world in which they find what they expect.
 
 A write decides by what it finds: one that publishes wants a draft. So it is tried with typical items first, then with
-other values of fields that have few (a status, a flag, a number at its bound), until it goes through.
+other values of fields that have few (a status, a flag, a number at its bound), until it goes through: up to
+``TRIALS_MAX`` times, and cut off from the world outside (``guard.py``).
 """
 
 from __future__ import annotations
@@ -16,10 +17,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.cost.facts import ITEMS_ASSUMED, Facts
-from keyplan.cost.mutations import Mutation
-from keyplan.cost.units import Request
-from keyplan.cost.writing import Rehearsal, Stored, rehearse
 from keyplan.design.actions import Action, Create, Put
 from keyplan.design.constants import values_asked
 from keyplan.design.entity import CompiledEntity, Entity, faults_of
@@ -31,14 +28,18 @@ from keyplan.design.parameters import Page
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind
 from keyplan.design.shapes import Member, ShapeKind
-from keyplan.design.traffic import Load
+from keyplan.design.traffic import Load, Traffic
 from keyplan.design.typical import Typical, accepted_value, choices_of, typical_value
 from keyplan.errors import ArgumentError, KeyplanError
+from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
+from keyplan.rehearsal.guard import OutsideError, cut_off
+from keyplan.rehearsal.running import Asked, Refused, Rehearsal, Stored, rehearse
 from keyplan.values import Item
 
-__all__ = ["WriteCost", "try_write"]
+__all__ = ["TRIALS_MAX", "Tried", "try_write"]
 
-TRIALS_MAX = 400
+TRIALS_MAX = 100
+"""How often a write's body is run at the most, to find a call that goes through."""
 CALLS_MAX = 12
 """Combinations of arguments of which there are few values."""
 ELEMENTS = 3
@@ -50,23 +51,23 @@ Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class WriteCost:
-    """The requests of one typical call of a write. ``notes`` tells what was assumed; ``failure`` why no call could be
-    found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
-    it was supposed to find. ``items`` are written, of ``entities``; ``mutations`` and ``batched`` are these items.
-    ``times``: the requests' write units are multiplied by that, since a call writes more items than were made up.
+class Tried:
+    """What came of trying a write: ``rehearsal`` is that of the first call that went through, and wrote something;
+    None where there is none, for the reason in ``failure``. ``notes`` say what was assumed; ``arguments`` are the
+    call's, and ``there`` are the items that it was supposed to find. ``refused``: what the client refused, in all
+    runs; ``outside``: what the body does besides, and was kept from. ``runs``: how often it was run. ``errors``: what
+    it raised by itself, in each run.
     """
 
-    requests: list[Request]
+    rehearsal: Rehearsal | None
     notes: tuple[str, ...] = ()
     failure: str | None = None
     arguments: Fields = field(default_factory=dict[str, Any])
     there: tuple[Entity, ...] = ()
-    items: int = 0
-    entities: tuple[str, ...] = ()
-    mutations: tuple[Mutation, ...] = ()
-    batched: tuple[Mutation, ...] = ()
-    times: float = 1.0
+    refused: tuple[Refused, ...] = ()
+    errors: tuple[Exception, ...] = ()
+    outside: tuple[str, ...] = ()
+    runs: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,22 +97,20 @@ class _TypicalWorld:
 
     design: CompiledDesign
     typical: Typical
-    facts: Facts
+    finds: Finds
     trial: _Trial
     notes: list[str] = field(default_factory=list[str])
     asked: dict[str, None] = field(default_factory=dict[str, None])
     there: list[Entity] = field(default_factory=list[Entity])
 
-    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> tuple[Any, list[Request]]:
-        """A typical answer of the pattern's shape, and its requests, strongly consistent where their key allows."""
+    def ask(self, pattern: ReadPattern, arguments: dict[str, Any]) -> Asked:
+        """A read with a typical answer of the pattern's shape."""
         if pattern.shape.optional:
             self.asked[pattern.name] = None
-        cost = self.facts.read(pattern, arguments=arguments, strongly=True, nothing=pattern.name == self.trial.missing)
-        self.notes.extend(f"{pattern.name}: {note}" for note in cost.notes)
         if pattern.name == self.trial.missing:
-            return None, cost.requests
+            return Asked(pattern, arguments, nothing=True)
         constants = {name: values_asked(value)[0] for name, value in pattern.constants.items()}
-        return self._answer(pattern, {**arguments, **constants}), cost.requests
+        return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
 
     def instance(self, entity: CompiledEntity, known: Fields, serial: int = 0) -> Entity:
         """A typical instance with these values and those of the trial."""
@@ -159,7 +158,7 @@ class _TypicalWorld:
         if each is not None:
             found = [self.instance(entities[0], {**equal, each: one}) for one in known[each]]
         else:
-            count = self.facts.items(pattern, known)
+            count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:
                 self.notes.append(f"{pattern.name}: {ANSWER_MAX} of {count:,} items were given to the write")
             given = range(min(count, ANSWER_MAX))
@@ -170,41 +169,81 @@ class _TypicalWorld:
         entity = self.design.entities[member.entity]
         if not member.many:
             return self.instance(entity, known)
-        usual = self.facts.per_partition(entity)
+        usual = self.finds.per_partition(entity)
         count = min(ITEMS_ASSUMED if usual is None else usual, ANSWER_MAX)
         return [self.instance(entity, known, at) for at in range(count)]
 
 
 def try_write(
-    design: CompiledDesign, cls: type[Any], pattern: WritePattern, typical: Typical, facts: Facts
-) -> WriteCost:
-    """The requests of a typical call: of the first trial that goes through, and writes something."""
-    first: str | None = None
-    empty: WriteCost | None = None
-    asked: dict[str, None] = {}
-    given = facts.traffic.patterns.get(pattern.name, Load()).arguments or {}
-    nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
-    for trial in islice(_trials(design, pattern, asked), TRIALS_MAX):
-        world = _TypicalWorld(design, typical, facts, trial)
+    design: CompiledDesign, cls: type[Any], pattern: WritePattern, typical: Typical, traffic: Traffic
+) -> Tried:
+    """Try a write until a call goes through and writes something, and say what came of it."""
+    return _Trying(design, cls, pattern, typical, traffic).tried()
+
+
+class _Trying:
+    """The trials of one write."""
+
+    def __init__(
+        self, design: CompiledDesign, cls: type[Any], pattern: WritePattern, typical: Typical, traffic: Traffic
+    ) -> None:
+        self.design = design
+        self.pattern = pattern
+        self.typical = typical
+        self.finds = Finds(traffic)
+        self.given = traffic.patterns.get(pattern.name, Load()).arguments or {}
+        self.nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
+        self.asked: dict[str, None] = {}
+        self.first: str | None = None
+        self.empty: Tried | None = None
+        self.refused: dict[tuple[int | None, str], Refused] = {}
+        self.errors: dict[str, Exception] = {}
+        self.outside: dict[str, None] = {}
+        self.runs = 0
+
+    def tried(self) -> Tried:
+        found: Tried | None = None
+        for trial in islice(_trials(self.design, self.pattern, self.asked), TRIALS_MAX):
+            found = self._once(trial)
+            if found is not None:
+                break
+        found = found or self.empty or Tried(None, (), f"{self.first} (say arguments in the traffic file)")
+        noted = tuple(self.refused.values()), tuple(self.errors.values()), tuple(self.outside)
+        return replace(found, refused=noted[0], errors=noted[1], outside=noted[2], runs=self.runs)
+
+    def _once(self, trial: _Trial) -> Tried | None:
+        """What came of one run, if that settles it."""
+        world = _TypicalWorld(self.design, self.typical, self.finds, trial)
         try:
-            arguments = _arguments(design, pattern, world, given)
+            arguments = _arguments(self.design, self.pattern, world, self.given)
             world.there.clear()  # what is given isn't there yet
-            found: Rehearsal = rehearse(design, world, partial(pattern.function, nowhere, **arguments))
+            self.runs += 1
+            with cut_off() as outside:
+                rehearsal = rehearse(self.design, world, partial(self.pattern.function, self.nowhere, **arguments))
         except Problem as problem:
-            return WriteCost([], (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
-        except Exception as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake here
-            first = first or _told(error)
-            asked |= world.asked
-            continue
+            return Tried(None, (), str(problem) + (f" ({problem.hint})" if problem.hint else ""))
+        except OutsideError as error:
+            self.outside[error.what] = None
+            return Tried(None, (), f"it {error.what}, which isn't done while it is tried")
+        except Refused as refused:
+            self.refused.setdefault((refused.line, str(refused.error)), refused)
+            self._failed(refused.error, world)
+            return None
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a write is its author's code, and nothing is at stake
+            self.errors.setdefault(str(error), error if isinstance(error, Exception) else RuntimeError("it exits"))
+            self._failed(error, world)
+            return None
+        self.outside.update(dict.fromkeys(outside))
         notes = tuple(dict.fromkeys([*trial.notes(), *world.notes]))
-        if found.items:
-            there = _still_there(design, world.there, found)
-            changed = tuple(found.mutations), tuple(found.batched)
-            entities = tuple(found.entities)
-            return WriteCost(found.requests, notes, None, arguments, there, found.items, entities, *changed)
-        asked |= world.asked
-        empty = empty or WriteCost(found.requests, (*notes, "it found nothing to write"), None, arguments)
-    return empty or WriteCost([], (), f"{first} (say arguments in the traffic file)")
+        if rehearsal.items:
+            return Tried(rehearsal, notes, None, arguments, _still_there(self.design, world.there, rehearsal))
+        self.asked |= world.asked
+        self.empty = self.empty or Tried(rehearsal, (*notes, "it finds nothing to write"), None, arguments)
+        return None
+
+    def _failed(self, error: BaseException, world: _TypicalWorld) -> None:
+        self.first = self.first or _said(error)
+        self.asked |= world.asked
 
 
 def _still_there(design: CompiledDesign, there: list[Entity], found: Rehearsal) -> tuple[Entity, ...]:
@@ -220,7 +259,7 @@ def _still_there(design: CompiledDesign, there: list[Entity], found: Rehearsal) 
     return tuple(kept)
 
 
-def _told(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     if isinstance(error, KeyplanError):
         faults = "".join(f"; {fault}" for fault in error.faults)
         return f"{type(error).__name__}: {error.message}{faults}"

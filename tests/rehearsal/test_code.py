@@ -22,8 +22,9 @@ from keyplan import (
     read,
     write,
 )
-from keyplan.check.sources import Sources
-from keyplan.check.writing import Action, WrittenCode
+from keyplan.rehearsal.code import Action, WrittenCode
+from keyplan.rehearsal.following import code_of
+from keyplan.rehearsal.sources import Sources
 
 
 class Item(Entity):
@@ -103,7 +104,7 @@ class Things(Design):
 
 
 def code(name: str) -> WrittenCode:
-    return WrittenCode.of(Things.compiled.writes[name], Things.compiled, Things, Sources())
+    return code_of(Things.compiled.writes[name], Things.compiled, Things, Sources())
 
 
 def actions(name: str) -> list[tuple[str, str]]:
@@ -167,5 +168,5 @@ def test_a_write_without_source_is_not_known() -> None:
         namespace,
     )
     bare = namespace["Bare"]
-    found = WrittenCode.of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
+    found = code_of(bare.compiled.writes["go"], bare.compiled, bare, Sources())
     assert (found.known, found.actions) == (False, [])

@@ -11,11 +11,19 @@ import inspect
 import linecache
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import CodeType
 
-from keyplan.check.findings import Source
+__all__ = ["FunctionNode", "Source", "Sources", "unwrapped"]
 
-__all__ = ["FunctionNode", "Sources"]
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where in the code something stands. ``file`` is a path as Python knows it; ``line`` counts from 1."""
+
+    file: str
+    line: int
+
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -31,10 +39,13 @@ class Sources:
         """The syntax tree of a function, by its code."""
         return self._functions_in(code.co_filename).get(code.co_firstlineno)
 
-    def of_function(self, code: CodeType) -> Source | None:
-        """Where a function's ``def`` stands."""
+    def of_function(self, code: CodeType, line: int | None = None) -> Source | None:
+        """Where a function's ``def`` stands; or the line, if it is one of the function's."""
         node = self.function(code)
-        return None if node is None else Source(code.co_filename, node.lineno)
+        if node is None:
+            return None
+        within = line is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
+        return Source(code.co_filename, line if line is not None and within else node.lineno)
 
     def of_class(self, cls: type, member: str | None = None) -> Source | None:
         """Where a class stands, or a member that is assigned in its body."""

@@ -1,0 +1,73 @@
+"""How many items a call of a read finds: by the traffic file where it says so, else by assumption.
+
+What they look like is in ``keyplan.design.typical``, what reading them takes in ``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.shapes import ShapeKind
+from keyplan.design.traffic import Load, Traffic
+
+__all__ = ["ITEMS_ASSUMED", "Finds"]
+
+ITEMS_ASSUMED = 10
+"""Items that a question finds, keys of a batch, values of an ``Each``: where nobody says."""
+
+
+class Finds:
+    """How many items are there for a design's reads, under its traffic."""
+
+    def __init__(self, traffic: Traffic) -> None:
+        self.traffic = traffic
+
+    def load(self, pattern: ReadPattern) -> Load:
+        """What the traffic file says of a read."""
+        return self.traffic.patterns.get(pattern.name, Load())
+
+    def items(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int:
+        """How many items a typical call within a write finds."""
+        limit = self.limit(pattern, arguments)
+        count = int(self.count(pattern, limit, within_a_write=True)[0])
+        return count if limit is None else min(count, limit)
+
+    def limit(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> int | None:
+        """The limit of the call: as given, or the default, or a page's usual length where a call must give one."""
+        parameter = pattern.limit
+        if parameter is None:
+            return None
+        given = arguments.get(parameter.name, ITEMS_ASSUMED if parameter.required else parameter.default)
+        return None if given is None else int(given)
+
+    def count(self, pattern: ReadPattern, limit: int | None, *, within_a_write: bool) -> tuple[float, str | None]:
+        """How many items are there, before the limit; and what was assumed for that."""
+        load = self.load(pattern)
+        if load.items is not None:
+            return load.items, None
+        held = self._held(pattern)
+        if held is not None:
+            return held, None
+        if limit is not None and pattern.shape.kind is not ShapeKind.ITERATOR and not within_a_write:
+            return (limit + 2) / (load.kept or 1), f"more than the limit of {limit} items are there"
+        return ITEMS_ASSUMED, f"{ITEMS_ASSUMED} items are there: say items in the traffic file"
+
+    def _held(self, pattern: ReadPattern) -> float | None:
+        """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
+        plan = pattern.plan
+        if isinstance(plan, ScanPlan):
+            counts = [stored.count for stored in self.traffic.entities.values()]
+            return sum(one or 0 for one in counts) if any(counts) else None
+        query = plan.junction if isinstance(plan, ThroughPlan) else plan
+        if not isinstance(query, QueryPlan) or query.index is not None:
+            return None
+        usual = [self.per_partition(match.entity) for match in query.matches]
+        return sum(one or 0 for one in usual) if any(usual) else None
+
+    def per_partition(self, entity: CompiledEntity) -> int | None:
+        """How many items of an entity an item collection has; None where nobody says."""
+        stored = self.traffic.entities.get(entity.name)
+        return None if stored is None or stored.per_partition is None else int(stored.per_partition)

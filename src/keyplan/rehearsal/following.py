@@ -1,0 +1,555 @@
+"""What a write's code can do, read from its syntax tree: every branch, whatever a run takes.
+
+A name counts as what it stands for: ``from keyplan import Create as New`` is Create, and a variable called ``Delete``
+is a variable. What can't be known from the code (an entity chosen at run time, changes handed on with ``**``) is left
+open here, and told by runs (``trials.py``). Both are put together in ``account.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from keyplan.design import actions as words
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.model import CompiledDesign, WritePattern, entities_in
+from keyplan.rehearsal.code import Action, Ask, WrittenCode
+from keyplan.rehearsal.names import OPEN, Names
+from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
+
+__all__ = ["code_of"]
+
+ACTIONS: Mapping[type[Any], str] = {
+    one: one.__name__ for one in (words.Put, words.Create, words.Update, words.Delete, words.Check)
+}
+_CHANGES: Mapping[type[Any], str] = {
+    one: one.__name__ for one in (words.Add, words.Append, words.Include, words.Discard, words.Remove)
+}
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.BitOr)
+
+
+def code_of(pattern: WritePattern, design: CompiledDesign, owner: type[Any] | None, sources: Sources) -> WrittenCode:
+    """The code of a write. ``owner``: the design's class, where helpers are methods of it."""
+    found = WrittenCode(pattern)
+    kinds_by_parameter = {one.name: entities_in(one.annotation) for one in pattern.signature.parameters}
+    by_instance = {
+        name: design.entities[kinds[0]]
+        for name, kinds in kinds_by_parameter.items()
+        if len(set(kinds)) == 1 and kinds[0] in design.entities
+    }
+    found.entities.update(dict.fromkeys(entity.name for entity in by_instance.values()))
+    reader = _Reader(design, owner, sources, found)
+    found.known = reader.function(pattern.function, by_instance)
+    return found
+
+
+class _Reader:
+    """Follows a write's function, and the functions that it calls: its own, not those of libraries."""
+
+    def __init__(self, design: CompiledDesign, owner: type[Any] | None, sources: Sources, found: WrittenCode) -> None:
+        self.design = design
+        self.owner = owner
+        self.sources = sources
+        self.found = found
+        self.seen: set[Any] = set()
+        self._package = _package(found.pattern.function)
+
+    def function(self, function: Any, instances: Mapping[str, CompiledEntity], *, looped: bool = False) -> bool:
+        code = unwrapped(function)
+        node = None if code is None else self.sources.function(code)
+        if node is None or code is None:
+            return False
+        scope = _Scope(self, inspect.unwrap(function), node, instances, looped=looped)
+        for statement in node.body:
+            scope.visit(statement)
+        return True
+
+    def follow(self, value: Any, *, looped: bool) -> None:
+        """Read a helper too, once."""
+        function = getattr(value, "__func__", value)
+        if inspect.isfunction(function) and function not in self.seen and self._is_own(function):
+            self.seen.add(function)
+            self.function(function, {}, looped=looped)
+
+    def _is_own(self, function: Any) -> bool:
+        """Whether a function is the design's author's, and no library's."""
+        package = _package(function)
+        if package == self._package or inspect.isgeneratorfunction(function):
+            return package not in {"keyplan", "pydantic"}
+        libraries = ("site-packages", "dist-packages", "<frozen")
+        return package not in {"keyplan", "pydantic", *sys.stdlib_module_names} and not any(
+            one in function.__code__.co_filename for one in libraries
+        )
+
+    def methods(self, name: str) -> Iterator[Any]:
+        """The functions of that name that the design and its entities have."""
+        owners = [*([] if self.owner is None else [self.owner]), *self.design.entities]
+        for base in dict.fromkeys(base for owner in owners for base in owner.__mro__):
+            value = vars(base).get(name)
+            if value is not None and base.__module__.partition(".")[0] not in {"builtins", "pydantic", "keyplan"}:
+                yield getattr(value, "fget", None) or value
+
+
+def _package(function: Any) -> str:
+    return str(function.__module__).partition(".")[0]
+
+
+class _Scope(Names, ast.NodeVisitor):
+    """One function's body: what names stand for, which hold instances, and which hold what was read."""
+
+    def __init__(
+        self,
+        reader: _Reader,
+        function: Any,
+        node: FunctionNode,
+        instances: Mapping[str, CompiledEntity],
+        *,
+        looped: bool,
+    ) -> None:
+        super().__init__(reader.design, reader.found, function)
+        self.reader = reader
+        self.instances = dict(instances)
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            entity = self._one(argument.annotation)
+            if entity is not None:
+                self.instances.setdefault(argument.arg, entity)
+        self.read = set(self.instances)
+        self.computed: set[str] = set()
+        self.grown: set[str] = set()
+        self.built: dict[str, frozenset[str]] = {}
+        self.held: dict[str, int] = {}
+        self.checked: dict[str, set[str]] = {}
+        self.loops = int(looped)
+        self.batches = 0
+
+    # Statements
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.imported(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.imported_from(node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self._assigned(node.targets, node.value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._assigned([node.target], node.value)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self._assigned([node.target], node.value)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._assigned([node.target], ast.BinOp(_loaded(node.target), node.op, node.value))
+
+    def _assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
+        entity, read = self._value(value)
+        built = self._built(value)
+        known, computed, grown = self.value_of(value), self._is_computed(value), self._is_grown(value)
+        before = len(self.reader.found.actions)
+        self.visit(value)
+        held = self._held_by(value, before)
+        for target in targets:
+            if isinstance(target, ast.Tuple | ast.List):
+                self._unpacked(target, value, read=read)
+                continue
+            for one in ast.walk(target):
+                if not isinstance(one, ast.Name):
+                    continue
+                self._forget(one.id)
+                self.names[one.id] = known
+                if entity is not None:
+                    self.instances[one.id] = entity
+                if built is not None:
+                    self.built[one.id] = built
+                if held is not None:
+                    self.held[one.id] = held
+                for names, holds in ((self.read, read), (self.computed, computed), (self.grown, grown)):
+                    if holds:
+                        names.add(one.id)
+
+    def _unpacked(self, target: ast.Tuple | ast.List, value: ast.expr, *, read: bool) -> None:
+        """Several variables are given the parts of one value."""
+        parts = value.elts if isinstance(value, ast.Tuple | ast.List) else self._parts(value)
+        for position, one in enumerate(target.elts):
+            part = parts[position] if len(parts) == len(target.elts) else None
+            for name in (each for each in ast.walk(one) if isinstance(each, ast.Name)):
+                self._forget(name.id)
+                self.names[name.id] = OPEN
+                entity = None if part is None or name is not one else self._part_of(part)
+                if entity is not None:
+                    self.instances[name.id] = entity
+                if read or (part is not None and self._from_read(part)):
+                    self.read.add(name.id)
+
+    def _part_of(self, part: ast.expr) -> CompiledEntity | None:
+        if isinstance(part, ast.Name) and part.id in self.instances:
+            return self.instances[part.id]
+        return self.entity_named(part.func if isinstance(part, ast.Call) else part)
+
+    def _parts(self, value: ast.expr) -> Sequence[ast.expr]:
+        """The parts of the tuple that a helper is declared to give."""
+        if not isinstance(value, ast.YieldFrom | ast.Call):
+            return ()
+        call = value.value if isinstance(value, ast.YieldFrom) else value
+        helper = unwrapped(next(iter(self._called(call.func)), None)) if isinstance(call, ast.Call) else None
+        node = None if helper is None else self.reader.sources.function(helper)
+        for one in () if node is None or node.returns is None else ast.walk(node.returns):
+            if (
+                isinstance(one, ast.Subscript)
+                and self.value_of(one.value) is tuple
+                and isinstance(one.slice, ast.Tuple)
+            ):
+                return one.slice.elts
+        return ()
+
+    def _forget(self, name: str) -> None:
+        """A variable is given another value."""
+        self.instances.pop(name, None)
+        self.built.pop(name, None)
+        self.held.pop(name, None)
+        self.checked.pop(name, None)
+        for names in (self.read, self.computed, self.grown):
+            names.discard(name)
+
+    def _held_by(self, value: ast.expr, before: int) -> int | None:
+        """Which action an expression is: one made in it, or one that a variable holds."""
+        base, _ = _chain(value)
+        if isinstance(base, ast.Name):
+            return self.held.get(base.id)
+        return before if isinstance(base, ast.Call) and self.kind_of(base.func, ACTIONS) else None
+
+    def _value(self, value: ast.expr) -> tuple[CompiledEntity | None, bool]:
+        """The entity that a value is an instance of, and whether the value comes from what was read."""
+        if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
+            name = _asked(value.value.func)
+            if name in self.reader.design.reads:
+                kinds = self.reader.design.reads[name].shape.entities
+                return self.reader.design.entities[kinds[0]] if len(kinds) == 1 else None, True
+            helper = unwrapped(next(iter(self._called(value.value.func)), None))
+            node = None if helper is None else self.reader.sources.function(helper)
+            return (None if node is None else self._one(node.returns)), helper is not None
+        if isinstance(value, ast.Call):
+            return self.entity_named(value.func), self._from_read(value)
+        if isinstance(value, ast.Name):
+            return self.instances.get(value.id), value.id in self.read
+        return None, self._from_read(value)
+
+    def _from_read(self, value: ast.AST) -> bool:
+        return any(isinstance(one, ast.Name) and one.id in self.read for one in ast.walk(value))
+
+    def visit_If(self, node: ast.If) -> None:
+        self._decided_by(node.test)
+        self.generic_visit(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> None:
+        self._decided_by(node.test)
+        self.generic_visit(node)
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        self._decided_by(node.test)
+        self.generic_visit(node)
+
+    def visit_While(self, node: ast.While) -> None:
+        self._decided_by(node.test)
+        self._loop(node)
+
+    def visit_match_case(self, node: ast.match_case) -> None:
+        if node.guard is not None:
+            self._decided_by(node.guard)
+        self.generic_visit(node)
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self._decided_by(node.subject)
+        self.generic_visit(node)
+
+    def _decided_by(self, test: ast.expr) -> None:
+        """Note the fields of instances that a test looks at."""
+        for one in ast.walk(test):
+            if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name) and one.value.id in self.instances:
+                entity = self.instances[one.value.id]
+                if one.attr in entity.fields:
+                    self.checked.setdefault(one.value.id, set()).add(one.attr)
+
+    def visit_For(self, node: ast.For) -> None:
+        self._drawn(node.target, node.iter)
+        self.visit(node.iter)
+        self.loops += 1
+        for statement in node.body:
+            self.visit(statement)
+        self.loops -= 1
+        for statement in node.orelse:
+            self.visit(statement)
+
+    def _drawn(self, target: ast.expr, source: ast.expr) -> None:
+        """A loop's variables are drawn from what it goes through."""
+        entity, read = self._value(source)
+        for one in ast.walk(target):
+            if isinstance(one, ast.Name):
+                self._forget(one.id)
+                self.names[one.id] = OPEN
+                if read:
+                    self.read.add(one.id)
+                if entity is not None and one is target:
+                    self.instances[one.id] = entity
+
+    def _comprehended(self, node: ast.GeneratorExp | ast.ListComp | ast.SetComp | ast.DictComp) -> None:
+        """Its variables are its own."""
+        before = dict(self.names), dict(self.instances), set(self.read), dict(self.built), dict(self.held)
+        for one in node.generators:
+            self._drawn(one.target, one.iter)
+        self._loop(node)
+        self.names, self.instances, self.read, self.built, self.held = before
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self._comprehended(node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> None:
+        self._comprehended(node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> None:
+        self._comprehended(node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> None:
+        self._comprehended(node)
+
+    def _loop(self, node: ast.AST) -> None:
+        self.loops += 1
+        self.generic_visit(node)
+        self.loops -= 1
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        """A function within: what it does is done where it is called, and taken for done here."""
+        self.names[node.name] = OPEN
+        self.generic_visit(node)
+
+    # Names and calls
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load):
+            self._mention(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        name = _asked(node)
+        if name in self.reader.design.reads:
+            self.reader.found.asks.append(Ask(name, node.lineno, looped=self.loops > 0))
+            entities = self.reader.design.reads[name].shape.entities
+            self.reader.found.entities.update(dict.fromkeys(one.__name__ for one in entities))
+        self._mention(node)
+        self.generic_visit(node)
+
+    def _mention(self, node: ast.expr) -> None:
+        kind = self.kind_of(node, {**ACTIONS, words.Batch: "Batch"})
+        if kind:
+            self.reader.found.mentioned[kind] = None
+            self._in_loop()
+        else:
+            self.entity_named(node)
+
+    def _in_loop(self) -> None:
+        self.reader.found.loops |= self.loops > 0
+
+    def _called(self, target: ast.expr) -> Iterator[Any]:
+        """The functions that a call may be of."""
+        value = self.value_of(target)
+        if inspect.isfunction(value) or isinstance(value, staticmethod | classmethod):
+            yield value
+        elif isinstance(target, ast.Attribute) and value is OPEN:
+            yield from self.reader.methods(target.attr)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        base, methods = _chain(node)
+        if isinstance(base, ast.Name) and base.id in self.held:
+            self._further(self.held[base.id], methods)
+            self.generic_visit(node)
+            return
+        if isinstance(base, ast.Call):
+            kind = self.kind_of(base.func, ACTIONS)
+            if kind:
+                self._action(kind, base, methods)
+                return
+            if self.kind_of(base.func, {words.Batch: "Batch"}):
+                self.batches += 1
+                self.generic_visit(node)
+                self.batches -= 1
+                return
+        looped = self.loops > 0
+        for helper in self._called(node.func):
+            self.reader.follow(helper, looped=looped)
+        self.generic_visit(node)
+
+    def _further(self, position: int, methods: Mapping[str, list[ast.Call]]) -> None:
+        """A variable's action is given further changes, or a condition."""
+        actions = self.reader.found.actions
+        if position >= len(actions):
+            return
+        found = actions[position]
+        changes = {one.arg: one.value for call in methods.get("set", ()) for one in call.keywords if one.arg}
+        actions[position] = replace(
+            found,
+            changes={**found.changes, **{name: self._change(value) for name, value in changes.items()}},
+            from_read=found.from_read | self._computed(changes, None),
+            grown=found.grown | {name for name, value in changes.items() if self._is_grown(value)},
+            conditional=found.conditional or "only_if" in methods,
+            open=found.open or any(one.arg is None for call in methods.get("set", ()) for one in call.keywords),
+        )
+
+    def _action(self, kind: str, base: ast.Call, methods: Mapping[str, list[ast.Call]]) -> None:
+        self._mention(base.func)
+        target = base.args[0] if base.args else None
+        entity, built = self._target(target)
+        by_class = not self._is_instance(target) and (
+            self.entity_named(target) is not None or isinstance(self.value_of(target), type)
+        )
+        changes: dict[str, ast.expr] = {}
+        unnamed = False
+        if kind == "Update":
+            calls = [*methods.get("set", ()), *([] if by_class else [base])]
+            keywords = [one for call in calls for one in call.keywords]
+            changes = {one.arg: one.value for one in keywords if one.arg is not None}
+            unnamed = any(one.arg is None for one in keywords)
+        given = self._given(target) if kind in {"Put", "Create"} else {}
+        self.reader.found.actions.append(
+            Action(
+                kind=kind,
+                entity=entity,
+                line=base.lineno,
+                changes={name: self._change(value) for name, value in changes.items()},
+                from_read=self._computed(changes, given),
+                grown=frozenset(name for name, value in {**changes, **given}.items() if self._is_grown(value)),
+                checked=frozenset(self._checked(target, entity)),
+                built=built,
+                conditional="only_if" in methods,
+                looped=self.loops > 0,
+                batched=self.batches > 0,
+                open=unnamed,
+                by_instance=not by_class,
+                outside=self._outside(target),
+                constants=tuple(_constants({**changes}, methods.get("only_if", ()))),
+            )
+        )
+        for call in (base, *(one for calls in methods.values() for one in calls)):
+            for part in (*call.args, *(one.value for one in call.keywords)):
+                self.visit(part)
+
+    def _outside(self, target: ast.expr | None) -> str | None:
+        """The class of entities, if it isn't in the design."""
+        node = target.func if isinstance(target, ast.Call) else target
+        value = self.value_of(node)
+        is_entity = isinstance(value, type) and issubclass(value, Entity)
+        return value.__name__ if is_entity and value not in self.reader.design.entities else None
+
+    def _checked(self, target: ast.expr | None, entity: CompiledEntity | None) -> set[str]:
+        """The fields of the action's item that were looked at before."""
+        if isinstance(target, ast.Name) and target.id in self.instances:
+            return self.checked.get(target.id, set())
+        same = (names for name, names in self.checked.items() if self.instances.get(name) is entity)
+        return {one for names in same for one in names}
+
+    @staticmethod
+    def _given(instance: ast.expr | None) -> dict[str, ast.expr]:
+        """The fields that an instance is made with, or a copy is changed in."""
+        if not isinstance(instance, ast.Call):
+            return {}
+        found = {one.arg: one.value for one in instance.keywords if one.arg is not None}
+        update = found.get("update") if _is_copy(instance) else None
+        if isinstance(update, ast.Dict):
+            pairs = zip(update.keys, update.values, strict=True)
+            return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+        return found
+
+    def _is_computed(self, value: ast.AST) -> bool:
+        """Whether a value is computed from what was read: by an operator, or put together; not copied or chosen."""
+        if any(isinstance(one, ast.Name) and one.id in self.computed for one in ast.walk(value)):
+            return True
+        steps = (one for one in ast.walk(value) if isinstance(one, ast.BinOp))
+        return self._is_grown(value) or any(isinstance(one.op, _ARITHMETIC) and self._from_read(one) for one in steps)
+
+    def _is_grown(self, value: ast.AST) -> bool:
+        """Whether a value holds all that was read, and more: ``[*old, x]``, ``{**old, k: v}``, ``old | {x}``."""
+        if isinstance(value, ast.Name):
+            return value.id in self.grown
+        if isinstance(value, ast.List | ast.Tuple | ast.Set) and len(value.elts) > 1:
+            return any(isinstance(one, ast.Starred) and self._from_read(one.value) for one in value.elts)
+        if isinstance(value, ast.Dict) and len(value.values) > 1:
+            pairs = zip(value.keys, value.values, strict=True)
+            return any(key is None and self._from_read(one) for key, one in pairs)
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.BitOr):
+            parts = (value.left, value.right)
+            collections = ast.List | ast.Tuple | ast.Set | ast.Dict | ast.ListComp | ast.SetComp | ast.DictComp
+            return any(isinstance(one, collections) for one in parts) and any(map(self._from_read, parts))
+        return False
+
+    def _computed(self, changes: Mapping[str, ast.expr], given: Mapping[str, ast.expr] | None) -> frozenset[str]:
+        """The fields whose value is computed from what was read."""
+        every = {**changes, **(given or {})}
+        return frozenset(
+            name for name, value in every.items() if self._change(value) == "set" and self._is_computed(value)
+        )
+
+    def _change(self, value: ast.expr) -> str:
+        return (self.kind_of(value.func, _CHANGES) if isinstance(value, ast.Call) else "") or "set"
+
+    def _is_instance(self, node: ast.expr | None) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.instances
+
+    def _target(self, node: ast.expr | None) -> tuple[CompiledEntity | None, frozenset[str] | None]:
+        """The entity of an action's target, and the fields it is built with right there."""
+        if isinstance(node, ast.Name) and node.id in self.instances:
+            return self.instances[node.id], self.built.get(node.id)
+        if isinstance(node, ast.Call):
+            if _is_copy(node) and isinstance(node.func, ast.Attribute):
+                return self._target(node.func.value)[0], None
+            return self.entity_named(node.func), self._built(node)
+        return self.entity_named(node), None
+
+    def _built(self, node: ast.expr) -> frozenset[str] | None:
+        if not isinstance(node, ast.Call) or self.entity_named(node.func) is None:
+            return None
+        return frozenset(one.arg for one in node.keywords if one.arg is not None)
+
+
+def _constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
+    given = [*changes.items()]
+    for call in conditions:
+        if not call.args:
+            given += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
+    for name, value in given:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
+            yield name, value.value
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
+
+
+def _is_copy(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy"
+
+
+def _chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
+    """``Update(x).set(...).only_if(...)`` as its innermost call, and the calls of methods on it by name; of
+    ``update.only_if(...)`` the name.
+    """
+    methods: dict[str, list[ast.Call]] = {}
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        inner = node.func.value
+        if not isinstance(inner, ast.Call | ast.Name):
+            break
+        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create"}:
+            break
+        methods.setdefault(node.func.attr, []).append(node)
+        node = inner
+    return node, methods
+
+
+def _asked(node: ast.expr) -> str | None:
+    """The read that ``self.article.ask`` asks."""
+    if isinstance(node, ast.Attribute) and node.attr == "ask" and isinstance(node.value, ast.Attribute):
+        return node.value.attr
+    return None

@@ -1,0 +1,176 @@
+"""What a write does is known whatever its actions are called, and what can never work is said before it is called."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keyplan.check import check
+from keyplan.cost.estimate import estimate
+from keyplan.explain.explanation import explain
+from keyplan.rehearsal.account import Account, Accounts
+from keyplan.rehearsal.guard import OutsideError, cut_off
+from keyplan.rehearsal.trials import TRIALS_MAX
+from keyplan.testing import verify
+from tests.rehearsal import renamed
+from tests.rehearsal.renamed import Things
+
+ACCOUNTS = Accounts(Things.compiled, Things)
+
+
+def account(name: str) -> Account:
+    return ACCOUNTS.of(Things.compiled.writes[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "rights"),
+    [
+        ("made", ("PutItem",)),
+        ("counted", ("UpdateItem",)),
+        ("named", ("PutItem",)),
+        ("aliased", ("PutItem",)),
+        ("helped", ("DeleteItem",)),
+        ("by_another_way", ("ConditionCheckItem",)),
+        ("imported", ("PutItem",)),
+        ("in_a_branch", ("UpdateItem",)),
+    ],
+)
+def test_a_write_needs_what_its_actions_need_whatever_they_are_called(name: str, rights: tuple[str, ...]) -> None:
+    assert account(name).rights == rights
+
+
+def test_an_explanation_knows_renamed_actions() -> None:
+    found = explain(Things, "made")
+    assert found.operation == "PutItem"
+    assert "Its one action (Create)" in found.proof
+    assert explain(Things, "named").operation == "PutItem"
+
+
+def test_a_renamed_update_is_a_lost_update_all_the_same() -> None:
+    assert ("KP308", "Things.counted") in {(one.code, one.place) for one in check(Things).findings}
+
+
+FAULTS = {
+    "unknown_field": "Item has no field 'nn'",
+    "in_a_branch": "Item.owner: it is part of the key by_owner",
+    "of_another": "Stranger is no entity of this design",
+    "of_another_type": "Item.number: input should be a valid integer",
+    "twice": "two actions of one write are for the same item",
+    "misspelt": "AttributeError: 'Item' object has no attribute 'nunber'",
+    "incomplete": "it makes no valid Item: Item.name: field required",
+    "renamed": "Item.name: it names the item",
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
+    faults = account(name).faults()
+    assert len(faults) == 1
+    assert FAULTS[name] in faults[0].message
+    (finding,) = (one for one in check(Things).findings if (one.code, one.place) == ("KP108", f"Things.{name}"))
+    assert FAULTS[name] in finding.message
+    assert finding.source is not None
+    (pattern,) = (one for one in estimate(Things).patterns if one.name == name)
+    assert FAULTS[name] in (pattern.failure or "")
+
+
+def test_verify_refuses_what_can_never_work() -> None:
+    with pytest.raises(AssertionError) as raised:
+        verify(Things, stores=1, seed=1)
+    text = str(raised.value)
+    assert all(f"Things.{name}: {message}" in text for name, message in FAULTS.items())
+    assert len(text.splitlines()) == 1 + len(FAULTS)
+
+
+def test_what_can_work_has_no_fault() -> None:
+    names = Things.compiled.writes.keys() - FAULTS.keys()
+    assert {name: account(name).faults() for name in names if account(name).faults()} == {}
+
+
+def test_the_source_of_a_fault_is_the_action() -> None:
+    (finding,) = (one for one in check(Things).findings if one.place == "Things.unknown_field" and one.code == "KP108")
+    assert finding.source is not None
+    line = Path(finding.source.file).read_text(encoding="utf-8").splitlines()[finding.source.line - 1]
+    assert line.strip() == "yield Change(item, nn=3)"
+
+
+def test_a_body_is_kept_from_the_world_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fresh = Accounts(Things.compiled, Things)
+    for name in ("writing", "swallowing"):
+        tried = fresh.of(Things.compiled.writes[name]).tried
+        assert tried is not None
+        assert tried.outside == ("opens a file",)
+        assert tried.runs == 1
+    assert list(tmp_path.iterdir()) == []
+    found = {one.place for one in check(Things).findings if one.code == "KP312"}
+    assert found == {"Things.writing", "Things.swallowing"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_body_is_run_so_often_and_no_more() -> None:
+    renamed.RUNS.clear()
+    check(Things)
+    assert 0 < len(renamed.RUNS) <= TRIALS_MAX
+    renamed.RUNS.clear()
+    tried = Accounts(Things.compiled, Things).of(Things.compiled.writes["stubborn"]).tried
+    assert tried is not None
+    assert tried.failure == "RuntimeError: not today (say arguments in the traffic file)"
+    assert tried.runs == len(renamed.RUNS) <= TRIALS_MAX
+
+
+OUTSIDE: dict[str, Callable[[Path], object]] = {
+    "opens a file": lambda folder: (folder / "a").open("w"),
+    "removes a file": lambda folder: (folder / "kept").unlink(),
+    "makes a folder": lambda folder: (folder / "b").mkdir(),
+    "opens a socket": lambda _folder: socket.socket(),
+    "starts a process": lambda _folder: subprocess.run([sys.executable, "-V"], check=False),
+    "sleeps": lambda _folder: time.sleep(60),
+    "starts a thread": lambda _folder: threading.Thread(target=print).start(),
+}
+
+
+@pytest.mark.parametrize("what", OUTSIDE)
+def test_what_reaches_outside_is_refused(what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kept").write_text("x", encoding="utf-8")
+    with cut_off() as found:
+        print("said to nobody")
+        with pytest.raises(OutsideError, match=what):
+            OUTSIDE[what](tmp_path)
+    assert found == [what]
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert capsys.readouterr().out == ""
+    (tmp_path / "after").write_text("x", encoding="utf-8")  # the guard ends with the run
+
+
+def test_other_threads_are_left_alone(tmp_path: Path) -> None:
+    def beside() -> None:
+        (tmp_path / "beside").write_text("x", encoding="utf-8")
+
+    ready = threading.Event()
+
+    def waiting() -> None:
+        ready.wait(30)
+        beside()
+
+    other = threading.Thread(target=waiting)
+    other.start()
+    with cut_off() as found:
+        ready.set()
+        other.join(30)
+    assert found == []
+    assert (tmp_path / "beside").exists()
+
+
+def test_what_is_imported_late_is_let_through() -> None:
+    sys.modules.pop("this", None)
+    with cut_off() as found:
+        __import__("this")
+    assert found == []
