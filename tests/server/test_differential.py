@@ -15,6 +15,7 @@ import pytest
 from keyplan.engine import check_file
 from tests.seeds import seed as first_seed
 from tests.server.differential.compare import Answer, Endpoint, is_earlier, same, says_the_same
+from tests.server.differential.legacy import OldSequence
 from tests.server.differential.sequences import Sequence
 from tests.server.differential.tables import TableSequence
 from tests.server.support import serving
@@ -66,6 +67,12 @@ def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
         compare(stores, seed, Sequence(seed).requests()) for seed in range(SEED + part, SEED + SEQUENCES, PARTS)
     )
     assert compared > SEQUENCES // PARTS * 20
+
+
+@needs_local
+def test_parameters_from_before_expressions(stores: tuple[Endpoint, Endpoint]) -> None:
+    compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
+    assert compared > SEQUENCES // 4 * 20
 
 
 @needs_local

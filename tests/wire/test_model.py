@@ -65,7 +65,7 @@ def compare(ours: Shape, theirs: Any, place: str, legacy: set[str]) -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_members_types_and_limits(operation: str) -> None:
     ours = OPERATIONS[operation]
-    legacy = {*ours.legacy, *ours.not_there, "AttributesToGet"}
+    legacy = {*ours.not_there}
     model = MODELS[ours.api].operation_model(operation).input_shape
     compare(ours.request, model, operation, legacy)
     assert {*ours.legacy, *ours.not_there} <= set(model.members)

@@ -27,7 +27,7 @@ from keyplan.engine.streams.shards import SHARD_S, ShardLife
 from keyplan.errors import DynamoDBError, StoreError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
-from keyplan.wire.errors import TransactionCanceledException, ValidationException
+from keyplan.wire.errors import RequestFault, TransactionCanceledException, ValidationException
 from keyplan.wire.operations import OPERATIONS, Operation, unknown_operation
 
 _STALE_RETRIES = 50
@@ -132,6 +132,8 @@ class Engine:
         kind, action = known
         kind.validate(params)
         try:
+            if kind.legacy and not params.keys().isdisjoint(kind.legacy):
+                kind.check_mixture(params)
             return action(self._database, params)
         except StaleTableError:
             self._database.refresh()
@@ -257,4 +259,4 @@ def _is_of_schema(fault: Exception) -> bool:
     """Whether a fault may come from the form of a table: its keys and indexes."""
     if isinstance(fault, TransactionCanceledException):
         return any(reason["Code"] == "ValidationError" for reason in fault.fields["CancellationReasons"])
-    return isinstance(fault, (ValidationException, ExpressionFault))
+    return isinstance(fault, (ValidationException, ExpressionFault)) and not isinstance(fault, RequestFault)

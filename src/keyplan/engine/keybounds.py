@@ -16,7 +16,7 @@ from keyplan.engine.keys import check_not_empty
 from keyplan.engine.reading import Target
 from keyplan.engine.storage.port import Bound, Bounds, KeyText
 from keyplan.engine.tables import KeyAttribute
-from keyplan.expressions import KeyCondition, KeyTerm, Placeholders, bind_key_condition
+from keyplan.expressions import Expression, KeyCondition, KeyTerm, Placeholders, bind_key_condition
 from keyplan.values import check_value, key_text
 
 PLANS_MAX = 1024
@@ -79,8 +79,8 @@ def _plan_key(target: Target, request: Mapping[str, Any]) -> tuple[object, ...]:
     )
 
 
-def bound_condition(target: Target, request: Mapping[str, Any], given: Placeholders) -> KeyCondition:
-    """The key condition of a request, bound to the key of the target.
+def bound_condition(target: Target, expression: Expression, given: Placeholders) -> KeyCondition:
+    """A key condition, bound to the key of the target.
 
     Raises:
         ExpressionFault: it isn't one.
@@ -88,7 +88,7 @@ def bound_condition(target: Target, request: Mapping[str, Any], given: Placehold
     """
     attributes = (*target.partition, *target.sort)
     condition = bind_key_condition(
-        request["KeyConditionExpression"],
+        expression,
         given,
         partition=[attribute.name for attribute in target.partition],
         sort=[attribute.name for attribute in target.sort],

@@ -7,7 +7,7 @@ goes to the functions that find out which error it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from keyplan.engine.storage.port import Entry, KeyText
@@ -255,7 +255,7 @@ def projection_of(index: Index, item: Item) -> dict[str, Any]:
     return {name: value for name, value in item.items() if name in projected}
 
 
-def check_names(item: Item) -> None:
+def check_names(item: Collection[str]) -> None:
     """Refuse an attribute name that is empty or over 65,535 bytes.
 
     Raises:

@@ -10,20 +10,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
 from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
 from keyplan.engine.writes import Change, Item, Write, prepare_put
 from keyplan.expressions import (
+    WRONG_TYPE,
     BoundCondition,
     BoundUpdate,
     ExpressionFault,
+    UpdateFault,
     bind_update,
     parse_condition,
     parse_update,
 )
 from keyplan.values import check_item
 
+_OLD = frozenset({"Expected", "AttributeUpdates", "ConditionalOperator"})
+_OLD_WRONG_TYPE = "Type mismatch for attribute to update"
+"""What AttributeUpdates say where an expression says that an operand has an incorrect type."""
 CONDITION = ("ConditionExpression",)
 UPDATE = ("UpdateExpression", "ConditionExpression")
 
@@ -48,7 +54,7 @@ def check_form(request: Request) -> None:
 def _condition(request: Request) -> BoundCondition | None:
     given = placeholders(request, CONDITION)
     if given is None:
-        return None
+        return None if request.keys().isdisjoint(_OLD) else legacy.expected(request)
     condition = condition_of(request, given, "ConditionExpression")
     given.check_unused()
     return condition
@@ -97,7 +103,10 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
     given = placeholders(request, UPDATE)
     bound: BoundUpdate | None = None
     condition: BoundCondition | None = None
-    if given is not None:
+    if given is None and not request.keys().isdisjoint(_OLD):
+        bound = legacy.attribute_updates(request)
+        condition = legacy.expected(request)
+    elif given is not None:
         text: str | None = request.get("UpdateExpression")
         if text is not None:
             bound = bind_update(text, given)
@@ -116,7 +125,14 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
 
     def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)
-        return base if bound is None else bound.apply(base)
+        if bound is None:
+            return base
+        try:
+            return bound.apply(base)
+        except UpdateFault as fault:
+            if given is None and fault.message == WRONG_TYPE:
+                raise UpdateFault(_OLD_WRONG_TYPE) from None
+            raise
 
     change = Change(
         apply,

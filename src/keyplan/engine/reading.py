@@ -74,10 +74,12 @@ def check_select(target: Target, request: Request, operation: str) -> None:
     select = request.get("Select")
     if select is None:
         return
-    if request.get("ProjectionExpression") is not None and select != "SPECIFIC_ATTRIBUTES":
+    members = ("ProjectionExpression", "AttributesToGet")
+    given = next((member for member in members if request.get(member) is not None), None)
+    if given is not None and select != "SPECIFIC_ATTRIBUTES":
         what = "only the Count" if select == "COUNT" else select
-        raise ValidationException(f"Cannot specify the ProjectionExpression when choosing to get {what}")
-    if select == "SPECIFIC_ATTRIBUTES" and request.get("ProjectionExpression") is None:
+        raise ValidationException(f"Cannot specify the {given} when choosing to get {what}")
+    if select == "SPECIFIC_ATTRIBUTES" and given is None:
         raise ValidationException(
             "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
         )

@@ -4,7 +4,7 @@ capacity.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keyplan.expressions import (
@@ -13,6 +13,7 @@ from keyplan.expressions import (
     Placeholders,
     bind_condition,
     bind_projection,
+    project_attributes,
 )
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import RequestFault
@@ -64,10 +65,27 @@ def only_projection(request: Request) -> BoundProjection | None:
     """The projection of a request that has no other expression."""
     given = placeholders(request, (), "ProjectionExpression")
     if given is None:
-        return None
+        return attributes_to_get(request)
     projection = projection_of(request, given)
     given.check_unused()
     return projection
+
+
+def attributes_to_get(request: Request) -> BoundProjection | None:
+    """The projection that ``AttributesToGet`` says, which is older than expressions.
+
+    Raises:
+        RequestFault: a name stands there twice.
+    """
+    wanted: Sequence[str] | None = request.get("AttributesToGet")
+    if wanted is None:
+        return None
+    seen: set[str] = set()
+    for name in wanted:
+        if name in seen:
+            raise RequestFault(f"One or more parameter values were invalid: Duplicate value in attribute name: {name}")
+        seen.add(name)
+    return project_attributes(wanted)
 
 
 def wants_capacity(request: Request) -> str | None:

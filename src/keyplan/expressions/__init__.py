@@ -7,10 +7,12 @@ by ``to_text``.
 
 from __future__ import annotations
 
+from keyplan.expressions import tree
 from keyplan.expressions.binding import (
     BoundCondition,
     BoundProjection,
     BoundUpdate,
+    Expression,
     bind_condition,
     bind_key_condition,
     bind_projection,
@@ -18,6 +20,7 @@ from keyplan.expressions.binding import (
     parse_condition,
     parse_projection,
     parse_update,
+    project_attributes,
     read_condition,
 )
 from keyplan.expressions.faults import ExpressionFault, UpdateFault
@@ -25,12 +28,15 @@ from keyplan.expressions.keys import KeyCondition, KeyTerm
 from keyplan.expressions.placeholders import Placeholders
 from keyplan.expressions.printer import to_text
 from keyplan.expressions.reserved import RESERVED_WORDS
+from keyplan.expressions.updates import WRONG_TYPE
 
 __all__ = [
     "RESERVED_WORDS",
+    "WRONG_TYPE",
     "BoundCondition",
     "BoundProjection",
     "BoundUpdate",
+    "Expression",
     "ExpressionFault",
     "KeyCondition",
     "KeyTerm",
@@ -43,6 +49,8 @@ __all__ = [
     "parse_condition",
     "parse_projection",
     "parse_update",
+    "project_attributes",
     "read_condition",
     "to_text",
+    "tree",
 ]

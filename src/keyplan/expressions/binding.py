@@ -6,10 +6,11 @@ Errors of binding carry the prefix that names the expression, ``Invalid FilterEx
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
+from typing import TypeAlias
 
 from keyplan.expressions import rules, tree
 from keyplan.expressions.conditions import Predicate, bind_predicate
@@ -26,6 +27,7 @@ __all__ = [
     "BoundCondition",
     "BoundProjection",
     "BoundUpdate",
+    "Expression",
     "bind_condition",
     "bind_key_condition",
     "bind_projection",
@@ -33,10 +35,13 @@ __all__ = [
     "parse_condition",
     "parse_projection",
     "parse_update",
+    "project_attributes",
     "read_condition",
 ]
 
 _CACHED_TEXTS_MAX = 2048
+Expression: TypeAlias = str | tree.Condition
+"""A condition: its text, or its tree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,13 @@ class _Parsed:
     condition: tree.Condition
     roots: tuple[str, ...]
     operators: int
+
+
+def _parsed(expression: str | tree.Condition) -> _Parsed:
+    """What is known of a condition: of a text, or of a tree, which has no limits of its own."""
+    if isinstance(expression, str):
+        return _parsed_condition(expression)
+    return _Parsed(expression, _roots(expression), 0)
 
 
 @lru_cache(_CACHED_TEXTS_MAX)
@@ -118,10 +130,14 @@ class BoundCondition:
     attributes: frozenset[str]
 
 
-def bind_condition(text: str, given: Placeholders, kind: str = "ConditionExpression") -> BoundCondition:
-    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter. Raises ``ExpressionFault``."""
+def bind_condition(
+    expression: str | tree.Condition, given: Placeholders, kind: str = "ConditionExpression"
+) -> BoundCondition:
+    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter: its text, or its tree. Raises
+    ``ExpressionFault``.
+    """
     try:
-        parsed = _parsed_condition(text)
+        parsed = _parsed(expression)
         matches = bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
     except ExpressionFault as fault:
@@ -155,21 +171,21 @@ def _roots(condition: tree.Condition) -> tuple[str, ...]:
 
 
 def bind_key_condition(
-    text: str,
+    expression: str | tree.Condition,
     given: Placeholders,
     *,
     partition: Sequence[str],
     sort: Sequence[str] = (),
     types: Mapping[str, str],
 ) -> KeyCondition:
-    """Bind a KeyConditionExpression to the key of a table or index.
+    """Bind a KeyConditionExpression, its text or its tree, to the key of a table or index.
 
     ``partition`` and ``sort`` are the names of the key's attributes (1 to 4, 0 to 4), ``types`` their
     tags (S, N, B).
     Raises ``ExpressionFault``.
     """
     try:
-        parsed = _parsed_condition(text)
+        parsed = _parsed(expression)
         bind_predicate(parsed.condition, given)
         _check_count(parsed.operators)
     except ExpressionFault as fault:
@@ -227,10 +243,16 @@ class BoundUpdate:
         return {} if item is None else select(self.paths, item)
 
 
-def bind_update(text: str, given: Placeholders) -> BoundUpdate:
-    """Bind an UpdateExpression. Raises ``ExpressionFault``."""
+def project_attributes(names: Iterable[str]) -> BoundProjection:
+    """The projection to top-level attributes with these names."""
+    paths: tuple[Steps, ...] = tuple([(name,) for name in names])
+    return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
+
+
+def bind_update(expression: str | tree.Update, given: Placeholders) -> BoundUpdate:
+    """Bind an UpdateExpression: its text, or its tree. Raises ``ExpressionFault``."""
     try:
-        actions = parse_update(text).actions
+        actions = (parse_update(expression) if isinstance(expression, str) else expression).actions
         paths = tuple([resolve(action.path, given) for action in actions])
         check_overlaps(paths)
         # The service binds the actions from the last to the first, and computes them so too: SET before the

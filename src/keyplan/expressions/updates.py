@@ -18,7 +18,7 @@ from keyplan.expressions.rules import check_operands
 from keyplan.expressions.writer import INVALID_PATH, REMOVED, Write
 from keyplan.values import AttributeValue, Item, NumberError, add, sort_members, subtract
 
-__all__ = ["Evaluation", "bind_value"]
+__all__ = ["WRONG_TYPE", "Evaluation", "bind_value"]
 
 Evaluation: TypeAlias = Callable[[Item], Write | None]
 """What an action writes, given the item before the update; None for nothing."""

@@ -32,6 +32,22 @@ RETURN_VALUES = Text(
     told=f"{_ENUM}[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
 )
 RETURN_ON_FAILURE = Text(enum=("ALL_OLD", "NONE"))
+COMPARISON = Text(
+    enum=(
+        *("IN", "NULL", "BETWEEN", "LT", "NOT_CONTAINS", "EQ", "GT", "NOT_NULL", "NE", "LE", "BEGINS_WITH", "GE"),
+        "CONTAINS",
+    )
+)
+CONDITIONAL = Text(enum=("OR", "AND"), told=f"{_ENUM}[ALL, OR]", first=True)
+ATTRIBUTES_TO_GET = ListOf(Text(max=limits.ATTRIBUTE_NAME_BYTES_MAX), 1)
+CONDITIONS = MapOf(structure({"ComparisonOperator": COMPARISON}, AttributeValueList=ListOf(Value())))
+EXPECTED: dict[str, Shape] = {
+    "Expected": MapOf(
+        structure(Value=Value(), Exists=FLAG, ComparisonOperator=COMPARISON, AttributeValueList=ListOf(Value()))
+    ),
+    "ConditionalOperator": CONDITIONAL,
+}
+UPDATES = MapOf(structure(Value=Value(), Action=Text(enum=("ADD", "PUT", "DELETE"))))
 SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
 BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
 TABLE_CLASS = Text(enum=("STANDARD", "STANDARD_INFREQUENT_ACCESS"))

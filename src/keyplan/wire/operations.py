@@ -2,22 +2,26 @@
 
 This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
 the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
-(``Expected``, ``KeyConditions``...) and those of features that aren't there stand apart: they are recognised and
-refused. So are the operations that aren't there (``NOT_THERE``).
+(``Expected``, ``KeyConditions``...) are named beside, since they don't go with expressions; those of features that
+aren't there stand apart: they are recognised and refused. So are the operations that aren't there (``NOT_THERE``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan.wire import administration, limits, streams
-from keyplan.wire.errors import UnknownOperationException, ValidationException, one_or_more
+from keyplan.wire.errors import RequestFault, UnknownOperationException, ValidationException, one_or_more
 from keyplan.wire.explanation import Wording, check_types, explain
 from keyplan.wire.members import (
     ARN,
     ATTRIBUTES,
+    ATTRIBUTES_TO_GET,
+    CONDITIONAL,
+    CONDITIONS,
+    EXPECTED,
     FLAG,
     GLOBAL_INDEX,
     INDEX_NAME,
@@ -36,6 +40,7 @@ from keyplan.wire.members import (
     TABLE_SETTINGS,
     TAGS,
     TEXT,
+    UPDATES,
 )
 from keyplan.wire.shapes import (
     Check,
@@ -65,7 +70,7 @@ class Operation:
     kind: Kind
     request: Structure
     legacy: tuple[str, ...] = ()
-    """Legacy parameters, which are refused, in the order AWS names them."""
+    """Legacy parameters, which don't go with expressions, in the order AWS names them."""
     expressions: tuple[str, ...] = ()
     not_there: tuple[str, ...] = ()
     """Parameters of features that aren't there, which are refused."""
@@ -84,14 +89,12 @@ class Operation:
 
         Raises:
             SerializationException: a member has the wrong JSON type.
-            ValidationException: a member breaks its constraints, or is a legacy parameter.
+            ValidationException: a member breaks its constraints, or is of a feature that isn't there.
         """
         if not self.check(params):
             if self.table_first and isinstance(params, dict) and params.get("TableName") is None:
                 raise ValidationException("The parameter 'TableName' is required but was not present in the request")
             explain(self.request, params, self.wording)
-        if self.legacy and not params.keys().isdisjoint(self.legacy):
-            self.refuse_legacy(params)
         for name in self.not_there:
             if params.get(name):
                 raise one_or_more(f"{name} is not supported here")
@@ -105,19 +108,27 @@ class Operation:
         """
         check_types(self.request, params)
 
-    def refuse_legacy(self, params: Mapping[str, Any]) -> None:
-        """Raise for a legacy parameter; together with an expression it is an error of AWS's as well."""
-        used = [name for name in self.legacy if params.get(name)]
-        if not used:
-            return
+    def check_mixture(self, params: Mapping[str, Any]) -> None:
+        """Refuse legacy parameters beside expressions. Only KeyConditions go with a filter that is an expression.
+
+        Raises:
+            RequestFault: there are both.
+        """
         expressions = [name for name in self.expressions if params.get(name) is not None]
-        if expressions:
-            raise ValidationException(
-                "Can not use both expression and non-expression parameters in the same request: "
-                f"Non-expression parameters: {{{', '.join(used)}}} "
-                f"Expression parameters: {{{', '.join(expressions)}}}"
-            )
-        raise ValidationException(f"The legacy parameter {used[0]} is not supported: use an expression")
+        alone = "KeyConditionExpression" not in expressions
+        used = [
+            name for name in self.legacy if params.get(name) is not None and not (alone and name == "KeyConditions")
+        ]
+        if used and expressions:
+            raise mixture(used, expressions)
+
+
+def mixture(legacy: Sequence[str], expressions: Sequence[str]) -> RequestFault:
+    """The error of legacy parameters beside expressions."""
+    return RequestFault(
+        "Can not use both expression and non-expression parameters in the same request: "
+        f"Non-expression parameters: {{{', '.join(legacy)}}} Expression parameters: {{{', '.join(expressions)}}}"
+    )
 
 
 def _action(required: dict[str, Shape], **optional: Shape) -> Structure:
@@ -141,10 +152,12 @@ _PAGE: dict[str, Shape] = {
     "ReturnConsumedCapacity": RETURN_CONSUMED,
     "ProjectionExpression": TEXT,
     "FilterExpression": TEXT,
+    "AttributesToGet": ATTRIBUTES_TO_GET,
+    "ConditionalOperator": CONDITIONAL,
     **PLACEHOLDERS,
 }
 _TABLE: dict[str, Shape] = {"TableName": TABLE_NAME}
-_WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues")
+_WRITE_ORDER = ("ReturnConsumedCapacity", "TableName", "ReturnValues", "ConditionalOperator")
 
 _ALL = (
     Operation(
@@ -210,6 +223,7 @@ _ALL = (
             ConsistentRead=FLAG,
             ReturnConsumedCapacity=RETURN_CONSUMED,
             ProjectionExpression=TEXT,
+            AttributesToGet=replace(ATTRIBUTES_TO_GET, named="both"),
             **NAMES,
         ),
         ("AttributesToGet",),
@@ -220,7 +234,8 @@ _ALL = (
         "PutItem",
         "write",
         in_order(
-            structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE), "ReturnConsumedCapacity", "ReturnValues", "TableName"
+            structure({**_TABLE, "Item": ITEM}, **_SINGLE_WRITE, **EXPECTED),
+            *("ReturnConsumedCapacity", "ReturnValues", "TableName", "ConditionalOperator"),
         ),
         ("Expected", "ConditionalOperator"),
         ("ConditionExpression",),
@@ -233,6 +248,8 @@ _ALL = (
             structure(
                 {**_TABLE, "Key": ITEM},
                 UpdateExpression=TEXT,
+                AttributeUpdates=UPDATES,
+                **EXPECTED,
                 **{**_SINGLE_WRITE, "ReturnValues": replace(RETURN_VALUES, first=True)},
             ),
             *_WRITE_ORDER,
@@ -244,7 +261,7 @@ _ALL = (
     Operation(
         "DeleteItem",
         "write",
-        in_order(structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE), *_WRITE_ORDER),
+        in_order(structure({**_TABLE, "Key": ITEM}, **_SINGLE_WRITE, **EXPECTED), *_WRITE_ORDER),
         ("Expected", "ConditionalOperator"),
         ("ConditionExpression",),
         wording="enveloped",
@@ -256,7 +273,13 @@ _ALL = (
             _TABLE,
             KeyConditionExpression=TEXT,
             ScanIndexForward=FLAG,
-            **{**_PAGE, "Limit": Whole(1, bits=32, named="both")},
+            KeyConditions=CONDITIONS,
+            QueryFilter=CONDITIONS,
+            **{
+                **_PAGE,
+                "Limit": Whole(1, bits=32, named="both"),
+                "AttributesToGet": replace(ATTRIBUTES_TO_GET, named="both"),
+            },
         ),
         ("AttributesToGet", "QueryFilter", "ConditionalOperator", "KeyConditions"),
         ("ProjectionExpression", "FilterExpression", "KeyConditionExpression"),
@@ -269,6 +292,7 @@ _ALL = (
             _TABLE,
             TotalSegments=Whole(1, limits.TOTAL_SEGMENTS_MAX, bits=32),
             Segment=Whole(0, limits.TOTAL_SEGMENTS_MAX - 1, bits=32),
+            ScanFilter=CONDITIONS,
             **_PAGE,
         ),
         ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
@@ -284,6 +308,7 @@ _ALL = (
                         {"Keys": ListOf(ITEM, 1, limits.BATCH_GET_KEYS_MAX, named="both")},
                         ConsistentRead=FLAG,
                         ProjectionExpression=TEXT,
+                        AttributesToGet=replace(ATTRIBUTES_TO_GET, named="both"),
                         **NAMES,
                     ),
                     1,

@@ -280,6 +280,10 @@ WORDS = (
     ("^The query can return at most one row", "^The provided starting key"),
     ("^Invalid KeyConditionExpression: KeyConditionExpressions ", "^KeyConditionExpressions |^Key attributes must be"),
     ("^Invalid UpdateExpression: Expression size", "^Invalid UpdateExpression: Expression size"),
+    ("^Attempted conditional constraint is not an indexable", "^Only scalar types can be used as|^Query key condition"),
+    ("^Attempted conditional constraint is not an indexable", "^One or more parameter values were invalid: Condition"),
+    ("action (with value )?is not supported for the type", "action (with value )?is not supported for the type"),
+    ("^Type mismatch for attribute to update$", "^Updates on index keys must be of the same data type"),
     ("at 'Limit' failed", "at 'limit' failed|^Limit must be"),
     ("at '(RequestItems|TransactItems)", "at '(requestItems|transactItems)|requests set$|^Too many items"),
     (
@@ -307,6 +311,8 @@ EARLIER = (
     (_VALUES, "^Invalid [A-Za-z]*Expression: |^Value provided in Expression"),
     # It looks for all tables of a transaction before it looks whether the token is known, and before it does anything.
     ("^Requested resource not found$", f"^$|{_APPLIED}"),
+    # What is wrong with old parameters is found before anything is looked at.
+    ("is not supported for the type|^Only DELETE action is allowed", "^The conditional request failed$|^Cannot update"),
     # Keys that are updated are refused before a condition is judged.
     ("Cannot update attribute", "^The conditional request failed$|update"),
     # Which of two actions of an update fails first is Local's own.
@@ -331,6 +337,7 @@ ACCEPTED = (
     ("^PutItem$|^UpdateItem$|^DeleteItem$", "ReturnItemCollectionMetrics can only be SIZE or NONE"),
     ("", "at 'return(ConsumedCapacity|ItemCollectionMetrics|ValuesOnConditionCheckFailure)' failed to satisfy"),
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
+    ("^UpdateItem$", "Type mismatch for attribute to update"),
     ("^Transact", "multiple operations on one item"),  # of some numbers
     ("^UpdateItem$|^TransactWriteItems$", "attempted to update the secondary index key"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),

@@ -15,6 +15,7 @@ from keyplan.expressions import BoundProjection
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 from keyplan.wire.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
+from keyplan.wire.operations import mixture
 
 _DUPLICATES = "Provided list of item keys contains duplicates"
 
@@ -24,6 +25,9 @@ def batch_get_item(database: Database, request: Request) -> Answer:
     asked: dict[str, dict[str, Any]] = request["RequestItems"]
     if sum(len(of_table["Keys"]) for of_table in asked.values()) > BATCH_GET_KEYS_MAX:
         raise ValidationException("Too many items requested for the BatchGetItem call")
+    members = ("AttributesToGet", "ProjectionExpression")
+    if all(any(of_table.get(member) is not None for of_table in asked.values()) for member in members):
+        raise mixture(members[:1], members[1:])
     projections = [only_projection(of_table) for of_table in asked.values()]
     try:
         tables = [database.table(name) for name in asked]

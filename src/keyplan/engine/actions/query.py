@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.keybounds import bound_condition, bounds_of, contains, planned_bounds, remember
 from keyplan.engine.reading import (
@@ -15,20 +16,45 @@ from keyplan.engine.reading import (
     start_of,
     target_of,
 )
-from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
+from keyplan.engine.requests import (
+    Answer,
+    Request,
+    attributes_to_get,
+    condition_of,
+    placeholders,
+    projection_of,
+)
 from keyplan.engine.storage.port import Bounds
 from keyplan.engine.tables import Table
-from keyplan.expressions import BoundCondition, ExpressionFault, KeyCondition, Placeholders
+from keyplan.expressions import (
+    BoundCondition,
+    BoundProjection,
+    Expression,
+    ExpressionFault,
+    KeyCondition,
+    Placeholders,
+)
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException
 
 EXPRESSIONS = ("FilterExpression", "KeyConditionExpression")
+_MORE = frozenset(
+    {
+        "FilterExpression",
+        "ProjectionExpression",
+        "KeyConditions",
+        "QueryFilter",
+        "AttributesToGet",
+        "ConditionalOperator",
+    }
+)
+"""What a query may say beside its KeyConditionExpression."""
 _JUDGED_LAST = ("Query condition missed", "HASH key attributes", "RANGE key attributes")
 """What is wrong with a key condition as a whole, when all its placeholders have been looked up."""
 
 
 def query(database: Database, request: Request) -> Answer:
     """Read items of one partition of a table or an index, in order."""
-    if request.get("KeyConditionExpression") is None:
+    if request.get("KeyConditionExpression") is None and request.get("KeyConditions") is None:
         placeholders(request, EXPRESSIONS, "ProjectionExpression")
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
@@ -43,62 +69,90 @@ def _table(database: Database, request: Request) -> Table:
     try:
         return database.table(request["TableName"])
     except ResourceNotFoundException:
-        given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
-        assert given is not None  # noqa: S101 - there is a KeyConditionExpression
-        condition_of(request, given, "KeyConditionExpression")
-        condition_of(request, given, "FilterExpression")
-        projection_of(request, given)
-        given.check_unused()
+        parts = _Parts(request)
+        if parts.given is not None:
+            condition_of(request, parts.given, "KeyConditionExpression")
+        parts.filter(request)
+        parts.projection(request)
+        parts.check_unused()
         raise
 
 
 def _question(target: Target, request: Request) -> Question:
     forward = request.get("ScanIndexForward") is not False
-    only_key = request.get("FilterExpression") is None and request.get("ProjectionExpression") is None
+    only_key = request.keys().isdisjoint(_MORE) or all(request.get(member) is None for member in _MORE)
     select = request.get("Select")
     if only_key and select is None:
         bounds = planned_bounds(target, request, forward=forward)
         if bounds is not None:
             return Question(target, _after_start(target, request, bounds), None, None, fetches=False)
-    given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
-    assert given is not None  # noqa: S101 - there is a KeyConditionExpression
-    condition = _condition(target, request, given)
-    filter_ = condition_of(request, given, "FilterExpression")
-    projection = projection_of(request, given)
+    parts = _Parts(request)
+    condition = _condition(target, request, parts)
+    filter_ = parts.filter(request)
+    projection = parts.projection(request)
     if not isinstance(condition, KeyCondition):
         if condition.message.startswith(_JUDGED_LAST):
-            given.check_unused()
+            parts.check_unused()
         raise condition
-    given.check_unused()
+    parts.check_unused()
     check_select(target, request, "Querying")
     bounds = _after_start(target, request, bounds_of(condition, forward=forward))
-    _check_filter(target, filter_)
+    _check_filter(target, filter_, "QueryFilter" if request.get("QueryFilter") else "Filter Expression")
     fetches = fetches_items(target, request, filter_, projection)
-    if only_key:
-        remember(target, request, given, condition)
+    if only_key and parts.given is not None:
+        remember(target, request, parts.given, condition)
     return Question(target, bounds, filter_, projection, fetches)
 
 
-def _condition(
-    target: Target, request: Request, given: Placeholders
-) -> KeyCondition | ExpressionFault | ValidationException:
+class _Parts:
+    """The expressions of a query, or the older parameters that say the same."""
+
+    def __init__(self, request: Request) -> None:
+        self.given = placeholders(request, EXPRESSIONS, "ProjectionExpression")
+        self.old_key = None if request.get("KeyConditionExpression") is not None else legacy.key_conditions(request)
+
+    def key(self, request: Request) -> tuple[Expression, Placeholders]:
+        """The key condition, and the placeholders it stands on."""
+        if self.old_key is not None:
+            return self.old_key.condition, self.old_key.given
+        assert self.given is not None  # noqa: S101 - there is a KeyConditionExpression
+        return request["KeyConditionExpression"], self.given
+
+    def filter(self, request: Request) -> BoundCondition | None:
+        """The filter."""
+        if self.given is not None and request.get("FilterExpression") is not None:
+            return condition_of(request, self.given, "FilterExpression")
+        return legacy.filtered(request, "QueryFilter")
+
+    def projection(self, request: Request) -> BoundProjection | None:
+        """The projection."""
+        if self.given is not None and request.get("ProjectionExpression") is not None:
+            return projection_of(request, self.given)
+        return attributes_to_get(request)
+
+    def check_unused(self) -> None:
+        """Refuse placeholders that no expression uses."""
+        if self.given is not None:
+            self.given.check_unused()
+
+
+def _condition(target: Target, request: Request, parts: _Parts) -> KeyCondition | ExpressionFault | ValidationException:
     """The key condition; or, for later, why it can't be one: other expressions are read first, as the service does."""
     try:
-        return bound_condition(target, request, given)
+        return bound_condition(target, *parts.key(request))
     except (ExpressionFault, ValidationException) as fault:
         if fault.message.startswith("Invalid KeyConditionExpression"):
             raise
         return fault
 
 
-def _check_filter(target: Target, filter_: BoundCondition | None) -> None:
+def _check_filter(target: Target, filter_: BoundCondition | None, kind: str) -> None:
     if filter_ is None:
         return
     for attribute in (*target.partition, *target.sort):
         if attribute.name in filter_.attributes:
             raise ValidationException(
-                "Filter Expression can only contain non-primary key attributes: "
-                f"Primary key attribute: {attribute.name}"
+                f"{kind} can only contain non-primary key attributes: Primary key attribute: {attribute.name}"
             )
 
 

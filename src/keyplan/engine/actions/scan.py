@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.reading import (
     Question,
@@ -11,11 +12,12 @@ from keyplan.engine.reading import (
     start_of,
     target_of,
 )
-from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
+from keyplan.engine.requests import Answer, Request, attributes_to_get, condition_of, placeholders, projection_of
 from keyplan.engine.storage.port import Bounds, segment_of
 from keyplan.wire.errors import ValidationException
 
 EXPRESSIONS = ("FilterExpression",)
+_OLD = frozenset({"ScanFilter", "AttributesToGet", "ConditionalOperator"})
 
 
 def scan(database: Database, request: Request) -> Answer:
@@ -27,6 +29,9 @@ def scan(database: Database, request: Request) -> Answer:
         filter_ = condition_of(request, given, "FilterExpression")
         projection = projection_of(request, given)
         given.check_unused()
+    elif not request.keys().isdisjoint(_OLD):
+        filter_ = legacy.filtered(request, "ScanFilter")
+        projection = attributes_to_get(request)
     table = database.table(request["TableName"])
     target = target_of(table, request)
     check_select(target, request, "Querying")
