@@ -63,7 +63,8 @@ def in_current_words(operation: str, error: dict[str, Any]) -> dict[str, Any]:
 
 
 OF_THE_REQUEST = (
-    "^Can not use both|^Invalid (Condition|Update)Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues can only"
+    "^Can not use both"
+    "|^Invalid (Condition|Update)Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues can only"
     "|^Supplied AttributeValue|may not be empty$|contains duplicates|numeric value|^Number (over|under)flow"
     "|^Nesting Levels|^Attempting to store more|Null attribute value types|^Empty attribute name$|not be empty$"
 )
