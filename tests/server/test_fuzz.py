@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyplan.wire.operations import OPERATIONS
-from keyplan.wire.shapes import Flag, ListOf, MapOf, Shape, Structure, Text, Value, Whole
+from keyplan.wire.shapes import Flag, ListOf, MapOf, Real, Shape, Structure, Text, Value, Whole
 from tests.server.support import CREATE, TABLE, Raw, Server, request, s, serving
 
 NAMES = st.sampled_from([TABLE, "pk", "sk", "g", "ByG", "#n", ":v", "nothing", "", "x" * 300])
@@ -49,6 +49,8 @@ def of(shape: Shape) -> st.SearchStrategy[Any]:
                 fitting = st.sampled_from(shape.enum)
         case Whole():
             fitting = st.integers(-1, 3)
+        case Real():
+            fitting = st.integers(-1, 2**40) | st.floats(allow_nan=False, allow_infinity=False)
         case Flag():
             fitting = st.booleans()
         case Value():

@@ -10,6 +10,7 @@ from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
+from keyplan.engine.runners import Inline, Runner
 from keyplan.engine.storage.port import Reader, Storage, TableRecord, Writer
 from keyplan.engine.streams.recording import Recorder
 from keyplan.engine.streams.shards import ShardLife
@@ -55,11 +56,16 @@ class Database:
         show: Callable[[bytes], Any] = decode,
         realism: Realism = Realism(),
         shard_life: ShardLife | None = None,
+        s3: str | None = None,
     ) -> None:
         self.storage = storage
         self.clock = storage.clock = clock
         self.show = show
         """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
+        self.s3 = s3
+        """The folder that stands in for Amazon S3."""
+        self.jobs: Runner = Inline()
+        """Who does what an operation only begins."""
         self.counts = Counts()
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""

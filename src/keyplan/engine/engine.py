@@ -19,6 +19,7 @@ from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
+from keyplan.engine.runners import Behind
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.port import StaleTableError, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
@@ -48,9 +49,10 @@ class Engine:
         show: Callable[[bytes], Any] = decode,
         realism: Realism | None = None,
         shard_life: ShardLife | None = None,
+        s3: str | None = None,
     ) -> None:
         self._storage = storage
-        self._database = Database(storage, clock, show, realism or Realism(), shard_life)
+        self._database = Database(storage, clock, show, realism or Realism(), shard_life, s3)
         self._has_expiry_indexes = False
         self._tidy_s = 0.0
         """When it is time to tidy again."""
@@ -70,6 +72,8 @@ class Engine:
         index_lag_ms: float = 0.0,
         shard_s: float = SHARD_S,
         shard_records: int | None = None,
+        s3: str | PathLike[str] | None = None,
+        jobs_behind: bool = False,
     ) -> Engine:
         """Open a store: a file, or ``":memory:"`` for one that lasts as long as the engine.
 
@@ -87,10 +91,15 @@ class Engine:
         The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
         two, when the open ones hold ``shard_records`` records on average; None is never.
 
+        ``s3`` is a folder that stands in for Amazon S3, with a folder in it for each bucket: there exports are written,
+        and from there imports read. They are done when the call that asks for them returns, or, with ``jobs_behind``,
+        in a thread of their own.
+
         Raises:
             StoreError: the file is missing, foreign, damaged, locked, or can't be written.
         """
         place = fspath(path)
+        folder = None if s3 is None else fspath(s3)
         show = orjson.Fragment if raw_items else decode
         realism, shard_life = Realism(throttle, index_lag_ms), ShardLife(shard_s, shard_records)
         if place == ":memory:":
@@ -98,7 +107,10 @@ class Engine:
             storage = SqliteStorage.temporary() if index_lag_ms else SqliteStorage.memory()
         else:
             storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
-        return cls(storage, clock, show, realism, shard_life)
+        engine = cls(storage, clock, show, realism, shard_life, folder)
+        if jobs_behind:
+            engine._database.jobs = Behind()
+        return engine
 
     @property
     def place(self) -> str:
@@ -238,6 +250,7 @@ class Engine:
 
     def close(self) -> None:
         """Close the store. Calls after that raise ``StoreError``; closing again does nothing."""
+        self._database.jobs.close()
         if self._database.lag is not None:
             self._database.lag.forget()
         self._storage.close()

@@ -263,6 +263,9 @@ _JOBS: dict[str, Structure] = {
     "ListImports": structure(
         TableArn=ARN_OF_TABLE, PageSize=Whole(1, 25), NextToken=Text(112, 1024, "([0-9a-f]{16})+")
     ),
+}
+
+_BULK: dict[str, Structure] = {
     "StartBulkPutItems": structure(
         {
             "InputS3Configuration": structure(
@@ -294,5 +297,6 @@ REQUESTS: Mapping[str, Structure] = {
     **_INSIGHTS,
     **_GLOBAL_TABLES,
     **_BACKUPS,
+    **_JOBS,
 }
 """The shape of each of these operations' requests."""

@@ -398,8 +398,7 @@ OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation i
 
 _FEATURES_NOT_THERE = {
     "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
-    "exports and imports": "DescribeExport DescribeImport ExportTableToPointInTime ImportTable ListExports ListImports "
-    "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
+    "bulk operations": "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
     "vector indexes": "SearchVectors",
 }
 

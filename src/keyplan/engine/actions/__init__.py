@@ -18,8 +18,10 @@ from keyplan.engine.actions.describe_backup import describe_backup
 from keyplan.engine.actions.describe_continuous_backups import describe_continuous_backups
 from keyplan.engine.actions.describe_contributor_insights import describe_contributor_insights
 from keyplan.engine.actions.describe_endpoints import describe_endpoints
+from keyplan.engine.actions.describe_export import describe_export
 from keyplan.engine.actions.describe_global_table import describe_global_table
 from keyplan.engine.actions.describe_global_table_settings import describe_global_table_settings
+from keyplan.engine.actions.describe_import import describe_import
 from keyplan.engine.actions.describe_kinesis_streaming_destination import describe_kinesis_streaming_destination
 from keyplan.engine.actions.describe_limits import describe_limits
 from keyplan.engine.actions.describe_stream import describe_stream
@@ -28,13 +30,17 @@ from keyplan.engine.actions.describe_table_replica_auto_scaling import describe_
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
 from keyplan.engine.actions.disable_kinesis_streaming_destination import disable_kinesis_streaming_destination
 from keyplan.engine.actions.enable_kinesis_streaming_destination import enable_kinesis_streaming_destination
+from keyplan.engine.actions.export_table_to_point_in_time import export_table_to_point_in_time
 from keyplan.engine.actions.get_item import get_item
 from keyplan.engine.actions.get_records import get_records
 from keyplan.engine.actions.get_resource_policy import get_resource_policy
 from keyplan.engine.actions.get_shard_iterator import get_shard_iterator
+from keyplan.engine.actions.import_table import import_table
 from keyplan.engine.actions.list_backups import list_backups
 from keyplan.engine.actions.list_contributor_insights import list_contributor_insights
+from keyplan.engine.actions.list_exports import list_exports
 from keyplan.engine.actions.list_global_tables import list_global_tables
+from keyplan.engine.actions.list_imports import list_imports
 from keyplan.engine.actions.list_streams import list_streams
 from keyplan.engine.actions.list_tables import list_tables
 from keyplan.engine.actions.list_tags_of_resource import list_tags_of_resource
@@ -114,4 +120,10 @@ ACTIONS: Mapping[str, Action] = {
     "DescribeStream": describe_stream,
     "GetShardIterator": get_shard_iterator,
     "GetRecords": get_records,
+    "ExportTableToPointInTime": export_table_to_point_in_time,
+    "DescribeExport": describe_export,
+    "ListExports": list_exports,
+    "ImportTable": import_table,
+    "DescribeImport": describe_import,
+    "ListImports": list_imports,
 }

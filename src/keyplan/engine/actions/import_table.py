@@ -1,0 +1,116 @@
+"""ImportTable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from keyplan.engine.copies import make_table
+from keyplan.engine.database import Database
+from keyplan.engine.describe import arn_of, table_id
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.s3.folder import Bucket, S3Error
+from keyplan.engine.s3.formats import Csv
+from keyplan.engine.s3.imports import KIND, fail_import, import_objects, table_exists
+from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, keep_job, new_number, run_job
+from keyplan.engine.schema import Definition, new_definition
+from keyplan.engine.storage.port import Writer
+from keyplan.wire.errors import ImportConflictException, ValidationException
+
+_LOG_GROUP = "arn:aws:logs:local:000000000000:log-group:/aws-dynamodb/imports:*"
+
+
+def import_table(database: Database, request: Request) -> Answer:
+    """Make a table, and fill it with the items of objects."""
+    parameters: dict[str, Any] = request["TableCreationParameters"]
+    options = _options(request)
+    definition = new_definition(parameters, database.clock())
+    name: str = parameters["TableName"]
+    number = new_number(database.clock())
+    begun: list[Callable[[], None]] = []
+
+    def work(writer: Writer) -> Answer:
+        begun.clear()
+        known = _repeated(writer, database, request, name)
+        if known is not None:
+            return known
+        if any(record.name == name for record in writer.tables()):
+            raise table_exists(name)
+        description = _description(database, request, name, number)
+        try:
+            bucket = Bucket(database.s3, request["S3BucketSource"]["S3Bucket"])
+        except S3Error as error:
+            # No table is made for a bucket that isn't there.
+            begun.append(partial(fail_import, database, number, error.code, error.message))
+        else:
+            table = make_table(database, writer, name, definition)
+            description["TableId"] = table_id(table)
+            asked = {**request, "_ImportArn": description["ImportArn"]}
+            how = Csv(_types(definition), **options)
+            begun.append(partial(import_objects, database, number, asked, bucket, name, how))
+        job: Job = {"Description": description, "Digest": digest_of(request)}
+        keep_job(writer, KIND, number, job)
+        return description
+
+    description = database.write(work)
+    database.refresh()
+    for begin in begun:
+        run_job(database, begin, lambda error: fail_import(database, number, "InternalServerError", str(error)))
+    return {"ImportTableDescription": description}
+
+
+def _options(request: Request) -> dict[str, Any]:
+    asked = request.get("InputFormatOptions") or {}
+    csv = asked.get("Csv")
+    if csv is None:
+        return {}
+    if request["InputFormat"] != "CSV":
+        raise ValidationException("InputFormatOptions.Csv can only be specified when InputFormat is CSV")
+    options: dict[str, Any] = {}
+    if csv.get("Delimiter") is not None:
+        options["delimiter"] = csv["Delimiter"]
+    if csv.get("HeaderList") is not None:
+        options["header"] = csv["HeaderList"]
+    return options
+
+
+def _types(definition: Definition) -> dict[str, str]:
+    return {each["AttributeName"]: each["AttributeType"] for each in definition["AttributeDefinitions"]}
+
+
+def _repeated(writer: Writer, database: Database, request: Request, name: str) -> Answer | None:
+    """The import that the same ClientToken asked for before: while it goes on, or when its table is gone again."""
+    token = request.get("ClientToken")
+    if token is None:
+        return None
+    for job in all_jobs(writer, KIND):
+        description: Answer = job["Description"]
+        if description["ClientToken"] != token or database.clock() - description["StartTime"] >= TOKEN_LIFETIME_S:
+            continue
+        if description["TableCreationParameters"]["TableName"] != name:
+            raise ImportConflictException("Import conflict: Duplicate request detected with conflicting parameters")
+        if description["ImportStatus"] == "IN_PROGRESS" or all(each.name != name for each in writer.tables()):
+            return description
+    return None
+
+
+def _description(database: Database, request: Request, name: str, number: str) -> Answer:
+    source = request["S3BucketSource"]
+    return {
+        "ImportArn": f"{arn_of(name)}/import/{number}",
+        "ImportStatus": "IN_PROGRESS",
+        "TableArn": arn_of(name),
+        "ClientToken": request.get("ClientToken") or number,
+        "S3BucketSource": {"S3BucketOwner": "000000000000", **source},
+        "ErrorCount": 0,
+        "CloudWatchLogGroupArn": _LOG_GROUP,
+        "InputFormat": request["InputFormat"],
+        **({"InputFormatOptions": request["InputFormatOptions"]} if request.get("InputFormatOptions") else {}),
+        "InputCompressionType": request.get("InputCompressionType") or "NONE",
+        "TableCreationParameters": request["TableCreationParameters"],
+        "StartTime": round(database.clock(), 3),
+        "ProcessedSizeBytes": 0,
+        "ProcessedItemCount": 0,
+        "ImportedItemCount": 0,
+    }

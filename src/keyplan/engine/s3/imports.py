@@ -1,0 +1,185 @@
+"""Imports: a new table filled with the items of objects, some hundred in a transaction, so that other writers come
+between. What is no item of the table is counted, and logged beside the buckets.
+
+By "Amazon S3 import formats" and "Import format quotas and validation" of the developer guide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from keyplan.engine.database import Database
+from keyplan.engine.keys import check_names, key_of_item
+from keyplan.engine.s3.folder import Bucket, S3Error, log_error
+from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
+from keyplan.engine.s3.jobs import update_job
+from keyplan.engine.storage.port import StaleTableError, Writer
+from keyplan.engine.tables import Table
+from keyplan.engine.writes import Write, perform, prepare_put
+from keyplan.errors import DynamoDBError
+from keyplan.expressions import ExpressionFault
+from keyplan.values import ValueFault, check_item
+from keyplan.wire.errors import ResourceInUseException
+
+KIND: Literal["import"] = "import"
+TOGETHER = 500
+"""Items of one transaction."""
+ITEM_FAULTS = (DynamoDBError, ValueFault, ExpressionFault, UnicodeEncodeError)
+
+_FAULTY = (
+    "Some of the items failed validation checks and were not imported. "
+    "Please check CloudWatch error logs for more details."
+)
+
+
+@dataclass
+class Tally:
+    """What an import came to so far. ``size_bytes`` is that of the objects, as they lie there."""
+
+    size_bytes: int = 0
+    processed: int = 0
+    imported: int = 0
+    errors: int = 0
+    waiting: list[Mapping[str, Any]] = field(default_factory=list[Mapping[str, Any]])
+    """The items of the next transaction."""
+
+
+def fail_import(database: Database, number: str, code: str, message: str, **more: Any) -> None:
+    """Store that an import has failed, and why."""
+    update_job(
+        database,
+        KIND,
+        number,
+        ImportStatus="FAILED",
+        EndTime=round(database.clock(), 3),
+        FailureCode=code,
+        FailureMessage=message,
+        **more,
+    )
+
+
+def import_objects(
+    database: Database, number: str, request: Mapping[str, Any], bucket: Bucket, name: str, how: Csv
+) -> None:
+    """Fill the table, which is there and empty, with what the request's objects hold."""
+    tally = Tally()
+    arn: str = request["_ImportArn"]
+    source = request["S3BucketSource"]
+    try:
+        for key, size_bytes in bucket.keys(source.get("S3KeyPrefix") or ""):
+            _import_object(database, tally, bucket, key, request, arn, name, how)
+            tally.size_bytes += size_bytes
+        _write(database, tally, name)
+    except S3Error as error:
+        fail_import(database, number, error.code, error.message, **_counts(tally))
+        return
+    if tally.errors:
+        fail_import(database, number, "ItemValidationError", _FAULTY, **_counts(tally))
+        return
+    update_job(database, KIND, number, ImportStatus="COMPLETED", EndTime=round(database.clock(), 3), **_counts(tally))
+
+
+def _counts(tally: Tally) -> dict[str, int]:
+    return {
+        "ErrorCount": tally.errors,
+        "ProcessedSizeBytes": tally.size_bytes,
+        "ProcessedItemCount": tally.processed,
+        "ImportedItemCount": tally.imported,
+    }
+
+
+def _import_object(
+    database: Database,
+    tally: Tally,
+    bucket: Bucket,
+    key: str,
+    request: Mapping[str, Any],
+    arn: str,
+    name: str,
+    how: Csv,
+) -> None:
+    def fault(message: str, index: int) -> None:
+        tally.errors += 1
+        pointer = {"bucket": bucket.name, "key": key, "itemIndex": index}
+        line = orjson.dumps({"itemS3Pointer": pointer, "importArn": arn, "errorMessages": [message]})
+        log_error(database.s3, "imports", arn.rpartition("/")[2], line)
+
+    table = database.table(name)
+    index = -1
+    with bucket.read(key, request.get("InputCompressionType") or "NONE") as file:
+        try:
+            for index, record in enumerate(read_records(file, request["InputFormat"], how)):
+                tally.processed += 1
+                try:
+                    tally.waiting.append(item_of(table, record))
+                except ITEM_FAULTS as error:
+                    fault(message_of(error), index)
+                if len(tally.waiting) == TOGETHER:
+                    _write(database, tally, name)
+        except UnreadableError as error:
+            tally.processed += 1
+            fault(str(error), index + 1)
+
+
+def item_of(table: Table, record: Mapping[str, Any]) -> dict[str, Any]:
+    """The item of a record, checked as a PutItem's is.
+
+    Raises:
+        DynamoDBError, ValueFault: it is none, or can't stand in the table.
+    """
+    if "Fault" in record:
+        raise ValueFault(record["Fault"])
+    given = record.get("Item")
+    if not isinstance(given, dict):
+        raise ValueFault("The record has no Item")
+    item = check_item(given)
+    check_names(item)
+    key_of_item(table, item)
+    prepare_put(table, item)
+    return item
+
+
+def message_of(error: Exception) -> str:
+    """What is wrong with an item, in the service's words."""
+    return str(getattr(error, "message", error))
+
+
+def _write(database: Database, tally: Tally, name: str) -> None:
+    """Write what is waiting, in one transaction.
+
+    Raises:
+        S3Error: the table is gone.
+    """
+    items = tally.waiting
+    if not items:
+        return
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise S3Error("TableNotFound", f"The table {name} was deleted while it was imported")
+        for write in _writes(table, items):
+            perform(writer, write)
+
+    try:
+        database.write(work)
+    except StaleTableError:
+        database.refresh()
+        database.write(work)
+    tally.imported += len(items)
+    tally.waiting = []
+
+
+def _writes(table: Table, items: list[Mapping[str, Any]]) -> Iterator[Write]:
+    for item in items:
+        whole = dict(item)
+        yield Write(table, key_of_item(table, whole), put=prepare_put(table, whole))
+
+
+def table_exists(name: str) -> ResourceInUseException:
+    """The error of a table whose name is taken."""
+    return ResourceInUseException(f"Table already exists: {name}")

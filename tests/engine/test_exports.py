@@ -1,0 +1,466 @@
+"""Exports to a folder and imports from it: files as the service writes them, tables as they were, faults counted."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create, n, pages, put, s
+from tests.engine.test_backups import START_S, Clock, items, keep_history
+from tests.engine.test_ion import BOOK
+
+ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def s3(tmp_path: Path) -> Path:
+    (tmp_path / "s3" / "bucket").mkdir(parents=True)
+    return tmp_path / "s3"
+
+
+@pytest.fixture(params=["memory", "file"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock, s3: Path) -> Iterator[Engine]:
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(path, clock=clock, s3=s3) as opened:
+        yield opened
+
+
+def export(engine: Engine, **more: Any) -> dict[str, Any]:
+    """Export, and the description of the finished export."""
+    begun = engine.call("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket", **more})
+    description = begun["ExportDescription"]
+    assert description["ExportStatus"] == "IN_PROGRESS"
+    done: dict[str, Any] = engine.call("DescribeExport", {"ExportArn": description["ExportArn"]})["ExportDescription"]
+    return done
+
+
+def lines_of(s3: Path, description: dict[str, Any]) -> list[bytes]:
+    """The lines of all data files of an export, as its manifests lead to them; checksums are compared."""
+    bucket = s3 / "bucket"
+    place = bucket / description["ExportManifest"]
+    summary = json.loads(place.read_bytes())
+    for name in ("summary", "files"):
+        body = (place.parent / f"manifest-{name}.json").read_bytes()
+        digest = base64.b64encode(hashlib.md5(body, usedforsecurity=False).digest())
+        assert (place.parent / f"manifest-{name}.checksum").read_bytes() == digest
+    assert (place.parent / "_started").read_bytes() == b""
+    files = [json.loads(line) for line in (bucket / summary["manifestFilesS3Key"]).read_bytes().splitlines()]
+    found: list[bytes] = []
+    for file in files:
+        packed = (bucket / file["dataFileS3Key"]).read_bytes()
+        assert file["md5Checksum"] == base64.b64encode(hashlib.md5(packed, usedforsecurity=False).digest()).decode()
+        lines = gzip.decompress(packed).splitlines()
+        assert file["itemCount"] == len(lines)
+        found += lines
+    assert summary["itemCount"] == description["ItemCount"] == len(found)
+    return found
+
+
+def start_import(engine: Engine, name: str = "copy", prefix: str = "", **more: Any) -> dict[str, Any]:
+    """Import, and the description of the finished import."""
+    request: dict[str, Any] = {
+        "S3BucketSource": {"S3Bucket": "bucket", "S3KeyPrefix": prefix},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": parameters(name),
+        **more,
+    }
+    begun = engine.call("ImportTable", request)["ImportTableDescription"]
+    assert begun["ImportStatus"] == "IN_PROGRESS"
+    done: dict[str, Any] = engine.call("DescribeImport", {"ImportArn": begun["ImportArn"]})["ImportTableDescription"]
+    return done
+
+
+def parameters(name: str, **more: Any) -> dict[str, Any]:
+    return {
+        "TableName": name,
+        "AttributeDefinitions": [{"AttributeName": each, "AttributeType": "S"} for each in ("pk", "sk")],
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        **more,
+    }
+
+
+def fill(engine: Engine, count: int = 10) -> None:
+    create(engine)
+    for number in range(count):
+        put(
+            engine,
+            "a",
+            f"{number:04}",
+            g=s("g"),
+            number=n(number),
+            deep={"M": {"list": {"L": [{"NULL": True}, {"B": "AAE="}, {"BOOL": True}, {"NS": ["1", "2"]}]}}},
+        )
+
+
+# --- exports ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format_", ["DYNAMODB_JSON", "ION"])
+@pytest.mark.parametrize("prefix", ["", "some/where"])
+def test_a_full_export_is_imported_again(engine: Engine, s3: Path, format_: str, prefix: str) -> None:
+    fill(engine)
+    keep_history(engine)
+    done = export(engine, ExportFormat=format_, S3Prefix=prefix)
+    assert done["ExportStatus"] == "COMPLETED"
+    assert len(lines_of(s3, done)) == 10
+    data = done["ExportManifest"].removesuffix("manifest-summary.json") + "data/"
+    imported = start_import(engine, prefix=data, InputFormat=format_, InputCompressionType="GZIP")
+    assert imported["ImportStatus"] == "COMPLETED"
+    assert imported["ProcessedItemCount"] == imported["ImportedItemCount"] == 10
+    assert items(engine, "copy") == items(engine, "orders")
+    assert engine.check() == []
+
+
+def test_an_export_is_of_its_moment(engine: Engine, clock: Clock, s3: Path) -> None:
+    fill(engine, 3)
+    keep_history(engine)
+    before = items(engine, "orders")
+    moment_s = clock.now_s
+    clock.now_s += 10
+    put(engine, "b", "1")
+    engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("0001")}})
+    done = export(engine, ExportTime=moment_s)
+    exported = [json.loads(line)["Item"] for line in lines_of(s3, done)]
+    assert sorted(exported, key=lambda item: item["sk"]["S"]) == before
+
+
+def test_an_incremental_export_has_what_each_key_came_to(engine: Engine, clock: Clock, s3: Path) -> None:
+    fill(engine, 3)
+    keep_history(engine)
+    clock.now_s += 100
+    from_s = clock.now_s
+    put(engine, "a", "0000", number=n(7))
+    put(engine, "a", "0000", number=n(8))
+    engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("0001")}})
+    put(engine, "new", "1")
+    put(engine, "gone", "1")
+    engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("gone"), "sk": s("1")}})
+    clock.now_s += 100
+    to_s = clock.now_s
+    put(engine, "a", "0002", number=n(9))
+    put(engine, "a", "0000", number=n(10))
+    clock.now_s += 1
+    specification = {"ExportFromTime": from_s, "ExportToTime": to_s}
+    done = export(engine, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=specification)
+    records = {json.loads(line)["Keys"]["sk"]["S"]: json.loads(line) for line in lines_of(s3, done)}
+    assert records.keys() == {"0000", "0001", "1"}
+    changed = records["0000"]
+    assert changed["Metadata"] == {"WriteTimestampMicros": {"N": str(int(from_s * 1_000_000))}}
+    assert changed["OldImage"]["number"] == n(0)
+    assert changed["NewImage"]["number"] == n(8)
+    assert "NewImage" not in records["0001"]
+    assert "OldImage" not in records["1"]
+    summary = json.loads((s3 / "bucket" / done["ExportManifest"]).read_bytes())
+    assert summary["outputView"] == "NEW_AND_OLD_IMAGES"
+    only_new = {**specification, "ExportViewType": "NEW_IMAGE"}
+    done = export(engine, ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=only_new)
+    assert not any(b"OldImage" in line for line in lines_of(s3, done))
+
+
+def test_an_export_may_be_filtered(engine: Engine, s3: Path) -> None:
+    fill(engine)
+    put(engine, "b", "0001", number=n(1))
+    keep_history(engine)
+    specification = {
+        "KeyConditionExpression": "pk = :pk AND sk BETWEEN :low AND :high",
+        "FilterExpression": "#n > :least",
+        "ProjectionExpression": "pk, #n",
+        "ExpressionAttributeNames": {"#n": "number"},
+        "ExpressionAttributeValues": {":pk": s("a"), ":low": s("0001"), ":high": s("0005"), ":least": n(3)},
+    }
+    done = export(engine, FilterSpecification=specification)
+    found = [json.loads(line)["Item"] for line in lines_of(s3, done)]
+    assert found == [{"pk": s("a"), "number": n(4)}, {"pk": s("a"), "number": n(5)}]
+    request = {"TableArn": ARN, "S3Bucket": "bucket", "FilterSpecification": {"FilterExpression": "(("}}
+    assert answer(engine, "ExportTableToPointInTime", request)["error"] == "ValidationException"
+
+
+def test_exports_that_cannot_be(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    request: dict[str, Any] = {"TableArn": ARN, "S3Bucket": "bucket"}
+
+    def refused(**more: Any) -> str:
+        error: str = answer(engine, "ExportTableToPointInTime", {**request, **more})["error"]
+        return error
+
+    assert refused() == "PointInTimeRecoveryUnavailableException"
+    assert refused(TableArn="orders") == "ValidationException"
+    assert refused(TableArn=f"{ARN}x") == "TableNotFoundException"
+    keep_history(engine)
+    assert refused(ExportTime=START_S - 1) == refused(ExportTime=START_S + 1) == "InvalidExportTimeException"
+    assert refused(ExportType="INCREMENTAL_EXPORT") == "ValidationException"
+    clock.now_s += 3 * 86_400
+    for span in ((START_S, clock.now_s), (START_S + 2, START_S + 1), (0, START_S)):
+        specification = {"ExportFromTime": span[0], "ExportToTime": span[1]}
+        asked = refused(ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=specification)
+        assert asked == "InvalidExportTimeException"
+
+
+@pytest.mark.parametrize("bucket", ["missing", "bucket"])
+def test_what_cannot_be_written_fails_later(engine: Engine, s3: Path, bucket: str) -> None:
+    create(engine)
+    keep_history(engine)
+    done = export(engine, S3Bucket=bucket, S3Prefix="" if bucket == "missing" else "../out")
+    assert done["ExportStatus"] == "FAILED"
+    assert done["FailureCode"] == ("S3NoSuchBucket" if bucket == "missing" else "S3AccessDenied")
+    assert not (s3 / "out").exists()
+
+
+def test_a_token_names_one_export(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    keep_history(engine)
+    first = export(engine, ClientToken="t")
+    assert export_arn(engine, ClientToken="t") == first["ExportArn"]
+    other = {"TableArn": ARN, "S3Bucket": "bucket", "ClientToken": "t", "ExportFormat": "ION"}
+    assert answer(engine, "ExportTableToPointInTime", other)["error"] == "ExportConflictException"
+    clock.now_s += 9 * 3600
+    assert export_arn(engine, ClientToken="t") != first["ExportArn"]
+
+
+def export_arn(engine: Engine, **more: Any) -> str:
+    begun = engine.call("ExportTableToPointInTime", {"TableArn": ARN, "S3Bucket": "bucket", **more})
+    arn: str = begun["ExportDescription"]["ExportArn"]
+    return arn
+
+
+def test_exports_are_listed_and_told_apart(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    keep_history(engine)
+    arns: list[str] = []
+    for _ in range(3):
+        clock.now_s += 1
+        arns.append(export_arn(engine))
+    first = engine.call("ListExports", {"MaxResults": 2})
+    assert [each["ExportArn"] for each in first["ExportSummaries"]] == arns[:0:-1]
+    rest = engine.call("ListExports", {"MaxResults": 2, "NextToken": first["NextToken"]})
+    assert rest == {
+        "ExportSummaries": [{"ExportArn": arns[0], "ExportStatus": "COMPLETED", "ExportType": "FULL_EXPORT"}]
+    }
+    assert len(engine.call("ListExports", {"TableArn": ARN})["ExportSummaries"]) == 3
+    missing = f"{ARN}/export/01790000000000-00000000"
+    assert answer(engine, "DescribeExport", {"ExportArn": missing})["error"] == "ExportNotFoundException"
+    assert answer(engine, "DescribeExport", {"ExportArn": ARN})["message"] == "Invalid Export ARN"
+    engine.call("DeleteTable", {"TableName": "orders"})
+    assert engine.call("ListExports", {"TableArn": ARN})["ExportSummaries"] == []
+    assert engine.call("DescribeExport", {"ExportArn": arns[0]})["ExportDescription"]["ExportStatus"] == "COMPLETED"
+
+
+# --- imports ----------------------------------------------------------------------------------------------
+
+
+def line(pk: str, sk: str = "1", **attributes: Any) -> bytes:
+    return json.dumps({"Item": {"pk": s(pk), "sk": s(sk), **attributes}}).encode() + b"\n"
+
+
+def pack_zstd(data: bytes) -> bytes:
+    zstandard = pytest.importorskip("zstandard")
+    packed: bytes = zstandard.compress(data)
+    return packed
+
+
+@pytest.mark.parametrize(("compression", "pack"), [("NONE", bytes), ("GZIP", gzip.compress), ("ZSTD", pack_zstd)])
+def test_objects_are_read_however_packed(
+    engine: Engine, s3: Path, compression: str, pack: Callable[[bytes], bytes]
+) -> None:
+    folder = s3 / "bucket" / "in"
+    folder.mkdir()
+    (folder / "one").write_bytes(pack(line("a") + b"\n" + line("b")))
+    (folder / "two").write_bytes(pack(line("c").strip()))
+    (folder.parent / "other").write_bytes(pack(line("d")))
+    done = start_import(engine, prefix="in/", InputCompressionType=compression)
+    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 3)
+    assert done["ProcessedSizeBytes"] == sum(path.stat().st_size for path in folder.iterdir())
+    assert [item["pk"]["S"] for item in items(engine, "copy")] == ["a", "b", "c"]
+
+
+def test_a_prefix_is_the_begin_of_a_key(engine: Engine, s3: Path) -> None:
+    for name, pk in {"data": "a", "data2": "b", "dat": "c"}.items():
+        (s3 / "bucket" / name).write_bytes(line(pk))
+    start_import(engine, prefix="data")
+    assert [item["pk"]["S"] for item in items(engine, "copy")] == ["a", "b"]
+    assert start_import(engine, "empty", prefix="nothing")["ImportStatus"] == "COMPLETED"
+    for prefix in ("../", "../s3/bucket/data", "/"):
+        name = f"out{len(prefix)}"
+        assert start_import(engine, name, prefix=prefix)["ProcessedItemCount"] == 0
+        assert items(engine, name) == []
+
+
+def test_faults_are_counted_and_logged(engine: Engine, s3: Path) -> None:
+    faulty = [
+        b'{"Item": {"pk": {"S": "x"}}}\n',
+        b'{"Item": {"pk": {"S": "x"}, "sk": {"N": "1"}}}\n',
+        b'{"Item": {"pk": {"S": "x"}, "sk": {"S": "1"}, "big": {"S": "' + b"x" * 410_000 + b'"}}}\n',
+        b'{"item": {}}\n',
+        b'{"Item": {"pk": {"S": "x"}, "sk": {"S": "1"}, "odd": {"Q": 1}}}\n',
+    ]
+    (s3 / "bucket" / "1").write_bytes(line("a") + b"".join(faulty) + line("b") + line("a", value=n(2)))
+    (s3 / "bucket" / "2").write_bytes(line("c") + b"garbage\n" + line("never"))
+    done = start_import(engine)
+    assert (done["ImportStatus"], done["FailureCode"]) == ("FAILED", "ItemValidationError")
+    assert (done["ProcessedItemCount"], done["ImportedItemCount"], done["ErrorCount"]) == (10, 4, 6)
+    found = items(engine, "copy")
+    assert [item["pk"]["S"] for item in found] == ["a", "b", "c"]
+    assert found[0]["value"] == n(2)
+    number = done["ImportArn"].rpartition("/")[2]
+    log = (s3 / ".logs" / "aws-dynamodb" / "imports" / number / "error").read_bytes().splitlines()
+    assert len(log) == 6
+    first = json.loads(log[0])
+    assert first["itemS3Pointer"] == {"bucket": "bucket", "key": "1", "itemIndex": 1}
+    assert first["errorMessages"] == ["One or more parameter values were invalid: Missing the key sk in the item"]
+
+
+@pytest.mark.parametrize(
+    ("format_", "compression", "body"),
+    [
+        ("DYNAMODB_JSON", "GZIP", b"no gzip"),
+        ("DYNAMODB_JSON", "GZIP", gzip.compress(b"x" * 10_000)[:30]),
+        ("DYNAMODB_JSON", "ZSTD", b"no zstd"),
+        ("DYNAMODB_JSON", "NONE", b"\xff\xfe\n"),
+        ("DYNAMODB_JSON", "NONE", b"[" * 100_000),
+        ("DYNAMODB_JSON", "NONE", b"x" * 9_000_000),
+        ("ION", "NONE", b"\xff\xfe\n"),
+        ("ION", "NONE", b"{Item:{pk:1"),
+        ("CSV", "NONE", b'pk,sk\n"a,b'),
+        ("CSV", "NONE", b"\xff\xfe\n"),
+    ],
+)
+def test_objects_that_cannot_be_read(engine: Engine, s3: Path, format_: str, compression: str, body: bytes) -> None:
+    (s3 / "bucket" / "1").write_bytes(body)
+    done = start_import(engine, InputFormat=format_, InputCompressionType=compression)
+    assert (done["ImportStatus"], done["ErrorCount"], done["ImportedItemCount"]) == ("FAILED", 1, 0)
+
+
+def test_csv_gives_keys_their_types_and_all_else_as_text(engine: Engine, s3: Path) -> None:
+    (s3 / "bucket" / "1.csv").write_text('pk,sk,number,note\na,1,7,"x, ""y""\nz"\nb,x,7,y\nc,3,8\n')
+    definitions = [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "N"},
+    ]
+    done = start_import(
+        engine, InputFormat="CSV", TableCreationParameters=parameters("copy", AttributeDefinitions=definitions)
+    )
+    assert (done["ImportedItemCount"], done["ErrorCount"]) == (1, 2)
+    found = pages(engine, "Scan", {"TableName": "copy"})
+    assert found == [{"pk": s("a"), "sk": n(1), "number": s("7"), "note": s('x, "y"\nz')}]
+
+
+def test_csv_with_a_header_of_its_own(engine: Engine, s3: Path) -> None:
+    (s3 / "bucket" / "1.csv").write_bytes("a;1;é\nb;2;y\n".encode())
+    options = {"Csv": {"Delimiter": ";", "HeaderList": ["pk", "sk", "note"]}}
+    start_import(engine, InputFormat="CSV", InputFormatOptions=options)
+    assert [item["note"]["S"] for item in items(engine, "copy")] == ["é", "y"]
+    request = {
+        "S3BucketSource": {"S3Bucket": "bucket"},
+        "InputFormat": "ION",
+        "InputFormatOptions": options,
+        "TableCreationParameters": parameters("third"),
+    }
+    assert answer(engine, "ImportTable", request)["error"] == "ValidationException"
+
+
+def test_ion_as_the_documentation_shows_it(engine: Engine, s3: Path) -> None:
+    one_line = BOOK.replace("\n", " ").replace("103", "104")
+    (s3 / "bucket" / "books").write_text(f"{BOOK}\n\n{one_line}\n")
+    made = parameters(
+        "books",
+        AttributeDefinitions=[{"AttributeName": "Id", "AttributeType": "N"}],
+        KeySchema=[{"AttributeName": "Id", "KeyType": "HASH"}],
+    )
+    done = start_import(engine, InputFormat="ION", TableCreationParameters=made)
+    assert (done["ImportStatus"], done["ImportedItemCount"]) == ("COMPLETED", 2)
+
+
+def test_imports_that_cannot_be(engine: Engine, s3: Path) -> None:
+    create(engine)
+    request: dict[str, Any] = {
+        "S3BucketSource": {"S3Bucket": "bucket"},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": parameters("orders"),
+    }
+    assert answer(engine, "ImportTable", request) == {
+        "error": "ResourceInUseException",
+        "message": "Table already exists: orders",
+    }
+    done = start_import(engine, "nowhere", S3BucketSource={"S3Bucket": "missing"})
+    assert (done["ImportStatus"], done["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    assert answer(engine, "DescribeTable", {"TableName": "nowhere"})["error"] == "ResourceNotFoundException"
+    arn = "arn:aws:dynamodb:local:000000000000:table/copy/import/01790000000000-00000000"
+    assert answer(engine, "DescribeImport", {"ImportArn": arn})["error"] == "ImportNotFoundException"
+
+
+def test_a_token_of_an_import(engine: Engine) -> None:
+    first = start_import(engine, ClientToken="t")
+    request = {
+        "S3BucketSource": {"S3Bucket": "bucket"},
+        "InputFormat": "DYNAMODB_JSON",
+        "TableCreationParameters": parameters("copy"),
+        "ClientToken": "t",
+    }
+    assert answer(engine, "ImportTable", request)["error"] == "ResourceInUseException"
+    other = {**request, "TableCreationParameters": parameters("other")}
+    assert answer(engine, "ImportTable", other)["error"] == "ImportConflictException"
+    engine.call("DeleteTable", {"TableName": "copy"})
+    assert engine.call("ImportTable", request)["ImportTableDescription"]["ImportArn"] == first["ImportArn"]
+    (listed,) = engine.call("ListImports", {"PageSize": 1})["ImportSummaryList"]
+    assert listed["ImportArn"] == first["ImportArn"]
+
+
+def test_a_store_without_a_folder_has_no_buckets(clock: Clock) -> None:
+    with Engine.open(":memory:", clock=clock) as engine:
+        create(engine)
+        keep_history(engine)
+        assert export(engine)["FailureCode"] == "S3NoSuchBucket"
+
+
+def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path, s3=s3) as engine:
+        create(engine)
+        keep_history(engine)
+        arn = export(engine)["ExportArn"]
+        connection = engine._storage.pool.take()  # type: ignore[attr-defined]
+        body = json.loads(connection.execute("SELECT body FROM keyplan_records").fetchone()[0])
+        body["Process"] = 2**22 + 1
+        body["Description"]["ExportStatus"] = "IN_PROGRESS"
+        connection.execute("UPDATE keyplan_records SET body = ?", (json.dumps(body).encode(),))
+        engine._storage.pool.give(connection)  # type: ignore[attr-defined]
+        told = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert told["ExportStatus"] == "FAILED"
+
+
+def test_jobs_behind_are_done_in_the_end(tmp_path: Path, s3: Path, clock: Clock) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path, s3=s3, clock=clock, jobs_behind=True) as engine:
+        fill(engine, 30)
+        keep_history(engine)
+        arn = export_arn(engine)
+    with Engine.open(path, s3=s3, clock=clock) as engine:
+        told = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
+        assert (told["ExportStatus"], told["ItemCount"]) == ("COMPLETED", 30)
+
+
+def test_what_is_exported_is_never_all_in_memory(engine: Engine, s3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data files have a bounded number of items, and imports write a bounded number at a time."""
+    monkeypatch.setattr("keyplan.engine.s3.exports.ITEMS_OF_FILE", 7)
+    monkeypatch.setattr("keyplan.engine.s3.imports.TOGETHER", 4)
+    fill(engine, 30)
+    keep_history(engine)
+    done = export(engine)
+    data = s3 / "bucket" / done["ExportManifest"].removesuffix("manifest-summary.json") / "data"
+    assert len(list(data.iterdir())) == 5
+    prefix = data.relative_to(s3 / "bucket").as_posix() + "/"
+    assert start_import(engine, prefix=prefix, InputCompressionType="GZIP")["ImportedItemCount"] == 30

@@ -1,0 +1,121 @@
+"""Amazon Ion's text: what is written is read again, and what the documentation shows is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.engine.s3.ion import IonEndError, IonError, read_struct, write_struct
+from keyplan.values import check_item
+
+BOOK = """$ion_1_0 {
+    Item:{
+        Authors:$dynamodb_SS::["Author1","Author2"],
+        Dimensions:"8.5 x 11.0 x 1.5",
+        ISBN:"333-3333333333",
+        Id:103.,
+        InPublication:false,
+        PageCount:6d2,
+        Price:2d3,
+        ProductCategory:"Book",
+        Title:"Book 103 Title"
+    }
+}"""
+"""As "Amazon S3 import formats for DynamoDB" shows it."""
+
+numbers = st.builds(
+    lambda digits, exponent, sign: f"{sign}{digits}e{exponent}",
+    st.integers(1, 10**30),
+    st.integers(-90, 90),
+    st.sampled_from(["", "-"]),
+)
+texts = st.text(st.characters(blacklist_categories=["Cs"]), max_size=8)
+scalars = st.one_of(
+    texts.map(lambda text: {"S": text}),
+    numbers.map(lambda text: {"N": text}),
+    st.sampled_from([{"B": "AAEC"}, {"B": ""}, {"BOOL": True}, {"BOOL": False}, {"NULL": True}, {"N": "0"}]),
+    st.lists(texts, min_size=1, max_size=3, unique=True).map(lambda members: {"SS": members}),
+    st.sampled_from([{"NS": ["1", "2.5"]}, {"BS": ["AA==", "AQ=="]}]),
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda members: {"L": members}),
+        st.dictionaries(texts.filter(bool), inner, max_size=3).map(lambda members: {"M": members}),
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(texts.filter(bool), values, max_size=4))
+def test_what_is_written_is_read_again(item: dict[str, Any]) -> None:
+    normal = check_item(item)
+    line = write_struct({"Item": {"M": normal}})
+    assert "\n" not in line
+    assert check_item(read_struct(line)["Item"]["M"]) == normal
+
+
+def test_what_the_documentation_shows() -> None:
+    assert check_item(read_struct(BOOK)["Item"]["M"]) == {
+        "Authors": {"SS": ["Author1", "Author2"]},
+        "Dimensions": {"S": "8.5 x 11.0 x 1.5"},
+        "ISBN": {"S": "333-3333333333"},
+        "Id": {"N": "103"},
+        "InPublication": {"BOOL": False},
+        "PageCount": {"N": "600"},
+        "Price": {"N": "2000"},
+        "ProductCategory": {"S": "Book"},
+        "Title": {"S": "Book 103 Title"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{a: // a comment\n 1 /* another */}", {"N": "1"}),
+        ("{'a': '''long ''' \n'''string'''}", {"S": "long string"}),
+        (r'{"a": "\u00e9\x41\n\\\"\U0001F600"}', {"S": 'éA\n\\"😀'}),
+        ("{a: null.string}", {"NULL": True}),
+        ("{a: -1_000.5d-2}", {"N": "-1000.5e-2"}),
+        ("{a: [true, {b: 1e3,},],}", {"L": [{"BOOL": True}, {"M": {"b": {"N": "1e3"}}}]}),
+        ("{a: {{ AA\n== }}}", {"B": "AA=="}),
+        ("{a: {}}", {"M": {}}),
+    ],
+)
+def test_the_rest_of_the_grammar(text: str, value: dict[str, Any]) -> None:
+    assert read_struct(text) == {"a": value}
+
+
+@pytest.mark.parametrize("text", ["", "$ion_1_0", "{", "{a", "{a:", "{a:1", '{a:"x', "{a:'''x", "{a:[1", "{a:{b:1}"])
+def test_text_that_ends_too_soon(text: str) -> None:
+    with pytest.raises(IonEndError):
+        read_struct(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[1]",
+        "{a:1} {b:2}",
+        "{a:2020-01-01T}",
+        "{a:symbol}",
+        "{a:x::1}",
+        "{a:$dynamodb_SS::[1]}",
+        "{a:$dynamodb_SS::1}",
+        "{a 1}",
+        "{a:1,a:2}",
+        "{a:1;}",
+        '{a:"x\ny"}',
+        "{a:\\}",
+        '{a:"\\UFFFFFFFF"}',
+        "{a:" + "[" * 100 + "]" * 100 + "}",
+        "{a:1x}",
+    ],
+)
+def test_what_is_no_item(text: str) -> None:
+    with pytest.raises(IonError) as caught:
+        read_struct(text)
+    assert not isinstance(caught.value, IonEndError)
