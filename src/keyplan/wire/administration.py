@@ -298,5 +298,6 @@ REQUESTS: Mapping[str, Structure] = {
     **_GLOBAL_TABLES,
     **_BACKUPS,
     **_JOBS,
+    **_BULK,
 }
 """The shape of each of these operations' requests."""

@@ -398,7 +398,6 @@ OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation i
 
 _FEATURES_NOT_THERE = {
     "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
-    "bulk operations": "CancelBulkOperation DescribeBulkOperation ListBulkOperations StartBulkPutItems",
     "vector indexes": "SearchVectors",
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from keyplan.engine.actions.batch_get_item import batch_get_item
 from keyplan.engine.actions.batch_write_item import batch_write_item
+from keyplan.engine.actions.cancel_bulk_operation import cancel_bulk_operation
 from keyplan.engine.actions.create_backup import create_backup
 from keyplan.engine.actions.create_global_table import create_global_table
 from keyplan.engine.actions.create_table import create_table
@@ -15,6 +16,7 @@ from keyplan.engine.actions.delete_item import delete_item
 from keyplan.engine.actions.delete_resource_policy import delete_resource_policy
 from keyplan.engine.actions.delete_table import delete_table
 from keyplan.engine.actions.describe_backup import describe_backup
+from keyplan.engine.actions.describe_bulk_operation import describe_bulk_operation
 from keyplan.engine.actions.describe_continuous_backups import describe_continuous_backups
 from keyplan.engine.actions.describe_contributor_insights import describe_contributor_insights
 from keyplan.engine.actions.describe_endpoints import describe_endpoints
@@ -37,6 +39,7 @@ from keyplan.engine.actions.get_resource_policy import get_resource_policy
 from keyplan.engine.actions.get_shard_iterator import get_shard_iterator
 from keyplan.engine.actions.import_table import import_table
 from keyplan.engine.actions.list_backups import list_backups
+from keyplan.engine.actions.list_bulk_operations import list_bulk_operations
 from keyplan.engine.actions.list_contributor_insights import list_contributor_insights
 from keyplan.engine.actions.list_exports import list_exports
 from keyplan.engine.actions.list_global_tables import list_global_tables
@@ -50,6 +53,7 @@ from keyplan.engine.actions.query import query
 from keyplan.engine.actions.restore_table_from_backup import restore_table_from_backup
 from keyplan.engine.actions.restore_table_to_point_in_time import restore_table_to_point_in_time
 from keyplan.engine.actions.scan import scan
+from keyplan.engine.actions.start_bulk_put_items import start_bulk_put_items
 from keyplan.engine.actions.tag_resource import tag_resource
 from keyplan.engine.actions.transact_get_items import transact_get_items
 from keyplan.engine.actions.transact_write_items import transact_write_items
@@ -126,4 +130,8 @@ ACTIONS: Mapping[str, Action] = {
     "ImportTable": import_table,
     "DescribeImport": describe_import,
     "ListImports": list_imports,
+    "StartBulkPutItems": start_bulk_put_items,
+    "DescribeBulkOperation": describe_bulk_operation,
+    "ListBulkOperations": list_bulk_operations,
+    "CancelBulkOperation": cancel_bulk_operation,
 }

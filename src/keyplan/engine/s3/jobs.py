@@ -18,6 +18,7 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.storage.port import Reader, Writer
+from keyplan.wire.errors import ResourceNotFoundException
 
 Kind = Literal["export", "import", "bulk-operation"]
 Job = dict[str, Any]
@@ -42,9 +43,9 @@ def digest_of(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def keep_job(writer: Writer, kind: Kind, number: str, job: Job) -> None:
-    """Store what a job has become."""
-    writer.archives.keep_record(kind, number, orjson.dumps({**job, "Process": os.getpid()}))
+def keep_job(writer: Writer, kind: Kind, number: str, job: Job, process: int | None = None) -> None:
+    """Store what a job has become; ``process`` is the one that does it, if it isn't this one."""
+    writer.archives.keep_record(kind, number, orjson.dumps({**job, "Process": process or os.getpid()}))
 
 
 def find_job(reader: Reader, kind: Kind, number: str) -> Job | None:
@@ -100,6 +101,11 @@ def run_job(database: Database, work: Callable[[], None], failed: Callable[[Exce
     database.jobs.run(guarded)
 
 
+def job_not_found(arn: str) -> ResourceNotFoundException:
+    """The error of a bulk operation that isn't there."""
+    return ResourceNotFoundException(f"Requested resource not found: BulkOperation: {arn} not found")
+
+
 def described_jobs(database: Database, kind: Kind, status: str) -> list[dict[str, Any]]:
     """The descriptions of all jobs of a kind, the newest first; ``status`` is the member that says how far they are."""
     return [_told(job, status) for job in reversed(database.storage.read(lambda reader: all_jobs(reader, kind)))]
@@ -118,7 +124,7 @@ def described_job(database: Database, kind: Kind, arn: str, named: str, status: 
 def _told(job: Job, status: str) -> dict[str, Any]:
     """A job's description; of one that nobody works on any more, that it has failed."""
     description: dict[str, Any] = job["Description"]
-    if description[status] == "IN_PROGRESS" and is_abandoned(job):
+    if description[status] in {"IN_PROGRESS", "CANCELLING"} and is_abandoned(job):
         return {
             **description,
             status: "FAILED",

@@ -1,0 +1,24 @@
+"""ListBulkOperations."""
+
+from __future__ import annotations
+
+from keyplan.engine.database import Database
+from keyplan.engine.listing import page_of
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.s3.bulk import KIND
+from keyplan.engine.s3.jobs import LISTED_S, described_jobs
+
+_RESULTS = 10
+_SUMMARY = ("BulkOperationArn", "BulkOperationStatus", "StartTime", "EndTime")
+
+
+def list_bulk_operations(database: Database, request: Request) -> Answer:
+    """The bulk operations of the last 90 days, the newest first."""
+    since_s = database.clock() - LISTED_S
+    found = [each for each in described_jobs(database, KIND, "BulkOperationStatus") if each["StartTime"] >= since_s]
+    summaries = [{member: each[member] for member in _SUMMARY if member in each} for each in found]
+    page, token = page_of(summaries, request.get("MaxResults") or _RESULTS, request.get("NextToken"))
+    answer: Answer = {"BulkOperationsSummaryList": page}
+    if token is not None:
+        answer["NextToken"] = token
+    return answer

@@ -1,0 +1,192 @@
+"""Bulk operations: items of objects put into a table that is there, under conditions, and reports of what was not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create, get, n, put, s
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Path:
+    folder = tmp_path / "s3" / "bucket"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(params=["memory", "file"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path, bucket: Path) -> Iterator[Engine]:
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(path, s3=bucket.parent) as opened:
+        create(opened)
+        yield opened
+
+
+def request(**more: Any) -> dict[str, Any]:
+    return {
+        "TableName": "orders",
+        "InputS3Configuration": {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "InputFormat": "DYNAMODB_JSON"},
+        "OutputS3Configuration": {
+            "S3Bucket": "bucket",
+            "S3KeyPrefix": "out",
+            "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"],
+        },
+        **more,
+    }
+
+
+def start(engine: Engine, **more: Any) -> dict[str, Any]:
+    begun = engine.call("StartBulkPutItems", request(**more))["BulkOperationDescription"]
+    assert begun["BulkOperationStatus"] == "IN_PROGRESS"
+    asked = {"BulkOperationArn": begun["BulkOperationArn"]}
+    done: dict[str, Any] = engine.call("DescribeBulkOperation", asked)["BulkOperationDescription"]
+    return done
+
+
+def write(bucket: Path, *records: dict[str, Any] | bytes, name: str = "in/1") -> None:
+    place = bucket / name
+    place.parent.mkdir(exist_ok=True)
+    lines = [each if isinstance(each, bytes) else json.dumps(each).encode() for each in records]
+    place.write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def reported(bucket: Path, description: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    number = description["BulkOperationArn"].rpartition("/")[2]
+    manifest = json.loads((bucket / "out" / "AWSDynamoDB" / number / "manifest.json").read_bytes())
+    return {
+        file["outputType"]: [
+            json.loads(line) for line in gzip.decompress((bucket / file["dataFileS3Key"]).read_bytes()).splitlines()
+        ]
+        for file in manifest["files"]
+    }
+
+
+def item(pk: str, **attributes: Any) -> dict[str, Any]:
+    return {"Item": {"pk": s(pk), "sk": s("1"), **attributes}}
+
+
+def test_items_are_put_under_their_conditions(engine: Engine, bucket: Path) -> None:
+    put(engine, "a", "1", value=n(1))
+    unless = {"ConditionExpression": "attribute_not_exists(pk)"}
+    under = {
+        "ConditionExpression": "#v = :one",
+        "ExpressionAttributeNames": {"#v": "value"},
+        "ExpressionAttributeValues": {":one": n(1)},
+    }
+    write(bucket, item("a", value=n(2)) | unless, item("b", g=s("g"), h=s("h")) | unless, item("c") | under)
+    write(bucket, item("a", value=n(3)) | under, name="in/2")
+    done = start(engine, ClientToken="t", MaxWriteRequestUnits=1024)
+    assert done["BulkOperationStatus"] == "COMPLETED"
+    assert (done["ProcessedItemCount"], done["FailedItemCount"]) == (4, 0)
+    assert done["ProcessedInputBytes"] == done["TotalInputBytes"] > 0
+    assert done["BulkOperationUsage"] == [
+        {
+            "TableName": "orders",
+            "BulkPutBytes": 3072,
+            "Table": {"BulkPutBytes": 2048},
+            "GlobalSecondaryIndexes": {"ByG": {"BulkPutBytes": 1024}},
+        }
+    ]
+    assert get(engine, "a", "1") == item("a", value=n(3))["Item"]
+    assert get(engine, "b", "1") is not None
+    refused = reported(bucket, done)["CONDITION_CHECK_FAILURE"]
+    assert [line["Item"]["pk"] for line in refused] == [s("a"), s("c")]
+    assert refused[0]["ExistingItem"] == item("a", value=n(1))["Item"]
+    assert "ExistingItem" not in refused[1]
+    assert engine.check() == []
+
+
+def test_what_is_wrong_is_reported(engine: Engine, bucket: Path) -> None:
+    write(
+        bucket,
+        {"Item": {"pk": s("x")}},
+        item("a", x={"Q": 1}),
+        item("b") | {"ConditionExpression": "(("},
+        item("b") | {"ConditionExpression": 7},
+        item("c"),
+        b"garbage",
+        item("never"),
+    )
+    done = start(engine)
+    assert done["BulkOperationStatus"] == "COMPLETED_WITH_ERRORS"
+    assert (done["ProcessedItemCount"], done["FailedItemCount"]) == (6, 5)
+    errors = reported(bucket, done)["ERROR"]
+    assert [line["itemIndex"] for line in errors] == [0, 1, 2, 3, 5]
+    assert errors[0]["errorMessage"] == "One or more parameter values were invalid: Missing the key sk in the item"
+    assert get(engine, "c", "1") is not None
+    quiet = {"S3Bucket": "bucket", "S3KeyPrefix": "out", "OutputType": ["CONDITION_CHECK_FAILURE"]}
+    assert reported(bucket, start(engine, OutputS3Configuration=quiet)) == {}
+
+
+def test_ion_and_its_conditions(engine: Engine, bucket: Path) -> None:
+    write(
+        bucket,
+        b'$ion_1_0 {Item:{pk:"a",sk:"1",n:1.},ConditionExpression:"#n <> :n",'
+        b"ExpressionAttributeNames:{'#n':\"n\"},ExpressionAttributeValues:{':n':5}}",
+        b'{Item:{pk:"b",sk:"1"}}',
+    )
+    source = {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "InputFormat": "ION"}
+    assert start(engine, InputS3Configuration=source)["BulkOperationStatus"] == "COMPLETED"
+    assert get(engine, "a", "1") == item("a", n=n(1))["Item"]
+    assert get(engine, "b", "1") is not None
+
+
+def test_operations_that_cannot_be(engine: Engine, bucket: Path) -> None:
+    assert answer(engine, "StartBulkPutItems", request(TableName="missing"))["error"] == "ResourceNotFoundException"
+    none = request()
+    none["OutputS3Configuration"]["OutputType"] = []
+    assert answer(engine, "StartBulkPutItems", none)["error"] == "ValidationException"
+    source = {"S3Bucket": "missing", "InputFormat": "DYNAMODB_JSON"}
+    done = start(engine, InputS3Configuration=source)
+    assert (done["BulkOperationStatus"], done["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
+    arn = "arn:aws:dynamodb:local:000000000000:table/orders/bulk-operation/01790000000000-00000000"
+    for operation in ("DescribeBulkOperation", "CancelBulkOperation"):
+        assert answer(engine, operation, {"BulkOperationArn": arn})["error"] == "ResourceNotFoundException"
+
+
+def test_a_token_names_one_operation(engine: Engine, bucket: Path) -> None:
+    write(bucket, item("a"))
+    first = start(engine, ClientToken="t")
+    assert engine.call("StartBulkPutItems", request(ClientToken="t"))["BulkOperationDescription"] == first
+    other = request(ClientToken="t", PerformanceTier="ACCELERATED")
+    assert answer(engine, "StartBulkPutItems", other)["error"] == "IdempotentParameterMismatchException"
+    start(engine)
+    page = engine.call("ListBulkOperations", {"MaxResults": 1})
+    rest = engine.call("ListBulkOperations", {"MaxResults": 1, "NextToken": page["NextToken"]})
+    assert [each["BulkOperationArn"] for each in rest["BulkOperationsSummaryList"]] == [first["BulkOperationArn"]]
+    assert "NextToken" not in rest
+
+
+def test_an_operation_can_be_cancelled(engine: Engine, bucket: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyplan.engine.s3.bulk.TOGETHER", 2)
+    write(bucket, *(item(f"{number}") for number in range(6)))
+    asked: list[str] = []
+
+    def cancel_once(arn: str) -> None:
+        if not asked and get(engine, "1", "1") is not None:
+            asked.append(arn)
+            assert engine.call("CancelBulkOperation", {"BulkOperationArn": arn})["BulkOperationStatus"] == "CANCELLING"
+
+    import keyplan.engine.s3.bulk as bulk  # noqa: PLC0415
+
+    prepared = bulk._write_of
+
+    def write_of(database: Any, name: str, record: Any) -> Any:
+        listed = engine.call("ListBulkOperations", {})["BulkOperationsSummaryList"]
+        cancel_once(listed[0]["BulkOperationArn"])
+        return prepared(database, name, record)
+
+    monkeypatch.setattr(bulk, "_write_of", write_of)
+    done = start(engine)
+    assert (done["BulkOperationStatus"], done["FailureCode"]) == ("CANCELLED", "UserCancelled")
+    assert get(engine, "1", "1") is not None
+    assert get(engine, "2", "1") is None
+    refused = answer(engine, "CancelBulkOperation", {"BulkOperationArn": asked[0]})
+    assert refused["error"] == "ValidationException"
