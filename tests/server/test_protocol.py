@@ -146,7 +146,6 @@ def test_other_methods_and_types(server: Server) -> None:
         "DynamoDB_20120810",
         "ListTables",
         "DynamoDB_20111205.ListTables",
-        "DynamoDBStreams_20120810.ListStreams",
         "DynamoDB_20120810.ExecuteStatement",
         "DynamoDB_20120810.CreateBackups",
         "DynamoDB_20120810.\xff",

@@ -85,6 +85,12 @@ Examples:
     help="Split the shards of a stream when they hold so many records, so that consumers meet parents and children.",
 )
 @click.option(
+    "--s3",
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="A folder that stands in for Amazon S3, with a folder in it for each bucket: for exports and imports.",
+)
+@click.option(
     "--cors",
     "origins",
     multiple=True,
@@ -105,6 +111,7 @@ def command(
     index_lag_ms: float,
     shard_hours: float,
     shard_records: int | None,
+    s3: str | None,
     origins: tuple[str, ...],
     *,
     memory: bool,
@@ -140,6 +147,7 @@ def command(
         index_lag_ms=index_lag_ms,
         shard_s=shard_hours * 3600,
         shard_records=shard_records,
+        s3=s3,
         origins=frozenset(origins),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from keyplan.engine.streams.lifecycle import STREAM
 from keyplan.engine.tables import Table
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more
 from keyplan.wire.limits import NAME_PATTERN
@@ -60,7 +61,8 @@ def check_stream(table: Table, resource: Resource) -> None:
     Raises:
         ResourceNotFoundException: it hasn't.
     """
-    if resource.stream is not None and resource.stream != table.definition.get("LatestStreamLabel"):
+    latest = table.definition.get(STREAM) or {}
+    if resource.stream is not None and resource.stream != latest.get("Label"):
         raise stream_not_found(resource)
 
 

@@ -62,6 +62,8 @@ def _open(settings: Settings) -> Engine:
         index_lag_ms=settings.index_lag_ms,
         shard_s=settings.shard_s,
         shard_records=settings.shard_records,
+        s3=settings.s3,
+        jobs_behind=settings.db != MEMORY,
     )
     engine.endpoint = settings.address
     return engine

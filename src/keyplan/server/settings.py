@@ -66,6 +66,8 @@ class Settings:
     """How many seconds after it was opened a shard of a stream is followed by its child."""
     shard_records: int | None = None
     """With how many records on average the open shards of a stream are each followed by two children; None is never."""
+    s3: str | None = None
+    """The folder that stands in for Amazon S3, with a folder in it for each bucket."""
     origins: frozenset[str] = frozenset()
     """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
     limits: Limits = field(default_factory=Limits)

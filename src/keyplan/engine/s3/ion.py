@@ -1,9 +1,9 @@
 """Amazon Ion's text, as far as items need it: read to attribute values, and written from them.
 
 By "DynamoDB table export output format" and "Amazon S3 import formats" of the developer guide: a String is a string,
-a Number a decimal, a Binary a blob, a set a list annotated ``$dynamodb_SS``, ``$dynamodb_NS`` or ``$dynamodb_BS``, a
-Map a struct. Ion's specification gives the rest: comments, long strings, quoted symbols, nulls with a type. Timestamps
-and clobs are values that no item has.
+a Number a decimal, a Binary a blob, a Map a struct, and a set a list annotated ``$dynamodb_SS``, ``$dynamodb_NS`` or
+``$dynamodb_BS``. Ion's specification gives the rest: comments, long strings, quoted symbols, nulls with a type.
+Timestamps and clobs are values that no item has.
 """
 
 from __future__ import annotations
