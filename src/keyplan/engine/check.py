@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any
@@ -38,11 +39,20 @@ def check_file(path: str | PathLike[str]) -> list[Finding]:
     Raises:
         StoreError: the file can't be opened as a store at all.
     """
-    storage = SqliteStorage.file(fspath(path), create=False)
+    storage = _opened(fspath(path))
     try:
         return check_storage(storage)
     finally:
         storage.close()
+
+
+def _opened(path: str) -> SqliteStorage:
+    """The store in a file, which may stand where nobody can write."""
+    folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
+    is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
+    if is_writable or not os.access(path, os.R_OK):
+        return SqliteStorage.file(path, create=False)
+    return SqliteStorage.read_only(path)
 
 
 def check_storage(storage: Storage) -> list[Finding]:
@@ -59,14 +69,15 @@ def check_storage(storage: Storage) -> list[Finding]:
                 found.append(finding)
                 if len(found) == FINDINGS_MAX:
                     return found
-        return found
+        return (found + list(_check_streams(reader)))[:FINDINGS_MAX]
 
     return storage.read(work)
 
 
 def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
     matched = {index.number: 0 for index in table.indexes}
-    for row, partition, sort, size, body in reader.rows(table.stored):
+    damaged: set[int] = set()
+    for row, partition, sort, size, body, is_as_written in reader.sealed_rows(table.stored):
         key = (partition, sort)
         place = f"{table.name} {_printed(key)}"
         try:
@@ -74,6 +85,11 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             is_normal = check_item(item) is item
         except ValueError as error:
             yield Finding("ItemUnreadable", place, f"the item can't be read: {error}")
+            damaged.add(row)
+            continue
+        if not is_as_written:
+            yield Finding("ItemDamaged", place, "the item isn't what was written: its checksum differs")
+            damaged.add(row)
             continue
         yield from _check_item(table, key, item, size, place, is_normal=is_normal)
         for index in table.indexes:
@@ -91,7 +107,14 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
             elif stored.entry.size != entry.size:
                 yield Finding("EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
-        yield from _check_surplus(reader, table, index, matched[index.number])
+        yield from _check_surplus(reader, table, index, matched[index.number], damaged)
+
+
+def _check_streams(reader: Reader) -> Iterator[Finding]:
+    for stream in reader.changes.streams():
+        for number in reader.changes.damaged(stream.id):
+            place = f"{stream.table}/stream/{stream.label} {number}"
+            yield Finding("RecordDamaged", place, "the record isn't what was written: its checksum differs")
 
 
 def _check_item(
@@ -109,11 +132,17 @@ def _check_item(
         yield Finding("ItemWrong", place, "the item's attributes don't make its key")
 
 
-def _check_surplus(reader: Reader, table: Table, index: Index, matched: int) -> Iterator[Finding]:
-    """Entries that no item asks for. Each item's own entry was looked up already, so the count tells."""
+def _check_surplus(
+    reader: Reader, table: Table, index: Index, matched: int, damaged: Collection[int]
+) -> Iterator[Finding]:
+    """Entries that no item asks for. Each item's own entry was looked up already, so the count tells. What an item asks
+    for that is damaged isn't known.
+    """
     if sum(1 for _ in reader.entries(table.stored, index.number)) == matched:
         return
     for stored in reader.entries(table.stored, index.number):
+        if stored.row in damaged:
+            continue
         found = reader.get(table.stored, *stored.key)
         entry = entry_of(index, decode(found[1])) if found is not None else None
         if entry is None or entry.key != stored.entry.key:

@@ -1,0 +1,86 @@
+"""What the tests of streams share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.errors import DynamoDBError
+from tests.engine.consumer import Checkpoints, consume, shards
+from tests.engine.support import create, s
+
+START = 1_800_000_000.25
+HOUR = 3600.0
+INVALID = "One or more parameter values were invalid: "
+ITEM = {"pk": s("a"), "sk": s("1")}
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "file"])
+def engine(request: pytest.FixtureRequest, tmp_path: Any, clock: Clock) -> Iterator[Engine]:
+    place = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Engine.open(place, clock=clock) as opened:
+        yield opened
+
+
+def streamed(engine: Engine, view: str = "NEW_AND_OLD_IMAGES", name: str = "orders", **more: Any) -> str:
+    """A table with a stream; its ARN."""
+    made = create(engine, name, StreamSpecification={"StreamEnabled": True, "StreamViewType": view}, **more)
+    arn: str = made["TableDescription"]["LatestStreamArn"]
+    return arn
+
+
+def put(engine: Engine, pk: str = "a", **attributes: dict[str, Any]) -> None:
+    engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s(pk), "sk": s("1"), **attributes}})
+
+
+def delete(engine: Engine, pk: str = "a") -> None:
+    engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s(pk), "sk": s("1")}})
+
+
+def switch(engine: Engine, view: str | None) -> dict[str, Any]:
+    wanted = {"StreamEnabled": False} if view is None else {"StreamEnabled": True, "StreamViewType": view}
+    description: dict[str, Any] = engine.call("UpdateTable", {"TableName": "orders", "StreamSpecification": wanted})[
+        "TableDescription"
+    ]
+    return description
+
+
+def records(engine: Engine, arn: str) -> list[dict[str, Any]]:
+    return consume(engine.call, arn, Checkpoints())
+
+
+def refused(engine: Engine, operation: str, params: dict[str, Any]) -> tuple[str, str]:
+    with pytest.raises(DynamoDBError) as caught:
+        engine.call(operation, params)
+    return caught.value.type, caught.value.message
+
+
+def iterator(engine: Engine, arn: str, kind: str, shard: int = 0, **more: Any) -> str:
+    name = shards(engine.call, arn)[shard]["ShardId"]
+    answer = engine.call("GetShardIterator", {"StreamArn": arn, "ShardId": name, "ShardIteratorType": kind, **more})
+    found: str = answer["ShardIterator"]
+    return found
+
+
+def read(engine: Engine, place: str, **more: Any) -> list[str]:
+    """The partition keys of the records from an iterator on."""
+    answer = engine.call("GetRecords", {"ShardIterator": place, **more})
+    return [record["dynamodb"]["Keys"]["pk"]["S"] for record in answer["Records"]]

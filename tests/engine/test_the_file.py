@@ -1,0 +1,414 @@
+"""The file under the store: removed, replaced, opened by two at once, forked, held by a reader, damaged, read-only, of
+the format before.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from keyplan.engine import Engine, check_file
+from keyplan.engine.storage import connections
+from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.errors import StoreError
+from tests.engine.consumer import Checkpoints, consume
+from tests.engine.support import create, get, index, n, put, s
+
+ROOT = Path(__file__).parents[2]
+
+
+def spoil(path: str, statement: str) -> None:
+    file = sqlite3.connect(path)
+    file.execute(statement)
+    file.commit()
+    file.close()
+
+
+# --- removed and replaced
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced", "moved away"])
+def test_a_write_into_a_file_that_is_gone_is_not_acknowledged(path: str, tmp_path: Path, how: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1")
+        if how == "removed":
+            Path(path).unlink()
+        elif how == "moved away":
+            Path(path).rename(tmp_path / "elsewhere.db")
+        else:
+            with Engine.open(tmp_path / "other.db") as other:
+                create(other)
+            (tmp_path / "other.db").replace(path)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="removed, or another one was put in its place"):
+                put(engine, "a", "2")
+        with pytest.raises(StoreError, match="in its place"):
+            engine.call_together([("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("3")}})])
+
+
+def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> None:
+    """A thread that needs a connection of its own must not get one to another file."""
+    storage = SqliteStorage.file(path)
+    taken = storage.pool.take()
+    SqliteStorage.file(str(tmp_path / "other.db")).close()
+    (tmp_path / "other.db").replace(path)
+    with pytest.raises(StoreError, match="in its place"):
+        storage.pool.take()
+    storage.pool.give(taken)
+    storage.close()
+
+
+# --- two at once
+
+
+def test_a_file_that_another_is_making_is_not_foreign(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one comes between our two looks, at the application id and at what is in the file: they must be one."""
+    looked = connections._identity
+    other = threading.Thread(target=lambda: SqliteStorage.file(path).close())
+
+    def interrupted(connection: apsw.Connection) -> tuple[int, bool]:
+        monkeypatch.undo()
+        application = connection.pragma("application_id")
+        other.start()
+        other.join(0.5)  # it waits for us, if all is well
+        return application, looked(connection)[1]
+
+    monkeypatch.setattr(connections, "_identity", interrupted)
+    SqliteStorage.file(path).close()
+    other.join()
+    assert check_file(path) == []
+
+
+def _open_and_write(path: str, name: str, start: Any) -> None:
+    start.wait()
+    with Engine.open(path) as engine:
+        create(engine, name)
+
+
+def test_many_processes_open_a_new_file(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    for round_ in range(8):
+        path = str(tmp_path / f"{round_}.db")
+        start = context.Barrier(4)
+        processes = [context.Process(target=_open_and_write, args=(path, f"table{one}", start)) for one in range(4)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join()
+        assert [process.exitcode for process in processes] == [0] * 4
+        with Engine.open(path) as engine:
+            assert engine.call("ListTables", {})["TableNames"] == [f"table{one}" for one in range(4)]
+
+
+# --- forks
+
+
+def in_child(work: Callable[[], None]) -> int:
+    """The exit status of a forked child that does it."""
+    process = os.fork()
+    if process == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def test_a_child_forked_while_a_thread_writes_can_write(path: str) -> None:
+    with Engine.open(path, busy_timeout_s=5) as engine:
+        create(engine)
+        ends = threading.Event()
+
+        def write() -> None:
+            number = 0
+            while not ends.is_set():
+                number += 1
+                put(engine, "parent", str(number % 50), x=s("x" * 2000))
+
+        threads = [threading.Thread(target=write) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        try:
+            for child in range(10):
+                assert in_child(lambda name=str(child): put(engine, "child", name)) == 0  # type: ignore[misc]
+        finally:
+            ends.set()
+            for thread in threads:
+                thread.join()
+        assert all(get(engine, "child", str(child)) is not None for child in range(10))
+    assert check_file(path) == []
+
+
+def test_a_fork_in_a_write_does_not_wait_for_itself(path: str) -> None:
+    storage = SqliteStorage.file(path, busy_timeout_s=5)
+    assert storage.write(lambda writer: in_child(lambda: None)) == 0
+    storage.close()
+
+
+def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
+    storage = SqliteStorage.memory()
+    connection = storage.pool.take()
+
+    def work() -> None:
+        with pytest.raises(StoreError, match="forked while another thread"):
+            storage.tables()
+
+    assert in_child(work) == 0
+    storage.pool.give(connection)
+    assert in_child(lambda: None if storage.tables() == [] else sys.exit(1)) == 0
+    storage.close()
+
+
+# --- waiting
+
+
+def test_a_lock_is_waited_for_once(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind another thread and then behind another process: together no longer than the timeout."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + max(seconds, 0.01)))
+    storage = SqliteStorage.file(path, busy_timeout_s=10.0)
+    storage.write(lambda writer: None)
+    other = apsw.Connection(path)
+    other.execute("BEGIN IMMEDIATE")
+    acquire = storage._writers.acquire
+
+    def slow(timeout_s: float) -> bool:
+        now[0] += 8.0  # another thread had it
+        return acquire(timeout_s)
+
+    monkeypatch.setattr(storage._writers, "acquire", slow)
+    with pytest.raises(StoreError, match="held the store's write lock"):
+        storage.write(lambda writer: None)
+    assert now[0] - 1000.0 < 10.5
+    other.execute("ROLLBACK")
+    other.close()
+    storage.close()
+
+
+def test_the_wal_is_small_again_after_a_long_reader(path: str) -> None:
+    wal = Path(path + "-wal")
+    with Engine.open(path, synchronous="OFF") as engine:
+        create(engine)
+        reader = apsw.Connection(path)
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM keyplan_tables").fetchall()
+        for number in range(120):
+            put(engine, "a", str(number), x=s("x" * 200_000))
+        assert wal.stat().st_size > 20_000_000
+        reader.execute("COMMIT")
+        reader.close()
+        for number in range(3):
+            put(engine, "b", str(number), x=s("x" * 200_000))
+        assert wal.stat().st_size < 9_000_000
+
+
+# --- damage
+
+
+@pytest.fixture(params=["plain", "indexed", "expiring", "streamed"])
+def damaged(request: pytest.FixtureRequest, path: str) -> str:
+    """A store with two damaged items among sound ones."""
+    with Engine.open(path) as engine:
+        more: dict[str, Any] = {"GlobalSecondaryIndexes": [index("ByG", "g", "h")]}
+        if request.param == "streamed":
+            more["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+        if request.param == "plain":
+            request_ = {
+                "TableName": "orders",
+                "KeySchema": [
+                    {"AttributeName": "pk", "KeyType": "HASH"},
+                    {"AttributeName": "sk", "KeyType": "RANGE"},
+                ],
+                "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")],
+                "BillingMode": "PAY_PER_REQUEST",
+            }
+            engine.call("CreateTable", request_)
+        else:
+            create(engine, **more)
+        if request.param == "expiring":
+            specification = {"Enabled": True, "AttributeName": "until"}
+            engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
+        for number in range(5):
+            put(engine, "a", str(number), g=s("g"), h=s(str(number)), until=n(4_000_000_000 + number))
+    spoil(path, "DROP INDEX IF EXISTS expiry_1")
+    spoil(path, "UPDATE items_1_1 SET body = CAST(substr(CAST(body AS TEXT), 1, 20) AS BLOB) WHERE sk IN ('1', '2')")
+    return path
+
+
+def test_a_damaged_item_is_told_replaced_and_removed(damaged: str) -> None:
+    key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
+    with Engine.open(damaged) as engine:
+        asking: list[tuple[str, dict[str, Any]]] = [
+            ("GetItem", key),
+            ("Scan", {"TableName": "orders"}),
+            ("UpdateItem", {**key, "UpdateExpression": "REMOVE x"}),
+            ("DeleteItem", {**key, "ReturnValues": "ALL_OLD"}),
+            ("DeleteItem", {**key, "ConditionExpression": "attribute_exists(pk)"}),
+        ]
+        for operation, params in asking:
+            with pytest.raises(StoreError, match="A stored item is damaged") as caught:
+                engine.call(operation, params)
+            assert "delete it, without a condition" in str(caught.value.hint)
+        codes = {finding.code for finding in engine.check()}
+        assert codes == {"ItemUnreadable"}
+        put(engine, "a", "1", g=s("g"), h=s("new"))
+        engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("2")}})
+        assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("new")}
+        assert get(engine, "a", "2") is None
+        assert engine.check() == []
+        assert engine.sweep() == 0
+        put(engine, "a", "9", until=n(1))
+
+
+def test_a_damaged_item_under_an_index_of_expiry(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1")
+        put(engine, "a", "2")
+        specification = {"Enabled": True, "AttributeName": "until"}
+        engine.call("UpdateTimeToLive", {"TableName": "orders", "TimeToLiveSpecification": specification})
+    # Flipped on the disk, behind SQLite's back.
+    raw = Path(path).read_bytes()
+    assert raw.count(b'{"pk":{"S":"a"},"sk":{"S":"1"}}') == 1
+    Path(path).write_bytes(raw.replace(b'{"pk":{"S":"a"},"sk":{"S":"1"}}', b'{"pk":{"S":"a"},"sk":{"S":"1"}!'))
+    with Engine.open(path) as engine:
+        assert [finding.code for finding in engine.check()] == ["ItemUnreadable"]
+        put(engine, "a", "1", x=s("y"))
+        assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "x": s("y")}
+        engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("2")}})
+    with Engine.open(path) as engine:
+        assert engine.sweep() == 0
+        assert engine.check() == []
+
+
+def test_flipped_bits_inside_values_are_seen(path: str) -> None:
+    """Those of items, and those of the records of streams."""
+    with Engine.open(path) as engine:
+        create(engine, StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"})
+        put(engine, "a", "1", x=s("unmistakable"))
+    raw = Path(path).read_bytes()
+    assert raw.count(b"unmistakable") == 2
+    Path(path).write_bytes(raw.replace(b"unmistakable", b"unmistakeble"))
+    findings = check_file(path)
+    assert [(finding.code, finding.place.split("/stream/")[0]) for finding in findings] == [
+        ("ItemDamaged", "orders 'a' '1'"),
+        ("RecordDamaged", "orders"),
+    ]
+    with Engine.open(path) as engine:
+        put(engine, "a", "1", x=s("unmistakable"))
+        assert [finding.code for finding in engine.check()] == ["RecordDamaged"]
+
+
+# --- read-only
+
+
+@pytest.mark.skipif(not hasattr(os, "setuid") or os.getuid() != 0, reason="another user is needed")
+@pytest.mark.parametrize("wal", ["none", "full"])
+def test_a_file_that_nobody_may_write_can_be_checked(tmp_path: Path, wal: str) -> None:
+    folder = tmp_path / "fixed"
+    folder.mkdir()
+    path = str(folder / "store?.db")
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1", x=s("unmistakable"))
+        if wal == "full":
+            shutil.copyfile(path + "-wal", tmp_path / "wal")
+    if wal == "full":
+        # As a crash leaves it: what was written last is in the WAL alone.
+        shutil.copyfile(tmp_path / "wal", path + "-wal")
+        assert b"unmistakable" in Path(path + "-wal").read_bytes()
+    for each in folder.iterdir():
+        each.chmod(0o444)
+    folder.chmod(0o555)
+    for parent in tmp_path.parents:
+        if parent.stat().st_mode & 0o005 != 0o005 and parent.owner() == "root" and str(parent).startswith("/tmp/"):
+            parent.chmod(parent.stat().st_mode | 0o005)
+    tmp_path.chmod(0o755)
+    program = (
+        "import os, sys, tempfile\n"
+        "from keyplan.engine import Engine, check_file\n"
+        "from keyplan.errors import StoreError\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "print(check_file(sys.argv[1]))\n"
+        "try:\n Engine.open(sys.argv[1])\nexcept StoreError as error: print(error.message)\n"
+    )
+    before = sorted((each.name, each.stat().st_size) for each in folder.iterdir())
+    ran = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=False, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert ran.stdout.startswith("[]\n"), ran.stderr
+    assert "can't be" in ran.stdout
+    assert sorted((each.name, each.stat().st_size) for each in folder.iterdir()) == before
+
+
+# --- the format before
+
+
+def as_format_1(path: str) -> None:
+    """Make a file what it would have been before streams and checksums."""
+    file = sqlite3.connect(path)
+    for (name,) in file.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'items_%'").fetchall():
+        file.execute(f"ALTER TABLE {name} DROP COLUMN checksum")
+    file.execute("DROP TABLE keyplan_streams")
+    file.execute("DROP TABLE keyplan_shards")
+    file.execute("PRAGMA user_version = 1")
+    file.commit()
+    file.close()
+
+
+def test_a_file_of_format_1_goes_on(path: str) -> None:
+    with Engine.open(path) as engine:
+        create(engine)
+        create(engine, "others")
+        put(engine, "a", "1", g=s("g"), h=s("h"))
+        put(engine, "a", "2")
+    as_format_1(path)
+    with Engine.open(path) as engine:
+        assert engine.check() == []
+        assert get(engine, "a", "1") == {"pk": s("a"), "sk": s("1"), "g": s("g"), "h": s("h")}
+        specification = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+        made = engine.call("UpdateTable", {"TableName": "orders", "StreamSpecification": specification})
+        put(engine, "a", "1", g=s("g2"), h=s("h"))
+        put(engine, "b", "1")
+        records = consume(engine.call, made["TableDescription"]["LatestStreamArn"], Checkpoints())
+        assert [record["eventName"] for record in records] == ["MODIFY", "INSERT"]
+        assert engine.check() == []
+    file = sqlite3.connect(path)
+    sealed = dict(file.execute("SELECT pk || sk, checksum IS NOT NULL FROM items_1_2").fetchall())
+    assert sealed == {"a1": 1, "a2": 0, "b1": 1}
+    assert file.execute("PRAGMA user_version").fetchone() == (2,)
+    file.close()
+
+
+def test_processes_renew_a_file_together(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    path = str(tmp_path / "store.db")
+    with Engine.open(path) as engine:
+        create(engine)
+    as_format_1(path)
+    start = context.Barrier(4)
+    processes = [context.Process(target=_open_and_write, args=(path, f"table{one}", start)) for one in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
+    assert json.dumps([str(finding) for finding in check_file(path)]) == "[]"
