@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from tests.engine import streaming
 from tests.engine.consumer import Checkpoints, consume, shards
 from tests.engine.streaming import (
     HOUR,
@@ -23,6 +24,8 @@ from tests.engine.streaming import (
     switch,
 )
 from tests.engine.support import create, n, s
+
+clock, engine = streaming.clock, streaming.engine
 
 # --- shards
 

@@ -9,6 +9,7 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError
+from tests.engine import streaming
 from tests.engine.streaming import (
     HOUR,
     INVALID,
@@ -23,6 +24,8 @@ from tests.engine.streaming import (
     switch,
 )
 from tests.engine.support import create, index, n, s
+
+clock, engine = streaming.clock, streaming.engine
 
 # --- what is recorded
 
