@@ -119,7 +119,7 @@ class Design:
 
     # The plain verbs
 
-    def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
+    def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
         """One item by its key fields: ``cms.get(Article, article_id="1")``. None when it isn't there."""
         return self._run("get", self._verbs.get(entity, key, consistent=consistent))
 
@@ -266,7 +266,7 @@ class AsyncVerbs:
         self._verbs = verbs
         self._run_any = run
 
-    async def get(self, entity: type[E], *, consistent: bool = False, **key: Any) -> E | None:
+    async def get(self, entity: type[E], /, *, consistent: bool = False, **key: Any) -> E | None:
         """See Design.get."""
         return await self._run("get", self._verbs.get(entity, key, consistent=consistent))
 

@@ -37,6 +37,8 @@ class Verbs:
     def get(self, cls: type[E], key: Mapping[str, Any], *, consistent: bool = False) -> Conversation[E | None]:
         """One item by its key fields."""
         entity = self.compiler.entity(cls)
+        if "consistent" in entity.key_fields:  # it names the item, then: such an item is read eventually consistent
+            key, consistent = {**key, "consistent": consistent}, False
         found = yield from get_item(self.target, entity, primary_key(entity, key), consistent=consistent)
         return cast("E | None", found)
 

@@ -143,7 +143,7 @@ class Update(_ByKey[E_co]):
         """
         return (yield self._wanted())  # type: ignore[no-any-return]
 
-    def set(self, **changes: Any) -> Self:
+    def set(self, /, **changes: Any) -> Self:
         """The update with further changes."""
         changed = copy(self)
         changed.changes = {**self.changes, **changes}

@@ -531,7 +531,7 @@ def junctions_of(through: Any) -> list[Through]:
 
 def named_in(where: Any) -> set[str]:
     """The parameters that a text of ``where=`` names."""
-    return set(re.findall(r":([A-Za-z_][A-Za-z_0-9]*)", where)) if isinstance(where, str) else set()
+    return set(re.findall(r":(\w+)", where)) if isinstance(where, str) else set()
 
 
 def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:

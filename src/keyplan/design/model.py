@@ -20,6 +20,7 @@ from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import kind_of
 from keyplan.design.formats import Problem, format_for
 from keyplan.design.keys import CompiledKey, Key, Unique
+from keyplan.design.names import attribute_problems, entity_problems, pattern_problem
 from keyplan.design.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Signature, signature_of
@@ -196,19 +197,11 @@ class _Compiler:
     def _patterns(self) -> dict[str, Pattern]:
         members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
         found = {name: value for name, value in members if isinstance(value, Pattern)}
-        taken = {
-            name
-            for base in self.cls.__mro__[1:]
-            for name, value in vars(base).items()
-            if not isinstance(value, Pattern)
-        }
         ids: dict[str, str] = {}
         for name, pattern in found.items():
-            if name in taken:
-                self.fault(
-                    f"{self.cls.__name__}.{name}",
-                    Problem(f"every design has a {name} of its own", "call the pattern otherwise"),
-                )
+            problem = pattern_problem(self.cls, name)
+            if problem is not None:
+                self.fault(f"{self.cls.__name__}.{name}", problem)
             other = ids.setdefault(pattern.options.id, name)
             if other != name:
                 self.fault(
@@ -236,8 +229,16 @@ class _Compiler:
         for name, signature in signatures.items():
             classes.update(dict.fromkeys(_mentioned(patterns[name], signature)))
         found: dict[type[Entity], CompiledEntity] = {}
+        names: dict[str, type[Entity]] = {}
         for cls in classes:
-            compiled = _EntityCompiler(cls, table).compile(self.faults)
+            other = names.setdefault(cls.__name__, cls)
+            if other is not cls:
+                where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
+                self.fault(cls.__name__, Problem(f"two entities are called so: {where}", "rename one of them"))
+            problems = list(entity_problems(cls))
+            for name, problem in problems:
+                self.fault(f"{cls.__name__}.{name}", problem)
+            compiled = None if problems else _EntityCompiler(cls, table).compile(self.faults)
             if compiled is not None:
                 found[cls] = compiled
         return found
@@ -370,6 +371,9 @@ class _EntityCompiler:
             if key is not None:
                 self._check_whole(key)
         self._check_shared([*([primary] if primary is not None else []), *index_keys])
+        for name, problem in attribute_problems(self.stored.values(), self.table):
+            if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
+                self.fault(name, problem)
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None

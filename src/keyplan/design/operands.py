@@ -26,7 +26,7 @@ from keyplan.design.formats import Problem, as_utc
 from keyplan.design.questions import type_name
 from keyplan.errors import ArgumentError, KeyFieldError
 
-__all__ = ["NUMBER", "TEXT", "UNKNOWN", "Stored", "part_of", "stored_field"]
+__all__ = ["NUMBER", "TEXT", "UNKNOWN", "Stored", "part_of", "stored_field", "stored_tag"]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBERS = (int, float, Decimal)
@@ -245,10 +245,10 @@ def _stored(name: str, annotation: Any, encode: Encoder, *, keeps_null: bool = F
     kind = kind_of(annotation)
     if kind is Any:
         kind = object
-    return Stored(name, kind, annotation, _tag(annotation), encode, keeps_null=keeps_null)
+    return Stored(name, kind, annotation, stored_tag(annotation), encode, keeps_null=keeps_null)
 
 
-def _tag(annotation: Any) -> str | None:
+def stored_tag(annotation: Any) -> str | None:
     """DynamoDB's type for values of a type, where it is known."""
     kind = _plain_kind(annotation)
     if kind in _TAGS:

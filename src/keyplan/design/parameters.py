@@ -113,6 +113,6 @@ class Through:
     entity: type[Entity]
     fields: Mapping[str, str]
 
-    def __init__(self, entity: type[Entity], **fields: str) -> None:
+    def __init__(self, entity: type[Entity], /, **fields: str) -> None:
         object.__setattr__(self, "entity", entity)
         object.__setattr__(self, "fields", fields)

@@ -113,9 +113,14 @@ class Table:
         """The names of the table's own key attributes."""
         return (self.partition.name,) if self.sort is None else (self.partition.name, self.sort.name)
 
+    @property
+    def attribute_types(self) -> dict[str, str]:
+        """The types of all key attributes, the table's and its indexes', by their names."""
+        return {one.name: one.type for one in self._key_attributes()}
+
     def create_request(self, name: str | None = None) -> dict[str, Any]:
         """The CreateTable request (on-demand billing) for this table under its own or another ``name``."""
-        types = {one.name: one.type for one in self._key_attributes()}
+        types = self.attribute_types
         request: dict[str, Any] = {
             "TableName": name or self.name,
             "AttributeDefinitions": [{"AttributeName": one, "AttributeType": kind} for one, kind in types.items()],

@@ -1,0 +1,320 @@
+# mypy: disable-error-code="empty-body"
+"""Every name that Python, pydantic and we use, as a field, a key, an entity, a pattern, a parameter: it works, or the
+design is refused with that name for its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import keyword
+import warnings
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from keyplan import (
+    Create,
+    Cursor,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Number,
+    Page,
+    Table,
+    Through,
+    Ttl,
+    Unique,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.check import check
+from keyplan.cost.estimate import estimate
+from keyplan.errors import DesignError
+from keyplan.explain.explanation import explain_all
+from keyplan.expressions import RESERVED_WORDS
+from keyplan.testing import verify
+from keyplan.web import app
+from tests.design.refused import told
+from tests.web.support import TestClient
+
+OURS = """
+    p0 s0 w0 u0 e0 k0 pk sk gsi1pk gsi1sk claim owner claim_of limit cursor cls name value values key keys entity item
+    items result args kwargs arguments table silence primary index store compiled aio asked target action instance
+    function pattern runner condition text prefix shard each source size_bytes extra strict mode open secret create
+    strategy model consistent type schema fields config default alias loc ctx input number at day status data json id
+    x_ a__b é größe _private _store _answers _verbs
+"""
+ROOMS = frozenset(OURS.split())
+NAMES = sorted(
+    name
+    for name in {
+        *OURS.split(), *keyword.softkwlist, *dir(BaseModel), *dir(Entity), *dir(Design), *dir(dict), *dir(tuple),
+        *dir(str), *(one for one in dir(builtins) if one.islower()),
+        *sorted(one.lower() for one in RESERVED_WORDS)[::12],
+    }
+    if name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("__")
+)  # fmt: skip
+GSI = Index("GSI1", "gsi1pk", "gsi1sk")
+PAGE: Any = Page
+WRITES: Any = Writes
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> Iterator[None]:
+    """Pydantic warns of names that hide its deprecated methods: they may be used all the same."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
+        yield
+
+
+def functions(code: str, **scope: Any) -> dict[str, Any]:
+    """Functions whose parameters have names made up here."""
+    found: dict[str, Any] = {"Create": Create, "Update": Update, **scope}
+    exec(code, found)
+    return found
+
+
+def thing(**body: Any) -> type[Any]:
+    annotations = {"owner": str, "number": int, **body.pop("annotations", {})}
+    body = {"number": 0, "primary": Key("OWNER#{owner}", "HEAD"), **body}
+    return type("Thing", (Entity,), {"__annotations__": annotations, "__module__": __name__, **body})
+
+
+def design(**patterns: Any) -> type[Design]:
+    return type("D", (Design,), {"table": Table("names", indexes=[GSI]), **patterns})
+
+
+def every_room(cls: type[Design], name: str) -> None:
+    """Explain, check and price the design: with names of ours, since of the others these rooms know nothing."""
+    if name in ROOMS:
+        explain_all(cls)
+        check(cls)
+        estimate(cls)
+
+
+def field_called(name: str) -> None:
+    if name in {"limit", "cursor", "owner", "number"}:
+        return
+    entity = thing(
+        annotations={name: str},
+        primary=Key("OWNER#{owner}", f"N#{{{name}}}"),
+        by_it=Key(f"IT#{{{name}}}", "{owner}", index=GSI),
+        claim=Unique(f"U#{{{name}}}"),
+    )
+    made = functions(
+        f"def one(self, owner, {name}): ...\n"
+        f"def many(self, {name}, limit=3, cursor=None): ...\n"
+        "def filtered(self, number): ...\n"
+        "def make(self, thing):\n    yield Create(thing)\n    return thing\n"
+        f"def change(self, thing):\n    yield Update(thing).set(number=3).only_if({name}=thing.{name})\n"
+    )
+    made["one"].__annotations__ = {"owner": str, name: str, "return": entity | None}
+    made["many"].__annotations__ = {name: str, "limit": int, "cursor": Cursor | None, "return": PAGE[entity]}
+    made["filtered"].__annotations__ = {"number": int, "return": list[entity]}  # type: ignore[valid-type]
+    made["make"].__annotations__ = {"thing": entity, "return": WRITES[entity]}
+    made["change"].__annotations__ = {"thing": entity, "return": Writes}
+    cls = design(
+        one=read("R1")(made["one"]),
+        many=read("R2")(made["many"]),
+        filtered=read("R3", scan=True, where="number >= :number")(made["filtered"]),
+        make=write("W1")(made["make"]),
+        change=write("W2")(made["change"]),
+    )
+    with cls.open(":memory:") as store:
+        item = entity(**{"owner": "o", name: "v", "number": 1})
+        store.call("make", {"thing": item.model_dump(mode="json")})
+        assert store.call("one", {"owner": "o", name: "v"}) == item
+        assert list(store.call("many", {name: "v"})) == [item]
+        assert store.call("filtered", {"number": 1}) == [item]
+        change: Any = store.change  # type: ignore[attr-defined]
+        change(item)
+        named: dict[str, Any] = {"owner": "o", name: "v"}
+        after: Any = store.get(entity, **named)
+        assert after.number == 3
+        store.update(after, number=4)
+    every_room(cls, name)
+
+
+def key_called(name: str) -> None:
+    if name in {"owner", "number"}:
+        return
+    entity = _with_key(name)
+    cls = design(one=read("R1")(_one(entity)))
+    with cls.open(":memory:") as store:
+        item = store.put(entity(owner="o"))
+        assert store.call("one", {"owner": "o"}) == item
+    every_room(cls, name)
+
+
+def _with_key(name: str) -> type[Any]:
+    body: dict[str, Any] = {"__annotations__": {"owner": str, "number": int}, "number": 0, "__module__": __name__}
+    return type("Thing", (Entity,), {**body, name: Key("OWNER#{owner}", "HEAD")})
+
+
+def _one(entity: type[Any]) -> Any:
+    one = functions("def one(self, owner): ...")["one"]
+    one.__annotations__ = {"owner": str, "return": entity | None}
+    return one
+
+
+def pattern_called(name: str) -> None:
+    entity = thing()
+    one = functions(f"def {name}(self, owner): ...")[name]
+    one.__annotations__ = {"owner": str, "return": entity | None}
+    cls = design(**{name: read("R1")(one)})
+    with cls.open(":memory:") as store:
+        item = store.put(entity(owner="o"))
+        assert getattr(store, name)("o") == item == store.call(name, {"owner": "o"})
+        assert asyncio.run(getattr(store, name).aio("o")) == item
+        store.delete(store.update(item, number=1))
+    every_room(cls, name)
+    make = functions(f"def {name}(self, thing):\n    yield Create(thing)")[name]
+    make.__annotations__ = {"thing": entity, "return": Writes}
+    cls = design(**{name: write("W1")(make)})
+    with cls.open(":memory:") as store:
+        getattr(store, name)(entity(owner="o"))
+        assert store.get(entity, owner="o") is not None
+    every_room(cls, name)
+
+
+def parameter_called(name: str) -> None:
+    if name in {"self", "limit", "cursor"}:
+        return
+    entity = thing(primary=Key("OWNER#{owner}", "N#{number:04d}"))
+    made = functions(
+        f"def least(self, {name}): ...\ndef make(self, {name}):\n    yield Create({name})\n    return {name}"
+    )
+    made["least"].__annotations__ = {name: int, "return": list[entity]}  # type: ignore[valid-type]
+    made["make"].__annotations__ = {name: entity, "return": WRITES[entity]}
+    cls = design(least=read("R1", scan=True, where=f"number >= :{name}")(made["least"]), make=write("W1")(made["make"]))
+    with cls.open(":memory:") as store:
+        item = entity(owner="o", number=3)
+        opened: Any = store
+        opened.make(**{name: item})
+        assert opened.least(**{name: 3}) == opened.least(3) == store.call("least", {name: 3}) == [item]
+    every_room(cls, name)
+
+
+def entity_called(name: str) -> None:
+    body = {"owner": str, "number": int}
+    entity: Any = type(name, (Entity,), {"__annotations__": body, "number": 0, "__module__": __name__,
+                                         "primary": Key("OWNER#{owner}", "HEAD")})  # fmt: skip
+    cls = design(one=read("R1")(_one(entity)))
+    with cls.open(":memory:") as store:
+        assert store.put(entity(owner="o")) == store.call("one", {"owner": "o"})
+    every_room(cls, name)
+
+
+@pytest.mark.parametrize("use", [field_called, key_called, pattern_called, parameter_called, entity_called])
+def test_every_name_works_or_is_refused(use: Any) -> None:
+    refused = {name: error for name in NAMES if (error := refusal_of(use, name)) is not None}
+    for name, error in refused.items():
+        assert error.faults or name == "table", error
+        assert all(name in str(fault) or "Thing" in str(fault) for fault in error.faults), error
+    assert len(refused) < 0.15 * len(NAMES), [*refused]
+    assert use is not entity_called or not refused
+
+
+def refusal_of(use: Any, name: str) -> DesignError | None:
+    """Why a name is refused; None where it works."""
+    if name == "model_config":
+        return None  # pydantic refuses it when the entity's class is made
+    try:
+        use(name)
+    except DesignError as error:
+        return error
+    return None
+
+
+def test_patterns_and_parameters_of_any_name_are_served() -> None:
+    entity = thing()
+    patterns: dict[str, Any] = {}
+    for number, name in enumerate(NAMES):
+        if (
+            hasattr(Design, name)
+            or name.startswith("_")
+            or name in {"aio", "compiled", "table", "limit", "cursor", "self"}
+        ):
+            continue
+        function = functions(f"def {name}(self, {name}): ...")[name]
+        function.__annotations__ = {name: int, "return": list[entity]}  # type: ignore[valid-type]
+        if not name.isascii():
+            continue
+        patterns[name] = read(f"R{number}", scan=True, where=f"number >= :{name}")(function)
+    cls = design(**patterns)
+    with cls.open(":memory:") as store:
+        store.put(entity(owner="o", number=3))
+        with TestClient(app(store), base_url="http://127.0.0.1") as client:
+            for name in patterns:
+                answer = client.get(f"/api/{name}", params={name: "3"})
+                assert answer.status_code == 200, (name, answer.text)
+                assert len(answer.json()) == 1, (name, answer.text)
+
+
+class Same(Entity):
+    same_id: str
+    primary = Key("SAME#{same_id}", "HEAD")
+
+
+Other: type[Any] = type("Same", (Entity,), {"__annotations__": {"other_id": str}, "__module__": "elsewhere",
+                                            "primary": Key("OTHER#{other_id}", "HEAD")})  # fmt: skip
+
+
+class Twice(Entity):
+    twice_id: str
+    first: str = Field(alias="x", default="")
+    x_: str = Field(alias="x", default="")
+    primary = Key("TWICE#{twice_id}", "HEAD")
+
+
+class Typed(Entity):
+    typed_id: str
+    year: str
+    ends: Ttl | None = Field(None, alias="by")
+    begins: datetime | None = None
+    primary = Key("TYPED#{typed_id}", "HEAD")
+
+
+def test_two_of_a_kind_and_other_types_under_a_key_are_refused() -> None:
+    by_year = Index("YEARS", Number("year"), "by")
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("same", indexes=[by_year], entities=[Same, Other, Twice, Typed])
+
+    told(error, "Same: two entities are called so: .*Same and elsewhere.Same", "rename")
+    told(error, r"Twice.x_: it is stored as x, and so is first", "aliases")
+    told(error, r"Typed.year: .*key attribute of the table of type N, and str is stored as S", "alias")
+    told(error, r"Typed.ends: .*key attribute of the table of type S", "stored as N")
+
+
+def test_a_field_may_be_called_as_what_verbs_and_junctions_take() -> None:
+    assert Through(Same, entity="entity", self="self").fields == {"entity": "entity", "self": "self"}
+    assert Update(Same, same_id="1").set(self=1).changes == {"self": 1}
+
+
+class Sure(Entity):
+    consistent: str
+    entity: str
+    primary = Key("SURE#{consistent}", "{entity}")
+
+
+class Surely(Design):
+    table = Table("sure", entities=[Sure])
+
+
+def test_verbs_take_every_key_field() -> None:
+    with Surely.open(":memory:") as surely:
+        item = surely.put(Sure(consistent="a", entity="b"))
+        key: dict[str, Any] = {"consistent": "a", "entity": "b"}
+        assert surely.get(Sure, **key) == item
+        surely.delete(Sure, **key)
+    verify(Surely, stores=3, seed=1)
