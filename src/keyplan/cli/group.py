@@ -23,6 +23,7 @@ _COMMANDS = {
     "explain": "explain",
     "check": "check",
     "cost": "cost",
+    "traffic": "traffic",
     "import": "import_data",
     "sample": "sample",
     "create": "create",

@@ -82,6 +82,14 @@ class Facts:
             requests = [multiplied(one, times, why) for one in requests]
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
 
+    def assumed_items(self, pattern: ReadPattern) -> float | None:
+        """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
+        it. Raises Problem.
+        """
+        finder = _Finder(self, pattern, {}, within_a_write=False)
+        finder.found()
+        return finder.assumed
+
 
 class _Finder:
     """What is there for one call of one read. ``notes`` tells what was assumed of it."""
@@ -97,6 +105,8 @@ class _Finder:
         self.load = facts.finds.load(pattern)
         self.limit = facts.finds.limit(pattern, arguments)
         self.notes: list[str] = []
+        self.assumed: float | None = None
+        """How many items there are, where nobody says."""
 
     # How many
 
@@ -105,6 +115,7 @@ class _Finder:
         found, note = self.facts.finds.count(self.pattern, limit, within_a_write=self.within_a_write)
         if note is not None:
             self.notes.append(note)
+            self.assumed = found
         return found
 
     def _values(self, each: str) -> int | None:

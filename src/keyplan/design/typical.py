@@ -30,7 +30,7 @@ from keyplan.design.stored import StoredField
 from keyplan.design.traffic import Stored
 from keyplan.errors import KeyplanError
 
-__all__ = ["Typical", "accepted_value", "choices_of", "limits", "typical_value"]
+__all__ = ["CHOICE", "Typical", "accepted_value", "choices_of", "limits", "typical_value"]
 
 GIVEN = "the traffic file"
 TYPE = "its type"

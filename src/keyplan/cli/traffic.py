@@ -1,0 +1,40 @@
+"""``keyplan traffic``: a traffic file to fill in. It opens no store."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from keyplan.cli.options import name_argument, tells_errors
+
+__all__ = ["command"]
+
+
+@click.command(
+    "traffic",
+    short_help="Print a traffic file to fill in, for cost and check.",
+    epilog="""\b
+Examples:
+  keyplan traffic cms > traffic.toml
+  keyplan cost cms --traffic traffic.toml
+""",
+)
+@name_argument
+@click.option("-o", "--output", metavar="FILE", help="Write to a file.  [default: standard output]")
+@tells_errors
+def command(name: str, output: str | None) -> None:
+    """Print a traffic file for the design NAME: every pattern, entity and field that its cost depends on, with units
+    and with what is assumed. All lines are commented out: uncomment what is known.
+    """
+    from keyplan.cli.designs import find
+    from keyplan.cli.files import write_text
+    from keyplan.cost.skeleton import skeleton
+
+    text = skeleton(find(name).design)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(Path(output).expanduser(), text)
+        click.echo(f"Wrote {output}.")

@@ -1,0 +1,105 @@
+"""The traffic file that ``keyplan traffic`` prints: it says nothing by itself, and names all that there is to say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import Design
+from keyplan.cost.estimate import Estimate, estimate
+from keyplan.cost.skeleton import skeleton
+from keyplan.design.traffic import Load, Stored, TableSettings, Traffic, read_traffic, traffic_of
+from tests.cli.support import json_of, run
+from tests.export.designs import NAMES, design
+
+KNOWN = re.compile(r"# (\w+ = .*?) +# .*(?:assumed|its example|its default|decorator says|as counted below)$")
+"""A line whose value is the one that an estimate takes."""
+
+
+def read(text: str, cls: type[Design], folder: Path) -> Traffic:
+    path = folder / "traffic.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_traffic(path, cls.compiled)
+
+
+def units(found: Estimate) -> dict[str, Any]:
+    """What an estimate says, without how it came to it."""
+    patterns = {
+        one.name: (one.units("read"), one.units("write"), one.load.per_second, one.failure) for one in found.patterns
+    }
+    entities = {one.sizes.entity: (one.sizes.item_bytes, dict(one.sizes.entries), one.claims) for one in found.entities}
+    return {"patterns": patterns, "entities": entities, "failures": found.failures}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_as_it_is_printed_it_says_nothing(name: str, tmp_path: Path) -> None:
+    cls = design(name)
+    traffic = read(skeleton(cls), cls, tmp_path)
+    own = traffic_of(cls.compiled)
+    assert (traffic.table, traffic.patterns, traffic.entities) == (own.table, own.patterns, own.entities)
+    assert units(estimate(cls, traffic)) == units(estimate(cls))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -> None:
+    cls = design(name)
+    text = re.sub(r"^# (?=\w+ = )", "", skeleton(cls), flags=re.MULTILINE)
+    assert text != skeleton(cls)
+    assert read(text, cls, tmp_path).known
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_path: Path) -> None:
+    """The assumed numbers of a read, the decorators' own, and the sizes of items and of single values: uncommented one
+    by one, they change nothing. (What a write's code does with other values is its author's affair.)
+    """
+    cls = design(name)
+    lines = skeleton(cls).splitlines()
+    wanted = estimate(cls)
+    pattern, changed = "", 0
+    for place, line in enumerate(lines):
+        table = re.match(r"\[(\w+)\.?(\w*)\]", line)
+        if table is not None:
+            pattern = table.group(2) if table.group(1) == "patterns" else ""
+        match = KNOWN.match(line)
+        if match is None:
+            continue
+        changed += 1
+        text = "\n".join([*lines[:place], match.group(1), *lines[place + 1 :]])
+        found = estimate(cls, read(text, cls, tmp_path))
+        assert units(found)["entities"] == units(wanted)["entities"], line
+        compared = [pattern] if pattern else [one.name for one in cls.compiled.reads.values()]
+        for one in compared:
+            assert units(found)["patterns"][one] == units(wanted)["patterns"][one], line
+    assert changed
+
+
+def test_it_names_every_member_that_a_file_may_have() -> None:
+    text = "".join(skeleton(design(name)) for name in NAMES)
+    for kind in (TableSettings, Load, Stored):
+        for member in fields(kind):
+            assert re.search(rf"^# {member.name} = ", text, re.MULTILINE), member.name
+
+
+def test_every_pattern_and_entity_has_its_table() -> None:
+    for name in NAMES:
+        compiled = design(name).compiled
+        text = skeleton(design(name))
+        assert re.findall(r"^\[patterns\.(\w+)\]", text, re.MULTILINE) == [*compiled.patterns]
+        assert set(re.findall(r"^\[entities\.(\w+)\]", text, re.MULTILINE)) == set(compiled.by_name)
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = run("traffic", "cms")
+    assert printed.exit_code == 0
+    assert run("traffic", "cms", "-o", "traffic.toml").output == "Wrote traffic.toml.\n"
+    assert (tmp_path / "traffic.toml").read_text(encoding="utf-8") == printed.stdout
+    without, given = (json_of("cost", "cms", *more) for more in ((), ("--traffic", "traffic.toml")))
+    assert without["patterns"] == given["patterns"]
+    assert run("check", "cms", "--traffic", "traffic.toml").exit_code == run("check", "cms").exit_code
+    assert run("traffic", "nothing").exit_code == 2
