@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
-from hypothesis.errors import Unsatisfiable
+from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from keyplan.design.entity import Entity
@@ -173,7 +174,10 @@ class _Verifier:
                 raise _FoundError(steps, number, failure)
 
         try:
-            one_store()
+            with warnings.catch_warnings():
+                # Hypothesis repeats what raised, and warns of a store that is long to write out. Nobody reads it there.
+                warnings.simplefilter("ignore", HypothesisWarning)
+                one_store()
         except _EnoughError:
             return
         except _FoundError as found:

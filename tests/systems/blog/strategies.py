@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from keyplan_systems.blog.entities import Byline, FrontPage, Post, Session, TagCount, User
+from keyplan_systems.blog.entities import Byline, Credential, FrontPage, Post, Session, TagCount, User
 
 __all__ = ["STRATEGIES"]
 
@@ -43,6 +43,8 @@ _USERS = st.builds(
     rating=_RATINGS,
     created_at=_MOMENTS,
 )
+_EMAILS = st.sampled_from(["a@example.com", "b@example.com"])
+_CREDENTIALS = st.builds(Credential, user_id=_IDS, email=_EMAILS, changed_at=st.just(_DAY))
 _SESSIONS = st.builds(
     Session,
     user_id=_IDS,
@@ -64,6 +66,7 @@ _FRONT_PAGES = st.builds(
 STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     Post: _POSTS,
     User: _USERS,
+    Credential: _CREDENTIALS,
     Session: _SESSIONS,
     FrontPage: _FRONT_PAGES,
     "user_id": _IDS,
@@ -72,7 +75,7 @@ STRATEGIES: dict[Any, SearchStrategy[Any]] = {
     "post_id": _IDS,
     "slug": _SLUGS,
     "username": _USERNAMES,
-    "email": st.sampled_from(["a@example.com", "b@example.com"]),
+    "email": _EMAILS,
     "external_id": st.sampled_from(["7", "a#b"]),
     "provider": st.just("git#hub"),
     "published_at": _MOMENTS,
