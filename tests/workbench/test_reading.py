@@ -23,8 +23,8 @@ def refused(model: Any) -> RequestError:
 
 
 def test_what_is_no_json_is_told_by_line() -> None:
-    error = refused('{\n  "ModelName": "x",\n}')
-    assert error.place == "model.json:3:1"
+    error = refused('{\n  "ModelName": "x"\n  "ModelMetadata": {}}')
+    assert error.place == "model.json:3:3"
     assert "isn't JSON" in error.message
     assert refused("[" * 100_000).place == "model.json"
     assert refused("[]").message == "a model is a JSON object"
