@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly format bench bench-typed bench-http bench-client bench-systems bench-blog differential crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels format bench bench-typed bench-http bench-client bench-systems bench-blog differential crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -48,6 +48,12 @@ nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands 
 	KEYPLAN_SEEDS=new .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 	KEYPLAN_SEEDS=new $(MAKE) --no-print-directory differential
 	$(MAKE) --no-print-directory crash
+
+versions: $(VENV)/.dev ## Run the tests on every other Python version that this machine has
+	.ci/versions
+
+wheels: $(VENV)/.dev ## Build both packages, install them into empty environments, and use them; the oldest dependencies, too
+	$(BIN)/python -m tests.wheels --oldest
 
 format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only --exit-zero

@@ -26,7 +26,9 @@ plain = st.recursive(
         st.frozensets(st.integers(-9, 9), min_size=1, max_size=3).map(set),
         st.frozensets(st.binary(max_size=2), min_size=1, max_size=3).map(set),
     ),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(min_size=1, max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
