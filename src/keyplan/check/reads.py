@@ -72,7 +72,7 @@ def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
 
 def bounded(pattern: ReadPattern) -> bool:
     """Whether an answer has an end: one item, a limit, or an iterator that is read as it is taken."""
-    if pattern.limit is not None and isinstance(pattern.limit.default, int):
+    if pattern.limit is not None and (pattern.limit.required or isinstance(pattern.limit.default, int)):
         return True
     return pattern.shape.kind in {ShapeKind.ONE, ShapeKind.PAGE, ShapeKind.ITERATOR}
 

@@ -24,6 +24,8 @@ class Action:
     more. ``checked``: fields that the code looked at before, and decided by. ``open``: further changes are made that
     aren't named. ``built``: fields of an instance that is made right there. ``conditional``: by ``only_if``.
     ``constants``: fields with a value that stands in the code, as a change or as what ``only_if`` expects.
+    ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it stands
+    in goes through, where nothing bounds that.
     ``looped``: in a loop. ``batched``: in a Batch. ``by_instance``: an update of an instance, not by key fields.
     """
 
@@ -42,6 +44,8 @@ class Action:
     by_instance: bool = False
     outside: str | None = None
     constants: tuple[tuple[str, Any], ...] = ()
+    asked_for: bool = False
+    unbounded: str | None = None
 
     @property
     def moving(self) -> frozenset[str]:
@@ -51,7 +55,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Ask:
-    """A read within a write: the pattern's name."""
+    """A read within a write: the pattern's name. ``looped``: in a loop through more than a few things at hand."""
 
     name: str
     line: int
@@ -61,7 +65,8 @@ class Ask:
 @dataclass
 class WrittenCode:
     """A write pattern's code. ``known``: whether its source could be read. ``mentioned``: the kinds of action that it
-    names, ``Batch`` among them; ``loops``: whether it makes actions in a loop.
+    names, ``Batch`` among them; ``loops``: whether it makes actions in a loop; ``folded``: the
+    names of what it folds by case.
     """
 
     pattern: WritePattern
@@ -71,3 +76,4 @@ class WrittenCode:
     mentioned: dict[str, None] = field(default_factory=dict[str, None])
     entities: dict[str, None] = field(default_factory=dict[str, None])
     loops: bool = False
+    folded: set[str] = field(default_factory=set[str])

@@ -16,10 +16,13 @@ from typing import Any
 
 from keyplan.design import actions as words
 from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.fields import kind_of
 from keyplan.design.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.typical import limits
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.names import OPEN, Names
 from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
+from keyplan.rehearsal.syntax import asked, chain, constants, is_copy, loaded, named
 
 __all__ = ["code_of"]
 
@@ -124,6 +127,14 @@ class _Scope(Names, ast.NodeVisitor):
         self.held: dict[str, int] = {}
         self.checked: dict[str, set[str]] = {}
         self.loops = int(looped)
+        self.unbounded: list[str | None] = []
+        self.rounds = int(looped)
+        self.asked: set[str] = set()
+        self.many = {
+            argument.arg
+            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            if self._is_unbounded(argument)
+        }
         self.batches = 0
 
     # Statements
@@ -145,12 +156,13 @@ class _Scope(Names, ast.NodeVisitor):
         self._assigned([node.target], node.value)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        self._assigned([node.target], ast.BinOp(_loaded(node.target), node.op, node.value))
+        self._assigned([node.target], ast.BinOp(loaded(node.target), node.op, node.value))
 
     def _assigned(self, targets: Iterable[ast.expr], value: ast.expr) -> None:
         entity, read = self._value(value)
         built = self._built(value)
         known, computed, grown = self.value_of(value), self._is_computed(value), self._is_grown(value)
+        asked = self._asks_for(value) or self._is_asked_for(value)
         before = len(self.reader.found.actions)
         self.visit(value)
         held = self._held_by(value, before)
@@ -169,7 +181,8 @@ class _Scope(Names, ast.NodeVisitor):
                     self.built[one.id] = built
                 if held is not None:
                     self.held[one.id] = held
-                for names, holds in ((self.read, read), (self.computed, computed), (self.grown, grown)):
+                noted = ((self.read, read), (self.computed, computed), (self.grown, grown), (self.asked, asked))
+                for names, holds in noted:
                     if holds:
                         names.add(one.id)
 
@@ -214,12 +227,18 @@ class _Scope(Names, ast.NodeVisitor):
         self.built.pop(name, None)
         self.held.pop(name, None)
         self.checked.pop(name, None)
-        for names in (self.read, self.computed, self.grown):
+        for names in (self.read, self.computed, self.grown, self.asked):
             names.discard(name)
+
+    def _asks_for(self, value: ast.expr) -> bool:
+        """Whether a value is what a read of the write gives, and one item."""
+        if not isinstance(value, ast.YieldFrom) or not isinstance(value.value, ast.Call):
+            return False
+        return self._value(value)[0] is not None
 
     def _held_by(self, value: ast.expr, before: int) -> int | None:
         """Which action an expression is: one made in it, or one that a variable holds."""
-        base, _ = _chain(value)
+        base, _ = chain(value)
         if isinstance(base, ast.Name):
             return self.held.get(base.id)
         return before if isinstance(base, ast.Call) and self.kind_of(base.func, ACTIONS) else None
@@ -227,7 +246,7 @@ class _Scope(Names, ast.NodeVisitor):
     def _value(self, value: ast.expr) -> tuple[CompiledEntity | None, bool]:
         """The entity that a value is an instance of, and whether the value comes from what was read."""
         if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
-            name = _asked(value.value.func)
+            name = asked(value.value.func)
             if name in self.reader.design.reads:
                 kinds = self.reader.design.reads[name].shape.entities
                 return self.reader.design.entities[kinds[0]] if len(kinds) == 1 else None, True
@@ -280,11 +299,34 @@ class _Scope(Names, ast.NodeVisitor):
         self._drawn(node.target, node.iter)
         self.visit(node.iter)
         self.loops += 1
+        many = not isinstance(node.iter, ast.Tuple | ast.List)
+        self.rounds += many
+        self.unbounded.append(self._unbounded_in(node.iter))
         for statement in node.body:
             self.visit(statement)
+        self.unbounded.pop()
+        self.rounds -= many
         self.loops -= 1
         for statement in node.orelse:
             self.visit(statement)
+
+    def _is_unbounded(self, argument: ast.arg) -> bool:
+        """Whether a parameter of the write is a collection of any length."""
+        parameter = self.found.pattern.signature.by_name.get(argument.arg)
+        if parameter is None or kind_of(parameter.annotation) not in {list, tuple, set, frozenset, dict}:
+            return False
+        return limits(parameter.annotation, "length")[1] is None
+
+    def _unbounded_in(self, source: ast.expr) -> str | None:
+        """What a loop goes through, if nothing bounds it: a parameter, or all that a read without a limit gives."""
+        for one in ast.walk(source):
+            if isinstance(one, ast.Name) and one.id in self.many:
+                return one.id
+            name = asked(one) if isinstance(one, ast.Attribute) else None
+            pattern = self.design.reads.get(name or "")
+            if pattern is not None and pattern.shape.many and pattern.limit is None:
+                return pattern.name
+        return None
 
     def _drawn(self, target: ast.expr, source: ast.expr) -> None:
         """A loop's variables are drawn from what it goes through."""
@@ -303,7 +345,9 @@ class _Scope(Names, ast.NodeVisitor):
         before = dict(self.names), dict(self.instances), set(self.read), dict(self.built), dict(self.held)
         for one in node.generators:
             self._drawn(one.target, one.iter)
+        self.unbounded += [self._unbounded_in(one.iter) for one in node.generators]
         self._loop(node)
+        del self.unbounded[-len(node.generators) :]
         self.names, self.instances, self.read, self.built, self.held = before
 
     def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
@@ -320,7 +364,9 @@ class _Scope(Names, ast.NodeVisitor):
 
     def _loop(self, node: ast.AST) -> None:
         self.loops += 1
+        self.rounds += 1
         self.generic_visit(node)
+        self.rounds -= 1
         self.loops -= 1
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -335,9 +381,9 @@ class _Scope(Names, ast.NodeVisitor):
             self._mention(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        name = _asked(node)
+        name = asked(node)
         if name in self.reader.design.reads:
-            self.reader.found.asks.append(Ask(name, node.lineno, looped=self.loops > 0))
+            self.reader.found.asks.append(Ask(name, node.lineno, looped=self.rounds > 0))
             entities = self.reader.design.reads[name].shape.entities
             self.reader.found.entities.update(dict.fromkeys(one.__name__ for one in entities))
         self._mention(node)
@@ -363,7 +409,9 @@ class _Scope(Names, ast.NodeVisitor):
             yield from self.reader.methods(target.attr)
 
     def visit_Call(self, node: ast.Call) -> None:
-        base, methods = _chain(node)
+        base, methods = chain(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in {"lower", "casefold", "upper"}:
+            self.found.folded.update(named(node.func.value))
         if isinstance(base, ast.Name) and base.id in self.held:
             self._further(self.held[base.id], methods)
             self.generic_visit(node)
@@ -430,12 +478,19 @@ class _Scope(Names, ast.NodeVisitor):
                 open=unnamed,
                 by_instance=not by_class,
                 outside=self._outside(target),
-                constants=tuple(_constants({**changes}, methods.get("only_if", ()))),
+                asked_for=self._is_asked_for(target),
+                unbounded=next((one for one in self.unbounded if one is not None), None),
+                constants=tuple(constants({**changes}, methods.get("only_if", ()))),
             )
         )
         for call in (base, *(one for calls in methods.values() for one in calls)):
             for part in (*call.args, *(one.value for one in call.keywords)):
                 self.visit(part)
+
+    def _is_asked_for(self, target: ast.expr | None) -> bool:
+        if isinstance(target, ast.Call) and is_copy(target) and isinstance(target.func, ast.Attribute):
+            target = target.func.value
+        return isinstance(target, ast.Name) and target.id in self.asked
 
     def _outside(self, target: ast.expr | None) -> str | None:
         """The class of entities, if it isn't in the design."""
@@ -457,7 +512,7 @@ class _Scope(Names, ast.NodeVisitor):
         if not isinstance(instance, ast.Call):
             return {}
         found = {one.arg: one.value for one in instance.keywords if one.arg is not None}
-        update = found.get("update") if _is_copy(instance) else None
+        update = found.get("update") if is_copy(instance) else None
         if isinstance(update, ast.Dict):
             pairs = zip(update.keys, update.values, strict=True)
             return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
@@ -503,7 +558,7 @@ class _Scope(Names, ast.NodeVisitor):
         if isinstance(node, ast.Name) and node.id in self.instances:
             return self.instances[node.id], self.built.get(node.id)
         if isinstance(node, ast.Call):
-            if _is_copy(node) and isinstance(node.func, ast.Attribute):
+            if is_copy(node) and isinstance(node.func, ast.Attribute):
                 return self._target(node.func.value)[0], None
             return self.entity_named(node.func), self._built(node)
         return self.entity_named(node), None
@@ -512,44 +567,3 @@ class _Scope(Names, ast.NodeVisitor):
         if not isinstance(node, ast.Call) or self.entity_named(node.func) is None:
             return None
         return frozenset(one.arg for one in node.keywords if one.arg is not None)
-
-
-def _constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
-    given = [*changes.items()]
-    for call in conditions:
-        if not call.args:
-            given += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
-    for name, value in given:
-        if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
-            yield name, value.value
-
-
-def _loaded(target: ast.expr) -> ast.expr:
-    return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
-
-
-def _is_copy(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy"
-
-
-def _chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
-    """``Update(x).set(...).only_if(...)`` as its innermost call, and the calls of methods on it by name; of
-    ``update.only_if(...)`` the name.
-    """
-    methods: dict[str, list[ast.Call]] = {}
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        inner = node.func.value
-        if not isinstance(inner, ast.Call | ast.Name):
-            break
-        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create"}:
-            break
-        methods.setdefault(node.func.attr, []).append(node)
-        node = inner
-    return node, methods
-
-
-def _asked(node: ast.expr) -> str | None:
-    """The read that ``self.article.ask`` asks."""
-    if isinstance(node, ast.Attribute) and node.attr == "ask" and isinstance(node.value, ast.Attribute):
-        return node.value.attr
-    return None

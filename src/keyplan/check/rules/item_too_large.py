@@ -51,8 +51,9 @@ def _growing(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         for action in written.actions:
             entity = action.entity
-            for name, change in action.changes.items():
-                if entity is None or change not in {"Append", "Include"} or name not in entity.fields:
+            further = {name for name, change in action.changes.items() if change in {"Append", "Include"}}
+            for name in sorted(further | action.grown):
+                if entity is None or name not in entity.fields:
                     continue
                 if length_max(entity.fields[name].annotation) is None:
                     yield Remark(

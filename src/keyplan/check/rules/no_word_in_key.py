@@ -4,7 +4,8 @@ In a table with several entities, a partition key that is a bare value can't be 
 of a user and the id of an order meet in one partition when they are equal, filters of streams and policies can't
 name them, and nobody reading the table knows what is what.
 
-Begin it with the entity's word: ``USER#{user_id}``.
+Begin it with the entity's word: ``USER#{user_id}``. Entities that stand in the same partitions, as an item collection,
+begin with the same word, in all their keys at once.
 """
 
 from __future__ import annotations
@@ -14,22 +15,40 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.templates import Literal_
+from keyplan.design.entity import CompiledEntity
+from keyplan.design.table import KeyAttribute
+from keyplan.design.templates import Literal_, Template
 
 __all__ = ["RULE"]
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    entities = subject.design.entities.values()
-    for entity in entities if len(entities) > 1 else ():
+    entities = list(subject.design.entities.values())
+    if len({entity.primary.partition[0][1].source for entity in entities}) < 2:
+        return  # one collection is all there is
+    for entity in entities:
         (attribute, template), *_ = entity.primary.partition
-        words = [part.text for part in template.parts if isinstance(part, Literal_)]
-        if attribute.type == "S" and not any(letter.isalpha() for text in words for letter in text):
-            yield Remark(
-                f"{entity.name}.{entity.primary.name}",
-                f"its partition key, {template.source!r}, doesn't say what it is the key of",
-                f'begin it with a word: "{entity.name.upper()}#{template.source}"',
-            )
+        if attribute.type != "S" or _says_what_it_is(template) or _is_a_field(entity, attribute):
+            continue
+        together = [one for one in entities if one.primary.partition[0][1].source == template.source]
+        word = min(together, key=lambda one: len(one.key_fields)).name.upper()
+        others = [one.name for one in together if one is not entity]
+        also = f" here and in {' and '.join(others)}, which stand in the same partitions" if others else ""
+        yield Remark(
+            f"{entity.name}.{entity.primary.name}",
+            f"its partition key, {template.source!r}, doesn't say what it is the key of",
+            f'begin it with a word: "{word}#{template.source}"{also}',
+        )
+
+
+def _says_what_it_is(template: Template) -> bool:
+    words = [part.text for part in template.parts if isinstance(part, Literal_)]
+    return any(letter.isalpha() for text in words for letter in text)
+
+
+def _is_a_field(entity: CompiledEntity, attribute: KeyAttribute) -> bool:
+    """Whether the attribute is a field's own: the table's names are natural, and a word has no place in them."""
+    return any(one.attribute == attribute.name for one in entity.fields.values())
 
 
 RULE = Rule("KP208", Severity.WARNING, _find, __name__, __doc__)

@@ -2,7 +2,8 @@
 
 A ``Batch`` is a run of single requests: when the process or the network fails in between, some items are written
 and some are not, and no condition is asked. A post without its slug, a slug without its post. Reported are batches
-of several entities, and batches beside other actions of the same write.
+of several entities, batches that remove an item and write another, and batches beside other actions of the same
+write.
 
 Yield the actions one by one: together they are one transaction of up to 100. Where what is left can be told and
 mended (a delete that is simply called again), silence it with that.
@@ -26,6 +27,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         batched = dict.fromkeys(_names(written, "Put", batched=True))
         beside = dict.fromkeys(one for one in _names(written, batched=False) if one not in batched)
+        if _moves(written):
+            yield Remark(
+                written.pattern.place,
+                f"its Batch removes {' and '.join(_names(written, 'Delete', batched=True))} and writes "
+                f"{' and '.join(batched)}: it may do the one, and not the other",
+                "yield the actions one by one, as one transaction",
+            )
+            continue
         if not batched or (len(batched) == 1 and not beside):
             continue
         what = f"{' and '.join(batched)} in a batch" + (f" after {' and '.join(beside)}" if beside else "")
@@ -34,6 +43,12 @@ def _find(subject: Subject) -> Iterator[Remark]:
             f"it writes {what}: some of them may be written, and the others not",
             "yield the actions one by one, as one transaction",
         )
+
+
+def _moves(written: Account) -> bool:
+    """Whether a Batch moves something: it removes, and writes."""
+    batched = [one for one in written.actions if one.batched and not one.looped]
+    return {one.kind for one in batched} >= {"Put", "Delete"}
 
 
 def _names(written: Account, kind: str | None = None, *, batched: bool) -> list[str]:

@@ -5,7 +5,8 @@ a second Put takes the first one's place and nobody is told: two posts share a s
 for each item can't meet another, a version field makes each Put expect what was read, and an item that holds
 nothing but its key and times loses nothing; those are not reported.
 
-Yield ``Create``, which fails with ``ItemExists``, or ``.only_if(...)``. Where replacing is the point, silence it.
+Yield ``Create``, which fails with ``ItemExists``; of an item that was read before, ``Update`` with what changes, or
+``.only_if(...)`` with what was read. Where replacing is the point, silence it.
 
 Source: PutItem in the API reference, on conditional puts.
 """
@@ -18,6 +19,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.design.entity import CompiledEntity
+from keyplan.rehearsal.code import Action
 
 __all__ = ["RULE"]
 
@@ -37,8 +39,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 written.pattern.place,
                 f"its Put replaces the {name} with the same {' and '.join(entity.key_fields) or 'key'}, "
                 f"if there is one{batch}",
-                f"yield Create({name}(...)), which fails with ItemExists",
+                _advice(action, name),
             )
+
+
+def _advice(action: Action, name: str) -> str:
+    if action.asked_for:  # it is there: Create would always fail
+        return "yield Update(item, field=...) with what changes, or add .only_if(...) with what was read"
+    return f"yield Create({name}(...)), which fails with ItemExists"
 
 
 def _can_meet(subject: Subject, entity: CompiledEntity) -> bool:

@@ -2,7 +2,7 @@
 
 TransactWriteItems takes 100 actions, and 4 MB in all. A write that makes more is refused as a whole, when it is
 called with that much. It is judged by ``items=`` of the write, or of the traffic file: how many items one call
-writes.
+writes; without it a warning says where a loop goes through a list of any length.
 
 Bound what one call can make, or write the part that need not be all-or-nothing as a ``Batch``.
 
@@ -17,6 +17,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.cost.words import number
+from keyplan.rehearsal.account import Account
 from keyplan.wire.limits import TRANSACT_ACTIONS_MAX, TRANSACT_BYTES_MAX
 
 __all__ = ["RULE"]
@@ -25,6 +26,8 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     for written in subject.writes:
         load = subject.load(written.pattern)
+        if load.items is None:
+            yield from _unbounded(written)
         if load.items is None or (written.known and all(one.batched for one in written.actions)):
             continue
         hint = "bound what one call can make, or put what need not be all-or-nothing into a Batch"
@@ -43,6 +46,19 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 hint,
                 (f"{number(load.items)} items × {load.item_bytes:,} bytes = {number(size)} bytes",),
             )
+
+
+def _unbounded(written: Account) -> Iterator[Remark]:
+    """Actions for each of any number of things."""
+    sources = dict.fromkeys(one.unbounded for one in written.actions if one.unbounded is not None and not one.batched)
+    for source in sources:
+        yield Remark(
+            written.pattern.place,
+            f"it makes an action for each of {source}, and nothing bounds how many these are",
+            "bound the argument (Field(max_length=...)), give the read a limit, or say items= where few are known",
+            (f"a transaction takes {TRANSACT_ACTIONS_MAX} actions",),
+            Severity.WARNING,
+        )
 
 
 RULE = Rule("KP106", Severity.ERROR, _find, __name__, __doc__)

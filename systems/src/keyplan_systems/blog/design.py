@@ -60,6 +60,9 @@ __all__ = [
 _REASONS = {
     "KP103 PostContent.content": "check_content refuses what is longer before anything is sent",
     "KP103 Blog.link_provider": "a user has as many identities as there are providers",
+    "KP213 user_by_email": "what was typed is folded before it is asked: see accounts.py",
+    "KP213 user_by_username": "what was typed is folded before it is asked: see accounts.py",
+    "KP213 user_to_sign_in": "what was typed is folded before it is asked: see accounts.py",
     "KP201 PostTag.by_name": "a tag is written when a post is published, and once a minute at most: see README.md",
     "KP201 PostTag.by_rating": "a tag is written when a post is published, and once a minute at most: see README.md",
     "KP202 User.by_status_created": "a user is written once a minute at most: see README.md",

@@ -165,6 +165,7 @@ class PaperWithAuthors(NamedTuple):
 
 
 SILENCE = {
+    "KP315 new_version": "a version's number is one that no version had before, expired or not",
     "KP602 Paper.expires_at": "a superseded draft says so, is in no listing, and does no harm until it is removed",
     "KP602 Membership.expires_at": "memberships expire with their paper; without it they lead to nothing",
     "KP602 PaperVersion.expires_at": "an old draft among a paper's versions does no harm until it is removed",

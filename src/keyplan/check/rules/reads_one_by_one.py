@@ -1,0 +1,41 @@
+"""A write reads one item after the other.
+
+A read in a loop is a request for each of the items, one after the other: twenty lines of an order are twenty round
+trips, and the write holds what it read first for all that time before it decides.
+
+Ask once: a read with ``Each[...]`` is one BatchGetItem for a hundred keys, or parallel queries; a list or a collection
+is one Query.
+
+Source: BatchGetItem in the API reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keyplan.check.findings import Remark, Severity
+from keyplan.check.rule import Rule
+from keyplan.check.subject import Subject
+from keyplan.design.questions import ParameterKind
+
+__all__ = ["RULE"]
+
+
+def _find(subject: Subject) -> Iterator[Remark]:
+    for account in subject.writes:
+        for name in dict.fromkeys(one.name for one in account.asks if one.looped):
+            line = next(one.line for one in account.asks if one.name == name and one.looped)
+            pattern = subject.design.reads[name]
+            if any(one.kind is ParameterKind.EACH for one in pattern.signature.parameters):
+                continue  # many at once already
+            if pattern.shape.many and pattern.limit is not None:
+                continue  # page by page
+            yield Remark(
+                account.pattern.place,
+                f"it asks {name} in a loop, one request after the other",
+                f"declare a read with Each[...] of what {name} takes, and ask that once",
+                line=line,
+            )
+
+
+RULE = Rule("KP316", Severity.WARNING, _find, __name__, __doc__)

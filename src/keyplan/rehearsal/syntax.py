@@ -1,0 +1,62 @@
+"""Shapes of expressions in a write's code, by their syntax alone. What their names stand for is in ``names.py``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["asked", "chain", "constants", "is_copy", "loaded", "named"]
+
+
+def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
+    """The fields whose value stands in the code: as a change, or as what a condition expects."""
+    given = [*changes.items()]
+    for call in conditions:
+        if not call.args:
+            given += [(one.arg, one.value) for one in call.keywords if one.arg is not None]
+    for name, value in given:
+        if isinstance(value, ast.Constant) and isinstance(value.value, str | int | float | bool | bytes):
+            yield name, value.value
+
+
+def named(node: ast.expr) -> Iterator[str]:
+    """The names in an expression, of variables and of attributes."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            yield one.id
+        elif isinstance(one, ast.Attribute):
+            yield one.attr
+
+
+def loaded(target: ast.expr) -> ast.expr:
+    """What is assigned to, as an expression."""
+    return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
+
+
+def is_copy(node: ast.Call) -> bool:
+    """Whether an instance is copied with changes."""
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "model_copy"
+
+
+def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
+    """``Update(x).set(...).only_if(...)`` as its innermost call, and the calls of methods on it by name; of
+    ``update.only_if(...)`` the name.
+    """
+    methods: dict[str, list[ast.Call]] = {}
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        inner = node.func.value
+        if not isinstance(inner, ast.Call | ast.Name):
+            break
+        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create"}:
+            break
+        methods.setdefault(node.func.attr, []).append(node)
+        node = inner
+    return node, methods
+
+
+def asked(node: ast.expr) -> str | None:
+    """The read that ``self.article.ask`` asks."""
+    if isinstance(node, ast.Attribute) and node.attr == "ask" and isinstance(node.value, ast.Attribute):
+        return node.value.attr
+    return None
