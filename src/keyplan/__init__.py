@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Writes,
     )
     from keyplan.design.entity import Entity
-    from keyplan.design.fields import Ttl, Version, now, ulid
+    from keyplan.design.fields import Id, Ttl, Version, now, ulid
     from keyplan.design.keys import Key, Unique
     from keyplan.design.parameters import Cursor, Each, Page, Prefix, Range, Through
     from keyplan.design.patterns import read, write
@@ -47,6 +47,7 @@ __all__ = [
     "Each",
     "Entity",
     "Field",
+    "Id",
     "Include",
     "Index",
     "Key",
@@ -91,7 +92,7 @@ _MODULES = {
         "Writes",
     ),
     "keyplan.design.entity": ("Entity",),
-    "keyplan.design.fields": ("Ttl", "Version", "now", "ulid"),
+    "keyplan.design.fields": ("Id", "Ttl", "Version", "now", "ulid"),
     "keyplan.design.keys": ("Key", "Unique"),
     "keyplan.design.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
     "keyplan.design.patterns": ("read", "write"),

@@ -12,11 +12,11 @@ import types
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from typing_extensions import TypeAliasType
 
-__all__ = ["TTL", "VERSION", "Ttl", "Version", "bounds_of", "kind_of", "layers", "marks_of", "now", "ulid", "unbounded"]
+__all__ = ["ID", "TTL", "VERSION", "Id", "Ttl", "Version", "bounds_of", "kind_of", "layers", "marks_of", "now", "ulid", "unbounded"]
 
 
 class Mark:
@@ -29,9 +29,14 @@ class Mark:
         return self.name
 
 
+ID = Mark("Id")
 VERSION = Mark("Version")
 TTL = Mark("Ttl")
 
+T = TypeVar("T")
+
+Id = Annotated[T, ID]
+"""A field that identifies an item, alone or with others that are marked so: from them the planner makes primary keys."""
 Version = Annotated[int, VERSION]
 """A field that counts an item's writes: each write expects the version it read, and adds one."""
 Ttl = Annotated[datetime, TTL]

@@ -1,0 +1,186 @@
+"""The keys of one entity that could serve its needs: which partition, in which order the sort key's fields stand.
+
+A key serves a need when its partition is known, what else is known stands first in its sort key, in any order, and the
+field of the range or of the order stands next. So several needs fit one key exactly when the sets of fields that each
+wants in front form a chain; each maximal set of such needs makes one candidate. Which candidates are taken is decided in
+``search.py``, how they are spelt in ``templates.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from keyplan.planner.needs import EntityFacts, Need
+
+__all__ = ["Candidate", "index_candidates", "primary_candidates"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A key of an entity, and the needs (by number) that it serves."""
+
+    partition: tuple[str, ...]
+    sort: tuple[str, ...]
+    when: tuple[tuple[str, Any], ...]
+    serves: frozenset[int]
+    needed: int = 0
+    """How many fields of the sort key its needs ask for; those behind only tell items apart."""
+    merged: bool = False
+    """Whether its order goes through several entities: their names stand behind the ordering field."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields in it."""
+        return (*self.partition, *self.sort)
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What a need asks of the sort key once the partition is chosen: fields in front, and the one behind them."""
+
+    number: int
+    front: frozenset[str]
+    next: str | None
+    asked: frozenset[str]
+    sole: bool
+
+    @property
+    def chain(self) -> tuple[frozenset[str], ...]:
+        return (self.front,) if self.next is None else (self.front, self.front | {self.next})
+
+
+def primary_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candidate]:
+    """Keys of the table: of the fields that identify an item, and of these alone."""
+    identity = frozenset(entity.identity)
+    found: list[Candidate] = []
+    for partition in _subsets(entity.identity):
+        wishes = [
+            wish for wish in _wishes(entity, needs, frozenset(partition), when={}) if wish.chain[-1] <= identity
+        ]
+        cliques = [*_cliques(entity, wishes), ()]
+        found += [_candidate(entity, needs, partition, clique, (), tail=entity.identity) for clique in cliques]
+    return _best(found)
+
+
+def index_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candidate]:
+    """Keys of an index, each for as many needs as one key can serve."""
+    asked = [(number, one) for number, one in enumerate(needs) if not one.consistent]
+    found: list[Candidate] = []
+    for when in _sparse(needs):
+        known = {
+            frozenset(partition)
+            for _, one in asked
+            for partition in _subsets([name for name in entity.kinds if name in {*one.known, *one.constants} - when.keys()])
+        }
+        known |= {frozenset[str]() for _, one in asked if not one.known and one.constants.keys() <= when.keys()}
+        for partition in sorted(known, key=sorted):
+            wishes = [one for one in _wishes(entity, needs, partition, when) if not needs[one.number].consistent]
+            for clique in _cliques(entity, wishes):
+                ordered = tuple(name for name in entity.kinds if name in partition)
+                found.append(_candidate(entity, needs, ordered, clique, tuple(when.items()), tail=entity.identity))
+    return _best(found)
+
+
+def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for size in range(1, len(names) + 1):
+        yield from combinations(names, size)
+
+
+def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
+    """The constants that a key may be sparse by: none, or those of a need."""
+    found: list[dict[str, Any]] = [{}]
+    for one in needs:
+        constants = dict(one.constants)
+        if constants and constants not in found:
+            found.append(constants)
+    return found
+
+
+def _wishes(
+    entity: EntityFacts, needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any]
+) -> list[_Wish]:
+    """The needs that this partition can serve, with what they ask of the sort key."""
+    found: list[_Wish] = []
+    for number, need in enumerate(needs):
+        fixed = {name for name in need.constants if name not in when or need.constants[name] == when[name]}
+        if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
+            continue  # a sparse key holds only some of the items
+        given = need.known | (fixed - when.keys())
+        if not partition <= given or (need.each is not None and need.each not in partition):
+            continue
+        if not partition and given:
+            continue
+        if need.together and given != partition:
+            continue  # what several entities share is their partition
+        front = given - partition
+        if need.next in front:
+            continue
+        asked = frozenset({*given, *when, *([need.next] if need.next else [])})
+        found.append(_Wish(number, frozenset(front), need.next if need.next not in partition else None, asked, need.one))
+    return found
+
+
+def _cliques(entity: EntityFacts, wishes: Sequence[_Wish]) -> Iterator[tuple[_Wish, ...]]:
+    """The maximal sets of wishes that one sort key can grant."""
+    fits = {
+        one.number: {other.number for other in wishes if other is not one and _compatible(entity, one, other)}
+        for one in wishes
+    }
+    by_number = {one.number: one for one in wishes}
+
+    def extend(chosen: set[int], open_: set[int], done: set[int]) -> Iterator[set[int]]:
+        if not open_ and not done:
+            yield chosen
+            return
+        pivot = max(open_ | done, key=lambda one: len(fits[one] & open_))
+        for one in sorted(open_ - fits[pivot]):
+            yield from extend(chosen | {one}, open_ & fits[one], done & fits[one])
+            open_ = open_ - {one}
+            done = done | {one}
+
+    if wishes:
+        for clique in extend(set(), set(by_number), set()):
+            yield tuple(by_number[number] for number in sorted(clique))
+
+
+def _compatible(entity: EntityFacts, one: _Wish, other: _Wish) -> bool:
+    """Whether one sort key grants both: their fronts are a chain, and neither loses items by what the other adds."""
+    complete = not entity.optional & (one.chain[-1] - other.asked | other.chain[-1] - one.asked)
+    chain = all(left <= right or right <= left for left in one.chain for right in other.chain)
+    return chain and complete and one.sole == other.sole
+
+
+def _candidate(
+    entity: EntityFacts,
+    needs: Sequence[Need],
+    partition: Sequence[str],
+    clique: Iterable[_Wish],
+    when: tuple[tuple[str, Any], ...],
+    *,
+    tail: Sequence[str],
+) -> Candidate:
+    """The key of a set of wishes: their chain of fields in order, then what tells items apart."""
+    wishes = tuple(clique)
+    sort: list[str] = []
+    for step in sorted({step for one in wishes for step in one.chain}, key=len):
+        sort += [name for name in entity.kinds if name in step and name not in sort]
+    needed = len(sort)
+    merged = any(needs[one.number].together and one.next for one in wishes)
+    sole = wishes and all(needs[one.number].one for one in wishes)
+    if not sole:  # a key by which single items are looked up ends with what they are looked up by
+        sort += [name for name in tail if name not in sort and name not in partition]
+    served = frozenset(one.number for one in wishes if not one.sole or one.asked.issuperset(sort))
+    return Candidate(tuple(partition), tuple(sort), when, served, needed, merged)
+
+
+def _best(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The candidates, without those that are the same or serve nothing that another of the same fields doesn't."""
+    found: dict[tuple[Any, ...], Candidate] = {}
+    for one in candidates:
+        place = (one.partition, one.sort, one.when)
+        if place not in found or len(found[place].serves) < len(one.serves):
+            found[place] = one
+    return list(found.values())

@@ -1,0 +1,282 @@
+"""The choice: one primary key and as few index keys as will do for each entity, in as few indexes as will do for all.
+
+The search is exact: entities are tied together by item collections alone, so every way to place the collections is
+tried, and for each entity every cover of its needs of the least size. Plans that are equal in the number of indexes are
+ordered by how much their keys change and read; what they cost is judged in ``planning.py``, by the cost model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from heapq import nsmallest
+from itertools import product
+from typing import Any
+
+from keyplan.design.entity import Entity
+from keyplan.design.fields import kind_of
+from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
+from keyplan.planner.needs import EntityFacts, Need
+
+__all__ = ["Choice", "EntityChoice", "Unserved", "choices", "sort_form"]
+
+COVERS_MAX = 400
+"""Covers of one entity that are compared; all have the least number of keys."""
+PLANS_MAX = 24
+PLACEMENTS_MAX = 4096
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class EntityChoice:
+    """An entity's keys: where each index key stands is a number, the same for all entities in one index."""
+
+    entity: EntityFacts
+    needs: tuple[Need, ...]
+    primary: Candidate
+    indexed: tuple[Candidate, ...]
+    slots: tuple[int, ...] = ()
+    claims: tuple[Need, ...] = ()
+
+    @property
+    def changes(self) -> int:
+        """How many fields that updates change stand in its index keys: each such update writes an entry twice."""
+        keyed = [name for one in self.indexed for name in (*one.fields, *(name for name, _ in one.when))]
+        return sum(name in self.entity.changing for name in keyed)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The keys of all entities, and the indexes that hold them."""
+
+    entities: tuple[EntityChoice, ...]
+    indexes: int
+    forms: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    """The types of each index's sort key attributes: ("S",) is one joined text."""
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """Fewer indexes, fewer claims, fewer index keys, fewer that change, more by the table; then shorter keys."""
+        claims = sum(len(one.claims) for one in self.entities)
+        keys = sum(len(one.indexed) for one in self.entities)
+        changes = sum(one.changes for one in self.entities)
+        by_table = sum(len(one.primary.serves) for one in self.entities)
+        length = sum(len(key.fields) for one in self.entities for key in (one.primary, *one.indexed))
+        sparse = sum(bool(key.when) for one in self.entities for key in one.indexed)
+        return (self.indexes, claims, keys, changes, -by_table, length, -sparse)
+
+
+@dataclass
+class Unserved:
+    """A need that no key can serve, and why."""
+
+    need: Need
+    reason: str
+    hint: str
+
+
+@dataclass
+class _Problem:
+    entity: EntityFacts
+    needs: list[Need]
+    primaries: list[Candidate] = field(default_factory=list[Candidate])
+    indexed: list[Candidate] = field(default_factory=list[Candidate])
+
+
+def choices(
+    entities: Sequence[EntityFacts], needs: Sequence[Need], progress: Progress | None = None
+) -> tuple[list[Choice], list[Unserved]]:
+    """The best choices, the best first; or the needs that can't be served."""
+    problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
+    for one in problems.values():
+        one.primaries = primary_candidates(one.entity, one.needs)
+        one.indexed = index_candidates(one.entity, one.needs)
+    unserved = [found for one in problems.values() for found in _unserved(one)]
+    if unserved:
+        return [], unserved
+    found: list[Choice] = []
+    placements = _placements(list(problems.values()), needs)
+    for number, placed in enumerate(placements, 1):
+        found += _with_placement(problems, placed)
+        found = nsmallest(PLANS_MAX, found, key=lambda one: one.rank)
+        if progress is not None:
+            progress(number, len(placements))
+    return found, []
+
+
+def _unserved(problem: _Problem) -> Iterator[Unserved]:
+    every = frozenset[int]().union(*(one.serves for one in (*problem.primaries, *problem.indexed)))
+    for number, need in enumerate(problem.needs):
+        if number in every or (need.one and need.known and not need.constants):
+            continue
+        if need.consistent:
+            yield Unserved(
+                need,
+                f"it is strongly consistent, and only the table answers that: by {', '.join(problem.entity.identity)}",
+                "drop consistent=True, or ask by what identifies an item",
+            )
+        else:
+            yield Unserved(need, "no one key can answer it", "know more of it by equality, or ask in two questions")
+
+
+# Where item collections stand
+
+def _placements(problems: Sequence[_Problem], needs: Sequence[Need]) -> list[Mapping[str, bool]]:
+    """Every way to place the item collections: each in the table (True), where its partition allows it, or an index."""
+    together = {need.place: need for need in needs if need.together}
+    facts = {one.entity.cls: one.entity for one in problems}
+    options: list[list[bool]] = []
+    for need in together.values():
+        in_table = all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
+        options.append([True] * in_table + [False] * (not need.consistent))
+    ways = [dict(zip(together, one, strict=True)) for one in product(*options)]
+    return ways[:PLACEMENTS_MAX]
+
+
+def _with_placement(problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool]) -> list[Choice]:
+    """The choices for one placement of the collections."""
+    per_entity = [_covers(one, placed) for one in problems.values()]
+    if not all(per_entity):
+        return []
+    # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
+    indexes = max(min(len(one.indexed) for one in covers) for covers in per_entity)
+    allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
+    return [choice for choice in (_slotted(one, placed) for one in _combined(allowed)) if choice is not None]
+
+
+def _combined(per_entity: Sequence[list[EntityChoice]]) -> Iterator[tuple[EntityChoice, ...]]:
+    """Combinations of the entities' covers: each one's best, and each other cover of one entity with the best of the
+    rest; entities are independent but for their number of indexes, so nothing better is left out.
+    """
+    best = tuple(covers[0] for covers in per_entity)
+    yield best
+    for position, covers in enumerate(per_entity):
+        for other in covers[1:PLANS_MAX]:
+            yield (*best[:position], other, *best[position + 1 :])
+
+
+def _covers(problem: _Problem, placed: Mapping[str, bool]) -> list[EntityChoice]:
+    """Every smallest set of keys that serves all needs of an entity: with claims for single items, and without."""
+    needs = tuple(problem.needs)
+    every = frozenset(range(len(needs)))
+    in_table = frozenset(number for number, one in enumerate(needs) if placed.get(one.place))
+    in_index = frozenset(number for number, one in enumerate(needs) if one.together and not placed.get(one.place, True))
+    found: dict[int, list[EntityChoice]] = {}
+    fewest: dict[int, int] = {}
+    for primary in sorted(problem.primaries, key=lambda one: -len(one.serves)):
+        if not in_table <= primary.serves:
+            continue
+        rest = every - (primary.serves - in_index)
+        for chosen, claims in _smallest(problem.indexed, needs, rest):
+            size, least = len(chosen), fewest.get(len(claims), len(needs) + 1)
+            if size < least:
+                fewest[len(claims)], found[len(claims)] = size, []
+            if size <= least and len(found[len(claims)]) < COVERS_MAX:
+                found[len(claims)].append(EntityChoice(problem.entity, needs, primary, chosen, claims=claims))
+    return [choice for covers in found.values() for choice in covers]
+
+
+def _preference(choice: EntityChoice) -> tuple[Any, ...]:
+    """Fewer claims, fewer changing fields, more by the table; then fewer and natural fields."""
+    length = sum(len(one.fields) for one in (choice.primary, *choice.indexed))
+    order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
+    constants = sum(not one.partition for one in choice.indexed)
+    return (len(choice.claims), choice.changes, -len(choice.primary.serves), constants, length, len(choice.primary.partition), order)
+
+
+def _smallest(
+    candidates: Sequence[Candidate], needs: Sequence[Need], rest: frozenset[int]
+) -> Iterator[tuple[tuple[Candidate, ...], tuple[Need, ...]]]:
+    """The smallest sets of candidates that serve the rest. What is looked up as a single item may be a claim instead,
+    where that saves a key, or where it must be strongly consistent.
+    """
+    claimable = frozenset(
+        number for number in rest if needs[number].one and needs[number].known and not needs[number].constants
+    )
+    must = frozenset(number for number in claimable if needs[number].consistent)
+    useful = _undominated([one for one in candidates if one.serves & rest], rest)
+    for claimed in dict.fromkeys((must, claimable)):
+        claims = tuple(needs[number] for number in sorted(claimed))
+        for chosen in _set_covers(useful, rest - claimed):
+            yield chosen, claims
+
+
+def _set_covers(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[tuple[Candidate, ...]]:
+    """The smallest sets of candidates that together serve the rest; none where that can't be."""
+    for size in range(len(rest) + 1):
+        covers: list[tuple[Candidate, ...]] = []
+        _extend(candidates, rest, size, (), covers)
+        if covers:
+            return covers
+    return []
+
+
+def _extend(
+    candidates: Sequence[Candidate],
+    rest: frozenset[int],
+    left: int,
+    chosen: tuple[Candidate, ...],
+    covers: list[tuple[Candidate, ...]],
+) -> None:
+    """Branch on the need that the fewest candidates serve."""
+    if not rest:
+        covers.append(chosen)
+        return
+    if not left or len(covers) >= COVERS_MAX or len(rest) > left * max((len(one.serves & rest) for one in candidates), default=0):
+        return
+    hardest = min(rest, key=lambda number: sum(number in one.serves for one in candidates))
+    for one in candidates:
+        if hardest in one.serves:
+            _extend(candidates, rest - one.serves, left - 1, (*chosen, one), covers)
+
+
+def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[Candidate]:
+    """Candidates of which none serves less than another with fewer fields."""
+    kept: list[Candidate] = []
+    for one in sorted(candidates, key=lambda one: (-len(one.serves & rest), len(one.fields), -len(one.when))):
+        if not any(one.serves & rest < other.serves & rest for other in kept):
+            kept.append(one)
+    return kept
+
+
+# In which index each key stands
+
+
+def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool]) -> Choice | None:
+    """The keys put into indexes: a collection's keys share one, each entity has one key in each, and all keys in one
+    have sort keys of the same form.
+    """
+    shared: dict[str, int] = {}
+    forms: dict[int, tuple[str, ...]] = {}
+    slots: dict[int, tuple[int, ...]] = {}
+    for choice in sorted(entities, key=lambda one: -len(one.indexed)):
+        own: list[int] = []
+        for key in choice.indexed:
+            form = sort_form(choice.entity, key)
+            groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
+            slot = next((shared[one] for one in groups if one in shared), None)
+            if slot is None:
+                slot = next(one for one in range(1, 100) if one not in own and forms.get(one, form) == form)
+            if slot in own or forms.setdefault(slot, form) != form:
+                return None
+            shared.update(dict.fromkeys(groups, slot))
+            own.append(slot)
+        slots[id(choice)] = tuple(own)
+    result = tuple(replace(one, slots=slots[id(one)]) for one in entities)
+    return Choice(result, max(forms, default=0), forms)
+
+
+def _collections(choice: EntityChoice, key: Candidate) -> list[str]:
+    return [choice.needs[number].place for number in sorted(key.serves) if choice.needs[number].together]
+
+
+def sort_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...]:
+    """The types of a key's sort attributes: one joined text, or native ones where a number orders that no text keeps in
+    order.
+    """
+    native = [kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort[: key.needed]]
+    if not any(native):
+        return ("S",)
+    return tuple("N" if one else "S" for one in native)

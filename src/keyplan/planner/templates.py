@@ -1,0 +1,144 @@
+"""A choice of keys spelt in the language: templates, names of keys and indexes, and the declarations they become."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.entity import Entity
+from keyplan.design.fields import bounds_of, kind_of
+from keyplan.design.keys import Key, Unique
+from keyplan.design.table import Index, Number
+from keyplan.planner.candidates import Candidate
+from keyplan.planner.needs import EntityFacts, Need
+from keyplan.planner.search import Choice, EntityChoice, sort_form
+
+__all__ = ["Declared", "declared"]
+
+DIGITS = 10
+"""Digits of a whole number in a sort key where its bounds don't say how many it has."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is to be declared: the indexes, and each entity's keys and claims by name."""
+
+    indexes: tuple[Index, ...]
+    keys: Mapping[type[Entity], Mapping[str, Key | Unique]]
+    served: Mapping[tuple[type[Entity], str], tuple[Need, ...]]
+    """The needs that each key serves."""
+
+
+def declared(choice: Choice) -> Declared:
+    """The declarations of a choice."""
+    indexes = {slot: _index(slot, form) for slot, form in sorted(choice.forms.items())}
+    keys: dict[type[Entity], dict[str, Key | Unique]] = {}
+    served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
+    for one in choice.entities:
+        own: dict[str, Key | Unique] = {"primary": _primary(one)}
+        served[one.entity.cls, "primary"] = _needs(one, one.primary)
+        for key, slot in zip(one.indexed, one.slots, strict=True):
+            name = _key_name(one.entity, key, own)
+            own[name] = _index_key(one.entity, key, indexes[slot])
+            served[one.entity.cls, name] = _needs(one, key)
+        for need in one.claims:
+            names = [each for each in one.entity.kinds if each in need.known]
+            name = _free("_".join((*map(_bare, names), "claim")), {*own, *one.entity.kinds})
+            own[name] = Unique(f"{word(one.entity.name)}_{'_'.join(_bare(each).upper() for each in names)}#{_joined(names)}")
+            served[one.entity.cls, name] = (need,)
+        keys[one.entity.cls] = own
+    return Declared(tuple(indexes.values()), keys, served)
+
+
+def _needs(choice: EntityChoice, key: Candidate) -> tuple[Need, ...]:
+    return tuple(choice.needs[number] for number in sorted(key.serves))
+
+
+def _index(slot: int, form: Sequence[str]) -> Index:
+    name, lower = f"GSI{slot}", f"gsi{slot}"
+    if tuple(form) == ("S",):
+        return Index(name, f"{lower}pk", f"{lower}sk")
+    names = [f"{lower}sk"] if len(form) == 1 else [f"{lower}sk{number}" for number in range(1, len(form) + 1)]
+    return Index(name, f"{lower}pk", [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)])
+
+
+def _primary(choice: EntityChoice) -> Key:
+    return Key(_partition(choice.entity, choice.primary), _sort(choice.entity, choice.primary))
+
+
+def _index_key(entity: EntityFacts, key: Candidate, index: Index) -> Key:
+    form = sort_form(entity, key)
+    if form == ("S",):
+        sort: str | list[str] = _sort(entity, key)
+    else:
+        sort = [f"{{{name}}}" if kind == "N" else _variable(entity, name) for name, kind in zip(key.sort, form, strict=False)]
+    return Key(_partition(entity, key), sort, index=index, when=dict(key.when) or None)
+
+
+def _partition(entity: EntityFacts, key: Candidate) -> str:
+    """The partition's template: a word before each value, so that entities share it exactly when they share fields."""
+    if not key.partition:
+        return "#".join((word(entity.name), *(_text(value) for _, value in key.when)))
+    parts = [f"{field_word(entity, name)}#{{{name}}}" for name in key.partition]
+    return "#".join(parts)
+
+
+def _sort(entity: EntityFacts, key: Candidate) -> str:
+    rest = [_variable(entity, name) for name in key.sort]
+    if key.merged:
+        return "#".join((rest[0], word(entity.name), *rest[1:]))
+    return "#".join((word(entity.name), *rest))
+
+
+def _variable(entity: EntityFacts, name: str) -> str:
+    annotation = entity.kinds[name]
+    if kind_of(annotation) is not int:
+        return f"{{{name}}}"
+    highest = [bound for operator, bound in bounds_of(annotation) if operator in {"<", "<="}]
+    digits = len(str(max(highest))) if highest else DIGITS
+    return f"{{{name}:0{digits}d}}"
+
+
+def _joined(names: Iterable[str]) -> str:
+    return "#".join(f"{{{name}}}" for name in names)
+
+
+def word(name: str) -> str:
+    """An entity's name as it stands in keys: ``OrderLine`` as ``ORDER_LINE``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).upper()
+
+
+def field_word(entity: EntityFacts, name: str) -> str:
+    """The word before a field's value in a partition key: ``customer_id`` as ``CUSTOMER``."""
+    bare = _bare(name)
+    return word(entity.name) if bare in {"id", ""} else bare.upper()
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"_(id|key|name|no|number)$", "", name)
+
+
+def _text(value: Any) -> str:
+    return re.sub(r"[^A-Z0-9]+", "_", str(getattr(value, "value", value)).upper()).strip("_") or "SOME"
+
+
+def _key_name(entity: EntityFacts, key: Candidate, taken: Iterable[str]) -> str:
+    if key.partition:
+        name = "by_" + "_and_".join(_bare(one) for one in key.partition)
+    elif key.when:
+        name = "_".join(_text(value).lower() for _, value in key.when)
+    else:
+        name = "all_" + word(entity.name).lower()
+    if key.when and key.partition:
+        name = f"{'_'.join(_text(value).lower() for _, value in key.when)}_{name}"
+    return _free(name, {*taken, *entity.kinds})
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken."""
+    found, number = name, 2
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    return found
