@@ -17,6 +17,7 @@ from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import Tally
 from keyplan.design.actions import Action, Delete, Put, Update
+from keyplan.design.deferral import is_deferred
 from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, compile_design
 from keyplan.design.table import Table
@@ -54,13 +55,19 @@ class Design:
 
     table: ClassVar[Table]
     compiled: ClassVar[CompiledDesign]
+    uncompiled: ClassVar[Mapping[str, Any]]
+    """Of a class that is to be planned: the names local to where it was made."""
 
     def __init_subclass__(cls, *, silence: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # Annotations may name what is local to the place where the class is made.
         frame = inspect.currentframe()
         caller = frame.f_back if frame is not None else None
-        cls.compiled = compile_design(cls, {} if caller is None else {**caller.f_locals}, silence)
+        namespace = {} if caller is None else {**caller.f_locals}
+        if is_deferred():
+            cls.uncompiled = namespace
+        else:
+            cls.compiled = compile_design(cls, namespace, silence)
 
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
         # How plans are carried out is imported by those who open a design.

@@ -327,6 +327,11 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
 
 
+def compile_entity(cls: type[Entity], table: Table, faults: list[Fault]) -> CompiledEntity | None:
+    """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
+    return _EntityCompiler(cls, table).compile(faults)
+
+
 def entities_in(annotation: Any) -> list[type[Entity]]:
     """Every entity that an annotation mentions, also within NamedTuples."""
     if isinstance(annotation, type) and issubclass(annotation, Entity):
@@ -356,7 +361,11 @@ class _EntityCompiler:
         if len(primaries) != 1:
             what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
             self.fault(
-                "", Problem(f"{what}", "declare one Key without index=; others need an index, or are Unique claims")
+                "", Problem(
+                    f"{what}",
+                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` derives "
+                    "keys from the questions",
+                )
             )
             faults.extend(self.faults)
             return None

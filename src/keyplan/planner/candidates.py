@@ -28,6 +28,10 @@ class Candidate:
     serves: frozenset[int]
     needed: int = 0
     """How many fields of the sort key its needs ask for; those behind only tell items apart."""
+    turned: frozenset[str] = frozenset()
+    """Fields that stand turned in it."""
+    sorted_as: str = ""
+    """The entity whose sort key it has."""
     merged: bool = False
     """Whether its order goes through several entities: their names stand behind the ordering field."""
 
@@ -61,7 +65,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candi
             wish for wish in _wishes(entity, needs, frozenset(partition), when={}) if wish.chain[-1] <= identity
         ]
         cliques = [*_cliques(entity, wishes), ()]
-        found += [_candidate(entity, needs, partition, clique, (), tail=entity.identity) for clique in cliques]
+        found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
     return _best(found)
 
 
@@ -73,14 +77,14 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candida
         known = {
             frozenset(partition)
             for _, one in asked
-            for partition in _subsets([name for name in entity.kinds if name in {*one.known, *one.constants} - when.keys()])
+            for partition in _subsets([name for name in entity.kinds if name in {*one.known, *one.free, *one.constants} - when.keys()])
         }
-        known |= {frozenset[str]() for _, one in asked if not one.known and one.constants.keys() <= when.keys()}
+        known |= {frozenset[str]() for _, one in asked if not one.known and not one.free and one.constants.keys() <= when.keys()}
         for partition in sorted(known, key=sorted):
             wishes = [one for one in _wishes(entity, needs, partition, when) if not needs[one.number].consistent]
             for clique in _cliques(entity, wishes):
                 ordered = tuple(name for name in entity.kinds if name in partition)
-                found.append(_candidate(entity, needs, ordered, clique, tuple(when.items()), tail=entity.identity))
+                found.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
     return _best(found)
 
 
@@ -109,16 +113,16 @@ def _wishes(
         if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
             continue  # a sparse key holds only some of the items
         given = need.known | (fixed - when.keys())
-        if not partition <= given or (need.each is not None and need.each not in partition):
+        if not partition <= given | need.free or (need.each is not None and need.each not in partition):
             continue
-        if not partition and given:
+        if not partition and (given or need.free):
             continue
         if need.together and given != partition:
             continue  # what several entities share is their partition
         front = given - partition
         if need.next in front:
             continue
-        asked = frozenset({*given, *when, *([need.next] if need.next else [])})
+        asked = frozenset({*given, *need.free, *when, *([need.next] if need.next else [])})
         found.append(_Wish(number, frozenset(front), need.next if need.next not in partition else None, asked, need.one))
     return found
 
@@ -150,7 +154,8 @@ def _compatible(entity: EntityFacts, one: _Wish, other: _Wish) -> bool:
     """Whether one sort key grants both: their fronts are a chain, and neither loses items by what the other adds."""
     complete = not entity.optional & (one.chain[-1] - other.asked | other.chain[-1] - one.asked)
     chain = all(left <= right or right <= left for left in one.chain for right in other.chain)
-    return chain and complete and one.sole == other.sole
+    single = all(other.chain[-1] | one.chain[-1] <= each.asked for each in (one, other) if each.sole)
+    return chain and complete and single
 
 
 def _candidate(
@@ -160,20 +165,25 @@ def _candidate(
     clique: Iterable[_Wish],
     when: tuple[tuple[str, Any], ...],
     *,
-    tail: Sequence[str],
+    whole: bool = False,
 ) -> Candidate:
-    """The key of a set of wishes: their chain of fields in order, then what tells items apart."""
+    """The key of a set of wishes: their chain of fields in order, then what tells items apart. ``whole``: all of that
+    in any case, as a primary key must.
+    """
     wishes = tuple(clique)
     sort: list[str] = []
     for step in sorted({step for one in wishes for step in one.chain}, key=len):
         sort += [name for name in entity.kinds if name in step and name not in sort]
     needed = len(sort)
-    merged = any(needs[one.number].together and one.next for one in wishes)
-    sole = wishes and all(needs[one.number].one for one in wishes)
-    if not sole:  # a key by which single items are looked up ends with what they are looked up by
-        sort += [name for name in tail if name not in sort and name not in partition]
+    latest = [needs[one.number] for one in wishes if needs[one.number].latest]
+    merged = any(needs[one.number].together and one.next and not needs[one.number].latest for one in wishes)
+    turned = frozenset(one.order for one in latest if one.order is not None)
+    sole = any(one.sole for one in wishes)
+    if whole or not sole:  # an index key by which single items are looked up ends with what they are looked up by
+        sort += [name for name in entity.identity if name not in sort and name not in partition]
     served = frozenset(one.number for one in wishes if not one.sole or one.asked.issuperset(sort))
-    return Candidate(tuple(partition), tuple(sort), when, served, needed, merged)
+    sorted_as = next((one.sorted_as.__name__ for one in map(needs.__getitem__, served) if one.sorted_as), "")
+    return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged)
 
 
 def _best(candidates: Iterable[Candidate]) -> list[Candidate]:

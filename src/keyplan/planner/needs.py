@@ -17,6 +17,7 @@ from keyplan.design.entity import Entity
 from keyplan.design.fields import ID, is_optional, kind_of, marks_of, ulid
 from keyplan.design.formats import Problem
 from keyplan.design.keys import Key
+from keyplan.design.parameters import Through
 from keyplan.design.patterns import Pattern, ReadMethod
 from keyplan.design.questions import ParameterKind, Signature
 from keyplan.design.shapes import ShapeKind, shape_of
@@ -64,6 +65,20 @@ class Need:
     one: bool = False
     consistent: bool = False
     together: tuple[type[Entity], ...] = ()
+    latest: bool = False
+    """Whether it wants the last of several items beside a single one: then the key is turned, and read from its front."""
+
+    free: frozenset[str] = frozenset()
+    """Fields that are known besides, which the key may hold and needn't."""
+    end: bool = False
+    """Whether it is for what a junction leads to."""
+    sorted_as: type[Entity] | None = None
+    """The entity whose sort key its own must be, where several junctions make one answer."""
+
+    @property
+    def claimable(self) -> bool:
+        """Whether a claim of a unique value could answer it: a single item by a parameter."""
+        return self.one and bool(self.known) and not self.constants and not self.end
 
     @property
     def next(self) -> str | None:
@@ -71,7 +86,7 @@ class Need:
         return self.following or self.order
 
     def __str__(self) -> str:
-        parts = [", ".join(sorted(self.known)) or "nothing known"]
+        parts = [", ".join(sorted(self.known or self.free)) or "nothing known"]
         if self.constants:
             parts.append("where " + ", ".join(f"{name} = {value!r}" for name, value in self.constants.items()))
         if self.following:
@@ -84,8 +99,9 @@ class Need:
 class NeedReader:
     """Reads the needs of all questions of a design, and collects what is wrong with them."""
 
-    def __init__(self, facts: Mapping[type[Entity], EntityFacts]) -> None:
+    def __init__(self, facts: Mapping[type[Entity], EntityFacts], orders: Mapping[str, str] | None = None) -> None:
         self.facts = facts
+        self.orders = orders or {}
         self.faults: list[Fault] = []
         self.by_identity: dict[str, type[Entity]] = {}
         """Questions that a primary key answers whatever it is: by all fields that identify an item."""
@@ -109,13 +125,14 @@ class NeedReader:
             yield from self._through(signature, options)
             return
         together = shape.entities if len(shape.entities) > 1 else ()
+        latest = shape.kind is ShapeKind.COLLECTION and not any(one.many for one in shape.members)
         for cls in shape.entities:
-            need = self._need(signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE)
+            need = self._need(signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE, several=bool(together))
             if need is not None:
-                yield replace(need, together=together)
+                yield replace(need, together=together, latest=latest and need.descending and need.order is not None)
 
     def _need(
-        self, signature: Signature, options: Options, entity: EntityFacts, *, one: bool, names: frozenset[str] | None = None
+        self, signature: Signature, options: Options, entity: EntityFacts, *, one: bool, names: frozenset[str] | None = None, several: bool = False
     ) -> Need | None:
         """The need of one entity; None where its identity answers the question."""
         named = named_in(options.where)
@@ -142,11 +159,13 @@ class NeedReader:
             raise Problem(f"{' and '.join(eaches)} have many values each", "ask by one of them, or by a junction")
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
         constants = {name: value for name, value in constants.items() if name in entity.kinds}
-        if not constants and not ranges and known == frozenset(entity.identity):
+        if not several and not constants and not ranges and known == frozenset(entity.identity):
             self.by_identity[signature.place] = entity.cls
             return None
         ordered = options.order_by is not None or options.newest_first is not None
-        order = self._order(signature, options, entity, known | frozenset(constants)) if ordered and not ranges else None
+        order = None
+        if ordered and not ranges and (not several or set(entity.identity) - known):
+            order = self._order(signature, options, entity, known | frozenset(constants))
         if ranges and options.order_by is not None and options.order_by.lstrip("-") != ranges[0]:
             raise Problem(
                 f"{ranges[0]} is a range, and the answer is to be ordered by {options.order_by.lstrip('-')}",
@@ -173,6 +192,12 @@ class NeedReader:
             if name not in entity.kinds:
                 raise Problem(f"order_by= names {name!r}, which is no field of {entity.name}")
             return name
+        if self.orders.get(signature.place) in entity.kinds.keys() - known:
+            return self.orders[signature.place]
+        rest = [name for name in entity.identity if name not in known]
+        for name in rest:
+            if kind_of(entity.kinds[name]) in {datetime, date, int} or _is_ulid(entity, name):
+                return name
         moments = [
             name
             for name, annotation in entity.kinds.items()
@@ -188,10 +213,6 @@ class NeedReader:
             return ranked[0]
         if certain:
             return certain[0]
-        for name in entity.identity:
-            info = entity.cls.model_fields[name]
-            if name not in known and (info.default_factory is ulid or kind_of(entity.kinds[name]) is int):
-                return name
         numbers = [name for name, one in entity.kinds.items() if name not in known and kind_of(one) is int]
         if len(numbers) == 1:
             return numbers[0]
@@ -202,29 +223,40 @@ class NeedReader:
 
     def _through(self, signature: Signature, options: Options) -> Iterator[Need]:
         end = self.facts[shape_of(signature.returns).entities[0]]
+        junctions = list(junctions_of(options.through))
+        for through in junctions:
+            yield from self._way(signature, options, through, end, several=len(junctions) > 1)
+
+    def _way(
+        self, signature: Signature, options: Options, through: Through, end: EntityFacts, *, several: bool
+    ) -> Iterator[Need]:
+        """The needs of one junction: its own items, and the ends that they name."""
         one = shape_of(signature.returns).kind is ShapeKind.ONE
-        for through in junctions_of(options.through):
-            junction = self.facts[through.entity]
-            own = frozenset(each.name for each in signature.parameters if each.name in junction.kinds)
-            mapped = {
-                name
-                for name in end.kinds
-                if through.fields.get(name, name) in junction.kinds and name not in signature.by_name
-            }
-            plain = replace(options, through=None)
-            by_end = set(end.identity) <= mapped
-            # Where the ends are many items each, the order is theirs; else it is the junction's.
-            first = self._need(
-                signature, plain if by_end else replace(plain, newest_first=None, order_by=None), junction, one=one, names=own
-            )
-            if first is not None:
-                yield first
-            if not by_end:
-                rest = frozenset(signature.by_name) - own
-                second = self._need(signature, plain, end, one=one, names=rest)
-                keys = frozenset(through.fields) or frozenset(mapped & set(end.kinds))
-                if second is not None:
-                    yield replace(second, known=second.known | keys)
+        junction = self.facts[through.entity]
+        own = frozenset(each.name for each in signature.parameters if each.name in junction.kinds)
+        mapped = {
+            name
+            for name in end.kinds
+            if name in through.fields or (name in junction.kinds and name not in signature.by_name)
+        }
+        plain = replace(options, through=None)
+        unordered = replace(plain, newest_first=None, order_by=None)
+        single = set(end.identity) <= mapped
+        # Where the ends are many items each, the order is theirs; else it is the junction's.
+        first = self._need(signature, plain if single else unordered, junction, one=one, names=own)
+        if first is not None:
+            yield replace(first, sorted_as=end.cls if several and single else None)
+        if not single:
+            rest = frozenset(signature.by_name) - own
+            second = self._need(signature, plain, end, one=one, names=rest)
+            if second is not None:
+                must = second.known | frozenset(through.fields)
+                yield replace(second, known=must, free=frozenset(mapped) - must, end=True)
+
+
+def _is_ulid(entity: EntityFacts, name: str) -> bool:
+    info = entity.cls.model_fields.get(name)
+    return info is not None and info.default_factory is ulid
 
 
 def _timeliness(name: str) -> int:

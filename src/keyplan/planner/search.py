@@ -17,6 +17,7 @@ from typing import Any
 from keyplan.design.entity import Entity
 from keyplan.design.fields import kind_of
 from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
+from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need
 
 __all__ = ["Choice", "EntityChoice", "Unserved", "choices", "sort_form"]
@@ -86,20 +87,25 @@ class _Problem:
 
 
 def choices(
-    entities: Sequence[EntityFacts], needs: Sequence[Need], progress: Progress | None = None
+    entities: Sequence[EntityFacts], needs: Sequence[Need], fixed: Fixed, progress: Progress | None = None
 ) -> tuple[list[Choice], list[Unserved]]:
-    """The best choices, the best first; or the needs that can't be served."""
+    """The best choices, the best first; or the needs that can't be served. ``needs``: those that what is ``fixed``
+    doesn't serve.
+    """
     problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
     for one in problems.values():
-        one.primaries = primary_candidates(one.entity, one.needs)
+        if one.entity.cls in fixed.keys:
+            one.primaries = [Candidate((), (), (), frozenset())]
+        else:
+            one.primaries = primary_candidates(one.entity, one.needs)
         one.indexed = index_candidates(one.entity, one.needs)
     unserved = [found for one in problems.values() for found in _unserved(one)]
     if unserved:
         return [], unserved
     found: list[Choice] = []
-    placements = _placements(list(problems.values()), needs)
+    placements = _placements(list(problems.values()), needs, fixed)
     for number, placed in enumerate(placements, 1):
-        found += _with_placement(problems, placed)
+        found += _with_placement(problems, placed, fixed)
         found = nsmallest(PLANS_MAX, found, key=lambda one: one.rank)
         if progress is not None:
             progress(number, len(placements))
@@ -109,7 +115,7 @@ def choices(
 def _unserved(problem: _Problem) -> Iterator[Unserved]:
     every = frozenset[int]().union(*(one.serves for one in (*problem.primaries, *problem.indexed)))
     for number, need in enumerate(problem.needs):
-        if number in every or (need.one and need.known and not need.constants):
+        if number in every or need.claimable:
             continue
         if need.consistent:
             yield Unserved(
@@ -123,19 +129,22 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
 
 # Where item collections stand
 
-def _placements(problems: Sequence[_Problem], needs: Sequence[Need]) -> list[Mapping[str, bool]]:
+def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixed) -> list[Mapping[str, bool]]:
     """Every way to place the item collections: each in the table (True), where its partition allows it, or an index."""
     together = {need.place: need for need in needs if need.together}
     facts = {one.entity.cls: one.entity for one in problems}
     options: list[list[bool]] = []
     for need in together.values():
-        in_table = all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
+        free = not any(cls in fixed.keys for cls in need.together)
+        in_table = free and all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
         options.append([True] * in_table + [False] * (not need.consistent))
     ways = [dict(zip(together, one, strict=True)) for one in product(*options)]
     return ways[:PLACEMENTS_MAX]
 
 
-def _with_placement(problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool]) -> list[Choice]:
+def _with_placement(
+    problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool], fixed: Fixed
+) -> list[Choice]:
     """The choices for one placement of the collections."""
     per_entity = [_covers(one, placed) for one in problems.values()]
     if not all(per_entity):
@@ -143,7 +152,7 @@ def _with_placement(problems: Mapping[type[Entity], _Problem], placed: Mapping[s
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
     indexes = max(min(len(one.indexed) for one in covers) for covers in per_entity)
     allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
-    return [choice for choice in (_slotted(one, placed) for one in _combined(allowed)) if choice is not None]
+    return [choice for choice in (_slotted(one, placed, fixed) for one in _combined(allowed)) if choice is not None]
 
 
 def _combined(per_entity: Sequence[list[EntityChoice]]) -> Iterator[tuple[EntityChoice, ...]]:
@@ -192,9 +201,7 @@ def _smallest(
     """The smallest sets of candidates that serve the rest. What is looked up as a single item may be a claim instead,
     where that saves a key, or where it must be strongly consistent.
     """
-    claimable = frozenset(
-        number for number in rest if needs[number].one and needs[number].known and not needs[number].constants
-    )
+    claimable = frozenset(number for number in rest if needs[number].claimable)
     must = frozenset(number for number in claimable if needs[number].consistent)
     useful = _undominated([one for one in candidates if one.serves & rest], rest)
     for claimed in dict.fromkeys((must, claimable)):
@@ -244,12 +251,12 @@ def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[
 # In which index each key stands
 
 
-def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool]) -> Choice | None:
+def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed: Fixed) -> Choice | None:
     """The keys put into indexes: a collection's keys share one, each entity has one key in each, and all keys in one
     have sort keys of the same form.
     """
     shared: dict[str, int] = {}
-    forms: dict[int, tuple[str, ...]] = {}
+    forms = fixed.forms
     slots: dict[int, tuple[int, ...]] = {}
     for choice in sorted(entities, key=lambda one: -len(one.indexed)):
         own: list[int] = []
@@ -258,8 +265,9 @@ def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool]) -> Ch
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
             if slot is None:
-                slot = next(one for one in range(1, 100) if one not in own and forms.get(one, form) == form)
-            if slot in own or forms.setdefault(slot, form) != form:
+                held = {*own, *fixed.taken(choice.entity.cls)}
+                slot = next(one for one in range(1, 100) if one not in held and forms.get(one, form) == form)
+            if slot in own or slot in fixed.taken(choice.entity.cls) or forms.setdefault(slot, form) != form:
                 return None
             shared.update(dict.fromkeys(groups, slot))
             own.append(slot)

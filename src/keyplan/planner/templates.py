@@ -12,13 +12,16 @@ from keyplan.design.fields import bounds_of, kind_of
 from keyplan.design.keys import Key, Unique
 from keyplan.design.table import Index, Number
 from keyplan.planner.candidates import Candidate
+from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need
 from keyplan.planner.search import Choice, EntityChoice, sort_form
 
 __all__ = ["Declared", "declared"]
 
-DIGITS = 10
-"""Digits of a whole number in a sort key where its bounds don't say how many it has."""
+DIGITS = 20
+"""Digits of a whole number in a sort key where its bounds don't say how many it has: any of 64 bits."""
+COUNTED = 10
+"""Digits of one that counts items, as a version or a line's number does."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,17 @@ class Declared:
     """The needs that each key serves."""
 
 
-def declared(choice: Choice) -> Declared:
-    """The declarations of a choice."""
-    indexes = {slot: _index(slot, form) for slot, form in sorted(choice.forms.items())}
+def declared(choice: Choice, fixed: Fixed) -> Declared:
+    """The declarations of a choice, beside what is fixed."""
+    names = {one.name for one in fixed.indexes}
+    indexes = {slot: fixed.index(slot) or _index(slot, form, names) for slot, form in sorted(choice.forms.items())}
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
     for one in choice.entities:
-        own: dict[str, Key | Unique] = {"primary": _primary(one)}
-        served[one.entity.cls, "primary"] = _needs(one, one.primary)
+        own: dict[str, Key | Unique] = {**fixed.keys.get(one.entity.cls, {})}
+        if not own:
+            own["primary"] = _primary(one)
+            served[one.entity.cls, "primary"] = _needs(one, one.primary)
         for key, slot in zip(one.indexed, one.slots, strict=True):
             name = _key_name(one.entity, key, own)
             own[name] = _index_key(one.entity, key, indexes[slot])
@@ -56,8 +62,9 @@ def _needs(choice: EntityChoice, key: Candidate) -> tuple[Need, ...]:
     return tuple(choice.needs[number] for number in sorted(key.serves))
 
 
-def _index(slot: int, form: Sequence[str]) -> Index:
-    name, lower = f"GSI{slot}", f"gsi{slot}"
+def _index(slot: int, form: Sequence[str], taken: set[str]) -> Index:
+    name = _free(f"GSI{slot}", taken)
+    lower = name.lower()
     if tuple(form) == ("S",):
         return Index(name, f"{lower}pk", f"{lower}sk")
     names = [f"{lower}sk"] if len(form) == 1 else [f"{lower}sk{number}" for number in range(1, len(form) + 1)]
@@ -82,23 +89,27 @@ def _partition(entity: EntityFacts, key: Candidate) -> str:
     if not key.partition:
         return "#".join((word(entity.name), *(_text(value) for _, value in key.when)))
     parts = [f"{field_word(entity, name)}#{{{name}}}" for name in key.partition]
-    return "#".join(parts)
+    return "#".join([*parts, word(entity.name)] if key.sorted_as else parts)
 
 
 def _sort(entity: EntityFacts, key: Candidate) -> str:
-    rest = [_variable(entity, name) for name in key.sort]
+    rest = [_variable(entity, name, turned=name in key.turned) for name in key.sort]
+    if not rest:
+        return f"#{word(entity.name)}"
+    own = word(key.sorted_as or entity.name)
     if key.merged:
-        return "#".join((rest[0], word(entity.name), *rest[1:]))
-    return "#".join((word(entity.name), *rest))
+        return "#".join((rest[0], own, *rest[1:]))
+    return "#".join((own, *rest))
 
 
-def _variable(entity: EntityFacts, name: str) -> str:
+def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
     annotation = entity.kinds[name]
+    desc = ":desc" if turned else ""
     if kind_of(annotation) is not int:
-        return f"{{{name}}}"
+        return f"{{{name}{desc}}}"
     highest = [bound for operator, bound in bounds_of(annotation) if operator in {"<", "<="}]
-    digits = len(str(max(highest))) if highest else DIGITS
-    return f"{{{name}:0{digits}d}}"
+    digits = len(str(max(highest))) if highest else COUNTED if name in entity.identity else DIGITS
+    return f"{{{name}:0{digits}d{desc}}}"
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -1,0 +1,305 @@
+"""A design planned: its questions read, keys chosen, every plan compiled by the real compiler and priced by the cost model.
+
+``plan(Shop)`` takes a design's class, with keys or without. What its entities declare of keys is left out of account,
+unless it is to stay as it is deployed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.cost.bills import Payer
+from keyplan.cost.estimate import estimate
+from keyplan.cost.pricelist import price_list
+from keyplan.design.compiler import compile_read, junctions_of
+from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.formats import Problem
+from keyplan.design.keys import Key, Unique
+from keyplan.design.model import CompiledDesign, compile_design, compile_entity, entities_in
+from keyplan.design.patterns import Pattern, ReadMethod
+from keyplan.design.plans import QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.questions import Signature, signature_of
+from keyplan.design.shapes import ShapeKind, shape_of
+from keyplan.design.table import Index, Table
+from keyplan.design.traffic import Traffic, traffic_of
+from keyplan.errors import DesignError, Fault, KeyplanError
+from keyplan.planner.fixed import Fixed, fixed_of
+from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of
+from keyplan.planner.search import Choice, choices
+from keyplan.planner.templates import Declared, declared
+
+__all__ = ["Plan", "PlannedKey", "plan", "spare_indexes"]
+
+PRICED_MAX = 12
+"""Choices that are compiled and priced, of those with the fewest indexes."""
+ALTERNATIVES = 3
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(frozen=True)
+class PlannedKey:
+    """One key of a plan: its declaration, and the questions that it serves."""
+
+    entity: type[Entity]
+    name: str
+    key: Key | Unique
+    serves: tuple[str, ...]
+
+    @property
+    def place(self) -> str:
+        """``Order.by_customer``."""
+        return f"{self.entity.__name__}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Keys and indexes that serve every question of a design, compiled.
+
+    ``usd_per_million``: what a million calls of every pattern cost, weighted by their rates where these are known.
+    ``why_not``: for an alternative, what it has worse than the plan before it.
+    """
+
+    design: type[Any]
+    indexes: tuple[Index, ...]
+    keys: tuple[PlannedKey, ...]
+    compiled: CompiledDesign
+    usd_per_million: float | None
+    filters: tuple[str, ...] = ()
+    why_not: str = ""
+
+    @property
+    def table(self) -> Table:
+        """The table with the plan's indexes."""
+        return self.compiled.table
+
+
+@dataclass
+class _Design:
+    """A design's class read for planning, whether it compiles or not."""
+
+    cls: type[Any]
+    namespace: Mapping[str, Any]
+    patterns: dict[str, Pattern] = field(default_factory=dict[str, Pattern])
+    signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+    def __post_init__(self) -> None:
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        self.patterns = {name: value for name, value in members if isinstance(value, Pattern)}
+        for name, pattern in self.patterns.items():
+            place = f"{self.cls.__name__}.{name}"
+            try:
+                self.signatures[name] = signature_of(pattern.function, place, self.namespace)
+            except Problem as problem:
+                self.faults.append(Fault(place, str(problem), problem.hint))
+
+    @property
+    def entities(self) -> list[type[Entity]]:
+        """Every entity of the design, in the order in which they are met."""
+        found = dict.fromkeys(self.cls.table.entities)
+        for name, signature in self.signatures.items():
+            mentioned = entities_in(signature.returns)
+            mentioned += [one for each in signature.parameters for one in entities_in(each.annotation)]
+            mentioned += [one.entity for one in junctions_of(self.patterns[name].options.through)]
+            found.update(dict.fromkeys(mentioned))
+        return list(found)
+
+    def asked_singly(self, cls: type[Entity]) -> list[frozenset[str]]:
+        """The fields by which single items of an entity are asked for."""
+        found: list[frozenset[str]] = []
+        for name, signature in self.signatures.items():
+            pattern = self.patterns[name]
+            if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
+                continue
+            shape = shape_of(signature.returns)
+            ordered = pattern.options.newest_first is not None or pattern.options.order_by is not None
+            if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:
+                found.append(frozenset(one.name for one in signature.parameters if one.condition))
+        return found
+
+
+def plan(
+    design: type[Any], traffic: Traffic | None = None, *, anew: bool = False, progress: Progress | None = None
+) -> list[Plan]:
+    """The best plans for a design's questions, the best first: at most three.
+
+    Keys that the design has stay as they are, and new ones are put beside them; ``anew`` leaves them out of account.
+    ``traffic`` says how often patterns are called, and how much there is: without it each pattern counts alike.
+
+    Raises DesignError with every question that can't be served, and what it lacks.
+    """
+    read = _Design(design, getattr(design, "uncompiled", {}))
+    reader, facts = _facts(read)
+    needs = reader.needs(read.patterns, read.signatures)
+    faults = [*read.faults, *reader.faults]
+    if faults:
+        raise DesignError("the questions can't be planned", place=design.__name__, faults=faults)
+    fixed = Fixed() if anew else fixed_of(design, list(facts))
+    served = _served(read, fixed)
+    open_ = [one for one in needs if one.place not in served and not _claimed(one)]
+    told = None if progress is None else (lambda done, whole: progress("choosing keys", done, whole))
+    found, unserved = choices(list(facts.values()), open_, fixed, told)
+    if unserved or not found:
+        faults = [Fault(one.need.place, f"{one.need}: {one.reason}", one.hint) for one in unserved]
+        raise DesignError("no keys serve these questions", place=design.__name__, faults=faults)
+    return _best(read, found, fixed, traffic, progress)
+
+
+def _served(read: _Design, fixed: Fixed) -> set[str]:
+    """The questions that the fixed keys answer."""
+    entities: dict[type[Entity], CompiledEntity] = {}
+    for cls in fixed.keys:
+        compiled = compile_entity(cls, read.cls.table, [])
+        if compiled is not None:
+            entities[cls] = compiled
+    found: set[str] = set()
+    for name, pattern in read.patterns.items():
+        if isinstance(pattern, ReadMethod):
+            with suppress(Problem, KeyError):
+                found.add(compile_read(read.signatures[name], pattern.options, entities).place)
+    return found
+
+
+def spare_indexes(design: type[Any]) -> list[str]:
+    """The indexes of a compiled design without which each of its questions is still answered, in the same order.
+
+    Raises DesignError for a design that doesn't compile.
+    """
+    compiled = compile_design(design, getattr(design, "uncompiled", {}))
+    orders = {one.place: _order_of(one) for one in compiled.reads.values()}
+    spare: list[str] = []
+    for index in compiled.table.indexes:
+        entities = {
+            cls: CompiledEntity(
+                cls,
+                one.primary,
+                tuple(key for key in one.index_keys if key.index is None or key.index.name != index.name),
+                one.claims,
+            )
+            for cls, one in compiled.entities.items()
+        }
+        with suppress(Problem):
+            others = [compile_read(one.signature, one.options, entities) for one in compiled.reads.values()]
+            if all(_order_of(one) == orders[one.place] for one in others):
+                spare.append(index.name)
+    return spare
+
+
+def _facts(read: _Design) -> tuple[NeedReader, dict[type[Entity], EntityFacts]]:
+    facts: dict[type[Entity], EntityFacts] = {}
+    for cls in read.entities:
+        try:
+            facts[cls] = facts_of(cls, read.asked_singly(cls))
+        except Problem as problem:
+            read.faults.append(Fault(cls.__name__, str(problem), problem.hint))
+    if read.faults:
+        raise DesignError("the design can't be planned", place=read.cls.__name__, faults=read.faults)
+    return NeedReader(facts, _orders(read.cls)), facts
+
+
+def _orders(cls: type[Any]) -> dict[str, str]:
+    """The fields that order the answers of a design that has keys: its patterns mean these, whatever the keys become."""
+    compiled: CompiledDesign | None = getattr(cls, "compiled", None)
+    reads = compiled.reads.values() if compiled is not None else ()
+    return {one.place: order for one in reads if (order := _order_of(one)) is not None}
+
+
+def _order_of(read: ReadPattern) -> str | None:
+    """The field that a compiled question's answer is ordered by."""
+    plan = read.plan
+    if isinstance(plan, ThroughPlan):
+        plan = plan.end if isinstance(plan.end, QueryPlan) else plan.junction
+    return plan.matches[0].order[0][0] if isinstance(plan, QueryPlan) and plan.matches[0].order else None
+
+
+def _claimed(need: Need) -> bool:
+    """Whether a unique value that the entity declares answers the need already."""
+    uniques = [value for base in need.entity.__mro__ for value in vars(base).values() if isinstance(value, Unique)]
+    return need.one and not need.constants and any(set(_names_in(one.partition)) == need.known for one in uniques)
+
+
+def _names_in(template: str) -> list[str]:
+    return [part.partition("}")[0].partition(":")[0] for part in template.split("{")[1:]]
+
+
+def _best(
+    read: _Design, found: Sequence[Choice], fixed: Fixed, traffic: Traffic | None, progress: Progress | None
+) -> list[Plan]:
+    """The choices compiled and priced: the cheapest of those with the fewest indexes, then those with more."""
+    plans: list[tuple[tuple[int, float], Plan]] = []
+    last: DesignError | None = None
+    for number, choice in enumerate(found[:PRICED_MAX], 1):
+        try:
+            made = _compiled(read, declared(choice, fixed), traffic)
+        except DesignError as error:
+            last = last or error
+        else:
+            plans.append(((len(made.indexes), made.usd_per_million or 0.0), made))
+        if progress is not None:
+            progress("pricing plans", number, min(len(found), PRICED_MAX))
+    if not plans:
+        raise last or DesignError("no plan was found", place=read.cls.__name__)
+    plans.sort(key=lambda one: one[0])
+    return [one for _, one in plans[:ALTERNATIVES]]
+
+
+def _compiled(read: _Design, keys: Declared, traffic: Traffic | None) -> Plan:
+    with _applied(read.cls, keys):
+        compiled = compile_design(read.cls, read.namespace)
+        read.cls.compiled = compiled
+        usd = _usd(read.cls, traffic)
+    planned = tuple(
+        PlannedKey(cls, name, key, tuple(one.place for one in keys.served.get((cls, name), ())))
+        for cls, own in keys.keys.items()
+        for name, key in own.items()
+    )
+    filters = tuple(
+        one.place for one in compiled.reads.values() if getattr(one.plan, "filter", None) is not None
+    )
+    return Plan(read.cls, keys.indexes, planned, compiled, usd, filters)
+
+
+def _usd(cls: type[Any], traffic: Traffic | None) -> float | None:
+    """USD of a million calls, each pattern weighted by its rate where the traffic says one."""
+    found = estimate(cls, traffic)
+    payer = Payer(found, price_list("us-east-1"))
+    rates = [one.load.per_second or 0.0 for one in found.patterns]
+    weights = [rate / sum(rates) for rate in rates] if any(rates) else [1 / len(rates) for _ in rates] if rates else []
+    prices = [payer.call_usd(one) for one in found.patterns]
+    return sum(weight * (usd or 0.0) for weight, usd in zip(weights, prices, strict=True)) * 1_000_000
+
+
+@contextmanager
+def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
+    """The design's classes with these keys, and no others, for as long as it takes to compile them."""
+    table: Table = cls.table
+    kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]
+    if "compiled" in vars(cls):
+        kept.append((cls, "compiled", cls.compiled))
+    for entity in keys.keys:
+        kept += [(entity, name, value) for name, value in vars(entity).items() if isinstance(value, Key)]
+    made = Table(
+        table.name, indexes=keys.indexes, entities=keys.keys, partition=table.partition, sort=table.sort or "sk"
+    )
+    try:
+        for owner, name, _ in kept:
+            if owner is not cls:
+                type.__delattr__(owner, name)
+        for entity, own in keys.keys.items():
+            for name, key in own.items():
+                type.__setattr__(entity, name, key)
+        cls.table = made
+        yield
+    finally:
+        for entity, own in keys.keys.items():
+            for name in own:
+                type.__delattr__(entity, name)
+        if "compiled" in vars(cls):
+            del cls.compiled
+        for owner, name, value in kept:
+            type.__setattr__(owner, name, value)
