@@ -21,6 +21,7 @@ _COMMANDS = {
     "serve": "serve",
     "call": "call",
     "explain": "explain",
+    "plan": "plan",
     "check": "check",
     "cost": "cost",
     "traffic": "traffic",

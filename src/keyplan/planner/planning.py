@@ -6,7 +6,8 @@ unless it is to stay as it is deployed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +21,8 @@ from keyplan.design.formats import Problem
 from keyplan.design.keys import Key, Unique
 from keyplan.design.model import CompiledDesign, compile_design, compile_entity, entities_in
 from keyplan.design.patterns import Pattern, ReadMethod
-from keyplan.design.plans import QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.plans import Plan as PlanOfRead
 from keyplan.design.questions import Signature, signature_of
 from keyplan.design.shapes import ShapeKind, shape_of
 from keyplan.design.table import Index, Table
@@ -31,7 +33,7 @@ from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of
 from keyplan.planner.search import Choice, choices
 from keyplan.planner.templates import Declared, declared
 
-__all__ = ["Plan", "PlannedKey", "plan", "spare_indexes"]
+__all__ = ["Plan", "PlannedKey", "plan", "provisional_design", "spare_indexes"]
 
 PRICED_MAX = 12
 """Choices that are compiled and priced, of those with the fewest indexes."""
@@ -49,6 +51,18 @@ class PlannedKey:
     name: str
     key: Key | Unique
     serves: tuple[str, ...]
+    new: bool = True
+    """Whether the design hasn't it yet."""
+
+    @property
+    def where(self) -> str:
+        """The index that it stands in, or "the table"."""
+        return self.key.index.name if isinstance(self.key, Key) and self.key.index is not None else "the table"
+
+    @property
+    def templates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The templates of its partition and of its sort attributes."""
+        return ((self.key.partition,), (self.key.sort,)) if isinstance(self.key, Unique) else (self.key.partition, self.key.sort)
 
     @property
     def place(self) -> str:
@@ -60,8 +74,8 @@ class PlannedKey:
 class Plan:
     """Keys and indexes that serve every question of a design, compiled.
 
-    ``usd_per_million``: what a million calls of every pattern cost, weighted by their rates where these are known.
-    ``why_not``: for an alternative, what it has worse than the plan before it.
+    ``usd_per_million``: what a million calls cost on demand in us-east-1, the patterns weighted by their rates where
+    these are known, and alike where they aren't. ``notes``: what the planner had to guess.
     """
 
     design: type[Any]
@@ -69,13 +83,58 @@ class Plan:
     keys: tuple[PlannedKey, ...]
     compiled: CompiledDesign
     usd_per_million: float | None
-    filters: tuple[str, ...] = ()
-    why_not: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
-    def table(self) -> Table:
-        """The table with the plan's indexes."""
-        return self.compiled.table
+    def answers(self) -> list[tuple[str, str, str]]:
+        """Each question with its operation, and the key that answers it."""
+        return [(name, *_answer(read.plan)) for name, read in self.compiled.reads.items()]
+
+    def differs_from(self, other: Plan) -> str:
+        """The keys that it has and another plan hasn't."""
+        theirs = {(one.place, str(one.templates), one.where) for one in other.keys}
+        own = [one for one in self.keys if (one.place, str(one.templates), one.where) not in theirs]
+        return ", ".join(f"{one.place} = {' | '.join(map(', '.join, one.templates))} in {one.where}" for one in own)
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as JSON data."""
+        return {
+            "design": self.design.__name__,
+            "indexes": [one.name for one in self.indexes],
+            "usd_per_million": self.usd_per_million,
+            "keys": [
+                {
+                    "place": one.place,
+                    "in": one.where,
+                    "partition": list(one.templates[0]),
+                    "sort": list(one.templates[1]),
+                    "when": dict(one.key.when or {}) if isinstance(one.key, Key) else {},
+                    "serves": list(one.serves),
+                    "new": one.new,
+                }
+                for one in self.keys
+            ],
+            "questions": [{"name": name, "operation": operation, "key": key} for name, operation, key in self.answers],
+            "notes": list(self.notes),
+        }
+
+
+def _answer(plan: PlanOfRead) -> tuple[str, str]:
+    match plan:
+        case GetPlan():
+            return "GetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
+        case ClaimPlan():
+            return "GetItem, GetItem", f"{plan.entity.name}.{plan.claim.name}"
+        case BatchGetPlan():
+            return "BatchGetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
+        case QueryPlan():
+            keys = ", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)
+            return "Query" + (" and a filter" if plan.filter is not None else ""), keys
+        case ScanPlan():
+            return "Scan", "no key"
+        case ThroughPlan():
+            ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
+            return ", ".join(one for one, _ in ways), ", ".join(key for _, key in ways)
 
 
 @dataclass
@@ -163,6 +222,14 @@ def _served(read: _Design, fixed: Fixed) -> set[str]:
             with suppress(Problem, KeyError):
                 found.add(compile_read(read.signatures[name], pattern.options, entities).place)
     return found
+
+
+def provisional_design(design: type[Any]) -> CompiledDesign:
+    """The design compiled with the first plan that comes to hand: for its entities and patterns, not for its keys."""
+    if hasattr(design, "compiled"):
+        compiled: CompiledDesign = design.compiled
+        return compiled
+    return plan(design)[0].compiled
 
 
 def spare_indexes(design: type[Any]) -> list[str]:
@@ -254,14 +321,36 @@ def _compiled(read: _Design, keys: Declared, traffic: Traffic | None) -> Plan:
         read.cls.compiled = compiled
         usd = _usd(read.cls, traffic)
     planned = tuple(
-        PlannedKey(cls, name, key, tuple(one.place for one in keys.served.get((cls, name), ())))
+        PlannedKey(
+            cls,
+            name,
+            key,
+            tuple(dict.fromkeys(one.place for one in keys.served.get((cls, name), ()))),
+            new=(cls, name) in keys.served,
+        )
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
-    filters = tuple(
-        one.place for one in compiled.reads.values() if getattr(one.plan, "filter", None) is not None
-    )
-    return Plan(read.cls, keys.indexes, planned, compiled, usd, filters)
+    return Plan(read.cls, keys.indexes, planned, compiled, usd, tuple(_notes(read, planned, compiled)))
+
+
+def _notes(read: _Design, keys: Iterable[PlannedKey], compiled: CompiledDesign) -> Iterator[str]:
+    """What the design doesn't say, and was guessed."""
+    for read_pattern in compiled.reads.values():
+        options = read_pattern.options
+        order = _order_of(read_pattern)
+        if options.newest_first is not None and options.order_by is None and order is not None:
+            yield f"{read_pattern.place}: newest_first is taken for the order of {order}; order_by= says another"
+        if isinstance(read_pattern.plan, QueryPlan) and read_pattern.plan.filter is not None:
+            yield f"{read_pattern.place}: filtered after it is read"
+    for key in keys:
+        if isinstance(key.key, Unique) and key.new:
+            yield (
+                f"{key.place}: what it holds becomes unique, since one item is asked for by it; a key in an index "
+                "would answer too, and lets values repeat"
+            )
+        for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
+            yield f"{key.place}: {name} stands in it with as many digits as it might have; Field(ge=0, le=...) says how many"
 
 
 def _usd(cls: type[Any], traffic: Traffic | None) -> float | None:

@@ -1,0 +1,269 @@
+"""A plan's declarations put into the source of its design: comments and everything else stay as they are.
+
+Text is changed line by line where the syntax tree says that something stands; nothing is printed anew from the tree.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keyplan.design.entity import Entity
+from keyplan.design.keys import Key, Unique
+from keyplan.design.table import Index, KeyAttribute
+from keyplan.errors import Fault, UnknownDesign
+from keyplan.planner.planning import Plan, PlannedKey
+
+__all__ = ["Rewritten", "declaration", "index_declaration", "rewritten"]
+
+LINE_MAX = 120
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A module with a plan's declarations in it."""
+
+    path: Path
+    before: str
+    after: str
+
+    @property
+    def diff(self) -> str:
+        """What changes, as a unified diff."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            f"{self.path.name} (as it is)",
+            f"{self.path.name} (planned)",
+        )
+        return "".join(lines)
+
+
+@dataclass(frozen=True)
+class _Edit:
+    """Lines ``start`` to ``end`` (counted from 0, the end not included) become these."""
+
+    start: int
+    end: int
+    lines: tuple[str, ...]
+
+
+def rewritten(plan: Plan) -> Rewritten:
+    """The design's module with the plan's keys, indexes and imports.
+
+    Raises UnknownDesign where the source can't be read, or the design isn't in one file.
+    """
+    path = _file_of(plan)
+    before = path.read_text(encoding="utf-8")
+    tree = ast.parse(before)
+    lines = before.splitlines()
+    edits = [*_entities(plan, tree, lines), *_table(plan, tree, lines), *_indexes(plan, tree), *_imports(plan, tree, lines)]
+    after = list(lines)
+    for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
+        after[edit.start : edit.end] = edit.lines
+    text = "\n".join(after) + "\n"
+    ast.parse(text)
+    return Rewritten(path, before, text)
+
+
+def _file_of(plan: Plan) -> Path:
+    classes = [plan.design, *(one.entity for one in plan.keys)]
+    files = {inspect.getsourcefile(one) for one in classes}
+    if None in files or len(files) != 1:
+        faults = [Fault(one.__name__, f"stands in {inspect.getsourcefile(one)}") for one in dict.fromkeys(classes)]
+        raise UnknownDesign(
+            "the design's classes stand in several files, or in none that can be read",
+            hint="copy the declarations that are shown",
+            faults=faults,
+        )
+    return Path(str(files.pop()))
+
+
+def _class(tree: ast.Module, name: str) -> ast.ClassDef:
+    return next(one for one in ast.walk(tree) if isinstance(one, ast.ClassDef) and one.name == name)
+
+
+# Entities
+
+
+def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+    by_entity: dict[type[Entity], list[PlannedKey]] = {}
+    for key in plan.keys:
+        by_entity.setdefault(key.entity, []).append(key)
+    for entity, keys in by_entity.items():
+        node = _class(tree, entity.__name__)
+        there = {name: one for one in node.body for name in _declared(one)}
+        wanted = {one.name: one for one in keys}
+        new = [one for name, one in wanted.items() if name not in there]
+        if not new and all(name in wanted for name in there):
+            continue
+        gone = [one for name, one in there.items() if name not in wanted]
+        yield from (_Edit(one.lineno - 1, one.end_lineno or one.lineno, ()) for one in gone)
+        at = _behind_fields(node, lines)
+        text = [f"    {line}" if line else "" for one in new for line in declaration(one.name, one.key, 4)]
+        apart = [] if there or not new else [""]
+        yield _Edit(at, at, (*apart, *text))
+
+
+def _declared(node: ast.stmt) -> Iterator[str]:
+    """The name of a key that a statement declares."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
+        if node.value.func.id == "Key" and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id
+
+
+def _behind_fields(node: ast.ClassDef, lines: Sequence[str]) -> int:
+    """The line behind an entity's keys, or behind its fields."""
+    members = [
+        one
+        for one in node.body
+        if isinstance(one, ast.AnnAssign)
+        or (isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) in {"Key", "Unique"})
+    ]
+    last = members[-1] if members else node.body[0]
+    end = last.end_lineno or last.lineno
+    if end < len(lines) and lines[end].strip().startswith(('"""', "'''")):  # a docstring of the last field
+        following = next((one for one in node.body if one.lineno == end + 1), None)
+        end = following.end_lineno or end if following is not None else end
+    return end
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+# The table, its indexes, the imports
+
+
+def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+    node = _class(tree, plan.design.__name__)
+    call = next(
+        (one.value for one in ast.walk(node) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) == "Table"),
+        None,
+    )
+    if not isinstance(call, ast.Call):
+        return
+    given = next((one for one in call.keywords if one.arg == "indexes"), None)
+    names = ", ".join(_variable(tree, one) for one in plan.indexes)
+    wanted = f"indexes=[{names}]"
+    segment = ast.get_source_segment("\n".join(lines), call) or ""
+    if given is not None:
+        old = ast.get_source_segment("\n".join(lines), given.value) or ""
+        new = segment.replace(old, f"[{names}]") if plan.indexes else segment
+    elif plan.indexes:
+        first = ast.get_source_segment("\n".join(lines), call.args[0]) or "" if call.args else ""
+        new = segment.replace(first, f"{first}, {wanted}", 1) if first else segment.replace("Table(", f"Table({wanted}, ", 1)
+    else:
+        return
+    if new != segment:
+        start, end = call.lineno - 1, call.end_lineno or call.lineno
+        text = "\n".join(lines[start:end]).replace(segment, new, 1)
+        yield _Edit(start, end, tuple(text.split("\n")))
+
+
+def _variable(tree: ast.Module, index: Index) -> str:
+    """The name that the module has for an index, or the index's own."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
+            first = node.value.args[0] if node.value.args else None
+            if isinstance(first, ast.Constant) and first.value == index.name and isinstance(node.targets[0], ast.Name):
+                return node.targets[0].id
+    return index.name
+
+
+def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
+    """New indexes before the first class; those that nothing uses any more go."""
+    there: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
+            first = node.value.args[0] if node.value.args else None
+            name = first.value if isinstance(first, ast.Constant) else None
+            if name in {one.name for one in plan.indexes}:
+                there.add(str(name))
+            elif isinstance(name, str):
+                yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, ())
+    new = [index_declaration(one) for one in plan.indexes if one.name not in there]
+    if new:
+        entities = {one.entity.__name__ for one in plan.keys}
+        at = min(_start(one) for one in tree.body if isinstance(one, ast.ClassDef) and one.name in entities) - 1
+        yield _Edit(at, at, (*new, "", ""))
+
+
+def _start(node: ast.ClassDef) -> int:
+    return min((node.lineno, *(one.lineno for one in node.decorator_list)))
+
+
+def _imports(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+    """The names that the declarations need, added to the import of keyplan that is there."""
+    kinds = {type(one.key).__name__ for one in plan.keys} | ({"Index"} if plan.indexes else set[str]())
+    if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):
+        kinds.add("Number")
+    nodes = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.module == "keyplan"]
+    known = {alias.asname or alias.name for node in nodes for alias in node.names}
+    if "*" in known or kinds <= known:
+        return
+    if not nodes:
+        at = next((one.lineno - 1 for one in tree.body if not isinstance(one, ast.Expr)), 0)
+        yield _Edit(at, at, (f"from keyplan import {', '.join(sorted(kinds))}",))
+        return
+    node = nodes[0]
+    names = sorted({ast.unparse(one) for one in node.names} | kinds - known, key=_import_order)
+    line = f"from keyplan import {', '.join(names)}"
+    text = (line,) if len(line) <= LINE_MAX else ("from keyplan import (", *(f"    {one}," for one in names), ")")
+    yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, text)
+
+
+def _import_order(name: str) -> tuple[bool, str]:
+    return (name[0].islower(), name)
+
+
+# Declarations
+
+
+def declaration(name: str, key: Key | Unique, indent: int = 0) -> list[str]:
+    """A key's declaration, in one line, or in several where one would be too long."""
+    if isinstance(key, Unique):
+        return [f"{name} = Unique({_text(key.partition)})"]
+    several = len(key.partition) > 1 or len(key.sort) > 1
+    given = [_texts(key.partition, several=several)]
+    if key.sort or several:
+        given.append(_texts(key.sort, several=several))
+    if key.index is not None:
+        given.append(f"index={key.index.name}")
+    if key.when:
+        given.append(f"when={{{', '.join(f'{_text(field)}: {_value(value)}' for field, value in key.when.items())}}}")
+    if key.shards > 1:
+        given.append(f"shards={key.shards}")
+    line = f"{name} = Key({', '.join(given)})"
+    if len(line) + indent <= LINE_MAX:
+        return [line]
+    return [f"{name} = Key(", *(f"    {one}," for one in given), ")"]
+
+
+def _texts(templates: Sequence[str], *, several: bool) -> str:
+    return f"[{', '.join(map(_text, templates))}]" if several else _text(templates[0])
+
+
+def _text(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _value(value: Any) -> str:
+    return _text(value) if type(value) is str else repr(value)
+
+
+def index_declaration(index: Index) -> str:
+    """``GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")``."""
+    partition, sort = _attributes(index.partition), _attributes(index.sort)
+    given = [_text(index.name), partition, *([sort] if index.sort else [])]
+    return f"{index.name} = Index({', '.join(given)})"
+
+
+def _attributes(attributes: Iterable[KeyAttribute]) -> str:
+    names = [f"Number({_text(one.name)})" if one.type == "N" else _text(one.name) for one in attributes]
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
