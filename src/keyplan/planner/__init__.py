@@ -6,6 +6,6 @@ every plan with the real compiler and prices it; ``module.py`` puts the declarat
 The planner makes no requests, and opens no store.
 """
 
-from keyplan.planner.planning import Plan, PlannedKey, plan, spare_indexes
+from keyplan.planner.planning import Plan, PlannedKey, applied, plan, spare_indexes
 
-__all__ = ["Plan", "PlannedKey", "plan", "spare_indexes"]
+__all__ = ["Plan", "PlannedKey", "applied", "plan", "spare_indexes"]

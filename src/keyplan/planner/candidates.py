@@ -45,6 +45,7 @@ class Candidate:
 class _Wish:
     """What a need asks of the sort key once the partition is chosen: fields in front, and the one behind them."""
 
+    id: int
     number: int
     front: frozenset[str]
     next: str | None
@@ -56,20 +57,24 @@ class _Wish:
         return (self.front,) if self.next is None else (self.front, self.front | {self.next})
 
 
-def primary_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candidate]:
-    """Keys of the table: of the fields that identify an item, and of these alone."""
+def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
+    """Keys of the table: of the fields that identify an item, and of these alone. ``filters``: constants that no key
+    answers may be filtered after reading.
+    """
     identity = frozenset(entity.identity)
     found: list[Candidate] = []
     for partition in _subsets(entity.identity):
         wishes = [
-            wish for wish in _wishes(entity, needs, frozenset(partition), when={}) if wish.chain[-1] <= identity
+            wish
+            for wish in _wishes(needs, frozenset(partition), {}, filters=filters)
+            if wish.chain[-1] <= identity
         ]
         cliques = [*_cliques(entity, wishes), ()]
         found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
     return _best(found)
 
 
-def index_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candidate]:
+def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
     """Keys of an index, each for as many needs as one key can serve."""
     asked = [(number, one) for number, one in enumerate(needs) if not one.consistent]
     found: list[Candidate] = []
@@ -81,7 +86,11 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need]) -> list[Candida
         }
         known |= {frozenset[str]() for _, one in asked if not one.known and not one.free and one.constants.keys() <= when.keys()}
         for partition in sorted(known, key=sorted):
-            wishes = [one for one in _wishes(entity, needs, partition, when) if not needs[one.number].consistent]
+            wishes = [
+                one
+                for one in _wishes(needs, partition, when, filters=filters)
+                if not needs[one.number].consistent
+            ]
             for clique in _cliques(entity, wishes):
                 ordered = tuple(name for name in entity.kinds if name in partition)
                 found.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
@@ -104,10 +113,16 @@ def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
 
 
 def _wishes(
-    entity: EntityFacts, needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any]
+    needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool
 ) -> list[_Wish]:
     """The needs that this partition can serve, with what they ask of the sort key."""
     found: list[_Wish] = []
+
+    def wish(number: int, need: Need, front: frozenset[str], asked: frozenset[str]) -> None:
+        if need.next not in front:
+            behind = need.next if need.next not in partition else None
+            found.append(_Wish(len(found), number, front, behind, asked, need.one))
+
     for number, need in enumerate(needs):
         fixed = {name for name in need.constants if name not in when or need.constants[name] == when[name]}
         if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
@@ -120,20 +135,20 @@ def _wishes(
         if need.together and given != partition:
             continue  # what several entities share is their partition
         front = given - partition
-        if need.next in front:
-            continue
         asked = frozenset({*given, *need.free, *when, *([need.next] if need.next else [])})
-        found.append(_Wish(number, frozenset(front), need.next if need.next not in partition else None, asked, need.one))
+        wish(number, need, front, asked)
+        if filters and front - need.known:  # the constants left out of the key are filtered
+            wish(number, need, front & need.known, asked)
     return found
 
 
 def _cliques(entity: EntityFacts, wishes: Sequence[_Wish]) -> Iterator[tuple[_Wish, ...]]:
     """The maximal sets of wishes that one sort key can grant."""
     fits = {
-        one.number: {other.number for other in wishes if other is not one and _compatible(entity, one, other)}
+        one.id: {other.id for other in wishes if other.number != one.number and _compatible(entity, one, other)}
         for one in wishes
     }
-    by_number = {one.number: one for one in wishes}
+    by_id = {one.id: one for one in wishes}
 
     def extend(chosen: set[int], open_: set[int], done: set[int]) -> Iterator[set[int]]:
         if not open_ and not done:
@@ -146,8 +161,8 @@ def _cliques(entity: EntityFacts, wishes: Sequence[_Wish]) -> Iterator[tuple[_Wi
             done = done | {one}
 
     if wishes:
-        for clique in extend(set(), set(by_number), set()):
-            yield tuple(by_number[number] for number in sorted(clique))
+        for clique in extend(set(), set(by_id), set()):
+            yield tuple(by_id[one] for one in sorted(clique))
 
 
 def _compatible(entity: EntityFacts, one: _Wish, other: _Wish) -> bool:

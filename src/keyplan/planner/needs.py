@@ -99,7 +99,7 @@ class Need:
 class NeedReader:
     """Reads the needs of all questions of a design, and collects what is wrong with them."""
 
-    def __init__(self, facts: Mapping[type[Entity], EntityFacts], orders: Mapping[str, str] | None = None) -> None:
+    def __init__(self, facts: Mapping[type[Entity], EntityFacts], orders: Mapping[str, str | None] | None = None) -> None:
         self.facts = facts
         self.orders = orders or {}
         self.faults: list[Fault] = []
@@ -192,8 +192,9 @@ class NeedReader:
             if name not in entity.kinds:
                 raise Problem(f"order_by= names {name!r}, which is no field of {entity.name}")
             return name
-        if self.orders.get(signature.place) in entity.kinds.keys() - known:
-            return self.orders[signature.place]
+        if signature.place in self.orders:  # a design that has keys says by them what it means
+            meant = self.orders[signature.place]
+            return meant if meant in entity.kinds.keys() - known else None
         rest = [name for name in entity.identity if name not in known]
         for name in rest:
             if kind_of(entity.kinds[name]) in {datetime, date, int} or _is_ulid(entity, name):

@@ -33,9 +33,9 @@ from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of
 from keyplan.planner.search import Choice, choices
 from keyplan.planner.templates import Declared, declared
 
-__all__ = ["Plan", "PlannedKey", "plan", "provisional_design", "spare_indexes"]
+__all__ = ["Plan", "PlannedKey", "applied", "plan", "provisional_design", "spare_indexes"]
 
-PRICED_MAX = 12
+PRICED_MAX = 6
 """Choices that are compiled and priced, of those with the fewest indexes."""
 ALTERNATIVES = 3
 
@@ -202,11 +202,13 @@ def plan(
     served = _served(read, fixed)
     open_ = [one for one in needs if one.place not in served and not _claimed(one)]
     told = None if progress is None else (lambda done, whole: progress("choosing keys", done, whole))
-    found, unserved = choices(list(facts.values()), open_, fixed, told)
-    if unserved or not found:
+    exact, _ = choices(list(facts.values()), open_, fixed, told)
+    filtered, unserved = choices(list(facts.values()), open_, fixed, told, filters=any(one.constants for one in open_))
+    if not exact and not filtered:
         faults = [Fault(one.need.place, f"{one.need}: {one.reason}", one.hint) for one in unserved]
         raise DesignError("no keys serve these questions", place=design.__name__, faults=faults)
-    return _best(read, found, fixed, traffic, progress)
+    fewer = [one for one in filtered if not exact or one.indexes < exact[0].indexes]
+    return _best(read, [exact, fewer], fixed, traffic, progress)
 
 
 def _served(read: _Design, fixed: Fixed) -> set[str]:
@@ -269,11 +271,11 @@ def _facts(read: _Design) -> tuple[NeedReader, dict[type[Entity], EntityFacts]]:
     return NeedReader(facts, _orders(read.cls)), facts
 
 
-def _orders(cls: type[Any]) -> dict[str, str]:
+def _orders(cls: type[Any]) -> dict[str, str | None]:
     """The fields that order the answers of a design that has keys: its patterns mean these, whatever the keys become."""
     compiled: CompiledDesign | None = getattr(cls, "compiled", None)
     reads = compiled.reads.values() if compiled is not None else ()
-    return {one.place: order for one in reads if (order := _order_of(one)) is not None}
+    return {one.place: _order_of(one) for one in reads}
 
 
 def _order_of(read: ReadPattern) -> str | None:
@@ -281,7 +283,8 @@ def _order_of(read: ReadPattern) -> str | None:
     plan = read.plan
     if isinstance(plan, ThroughPlan):
         plan = plan.end if isinstance(plan.end, QueryPlan) else plan.junction
-    return plan.matches[0].order[0][0] if isinstance(plan, QueryPlan) and plan.matches[0].order else None
+    orders = [match.order[0][0] for match in plan.matches if match.order] if isinstance(plan, QueryPlan) else []
+    return next(iter(orders), None)
 
 
 def _claimed(need: Need) -> bool:
@@ -295,24 +298,37 @@ def _names_in(template: str) -> list[str]:
 
 
 def _best(
-    read: _Design, found: Sequence[Choice], fixed: Fixed, traffic: Traffic | None, progress: Progress | None
+    read: _Design, kinds: Sequence[Sequence[Choice]], fixed: Fixed, traffic: Traffic | None, progress: Progress | None
 ) -> list[Plan]:
-    """The choices compiled and priced: the cheapest of those with the fewest indexes, then those with more."""
-    plans: list[tuple[tuple[int, float], Plan]] = []
+    """The choices compiled and priced. First the cheapest of those with the fewest indexes; one that saves an index by
+    filtering goes before it only where it costs no more.
+    """
+    tried = [one for choices_ in kinds for one in choices_[:PRICED_MAX]]
+    plans: list[list[Plan]] = []
     last: DesignError | None = None
-    for number, choice in enumerate(found[:PRICED_MAX], 1):
-        try:
-            made = _compiled(read, declared(choice, fixed), traffic)
-        except DesignError as error:
-            last = last or error
-        else:
-            plans.append(((len(made.indexes), made.usd_per_million or 0.0), made))
-        if progress is not None:
-            progress("pricing plans", number, min(len(found), PRICED_MAX))
-    if not plans:
+    done = 0
+    for choices_ in kinds:
+        own: list[Plan] = []
+        for choice in choices_[:PRICED_MAX]:
+            try:
+                own.append(_compiled(read, declared(choice, fixed), traffic))
+            except DesignError as error:
+                last = last or error
+            done += 1
+            if progress is not None:
+                progress("pricing plans", done, len(tried))
+        plans.append(sorted(own, key=_by_indexes))
+    exact, fewer = plans
+    if exact and fewer and (fewer[0].usd_per_million or 0.0) > (exact[0].usd_per_million or 0.0):
+        fewer, exact = exact, fewer
+    found = [*fewer, *exact]
+    if not found:
         raise last or DesignError("no plan was found", place=read.cls.__name__)
-    plans.sort(key=lambda one: one[0])
-    return [one for _, one in plans[:ALTERNATIVES]]
+    return found[:1] + sorted(found[1:], key=_by_indexes)[: ALTERNATIVES - 1]
+
+
+def _by_indexes(plan: Plan) -> tuple[int, float]:
+    return (len(plan.indexes), plan.usd_per_million or 0.0)
 
 
 def _compiled(read: _Design, keys: Declared, traffic: Traffic | None) -> Plan:
@@ -361,6 +377,17 @@ def _usd(cls: type[Any], traffic: Traffic | None) -> float | None:
     weights = [rate / sum(rates) for rate in rates] if any(rates) else [1 / len(rates) for _ in rates] if rates else []
     prices = [payer.call_usd(one) for one in found.patterns]
     return sum(weight * (usd or 0.0) for weight, usd in zip(weights, prices, strict=True)) * 1_000_000
+
+
+@contextmanager
+def applied(made: Plan) -> Generator[type[Any]]:
+    """The design's class with a plan's keys, for as long as the block lasts: to be verified, or opened."""
+    keys: dict[type[Entity], dict[str, Key | Unique]] = {}
+    for one in made.keys:
+        keys.setdefault(one.entity, {})[one.name] = one.key
+    with _applied(made.design, Declared(made.indexes, keys, {})):
+        made.design.compiled = made.compiled
+        yield made.design
 
 
 @contextmanager

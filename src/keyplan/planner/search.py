@@ -20,7 +20,7 @@ from keyplan.planner.candidates import Candidate, index_candidates, primary_cand
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need
 
-__all__ = ["Choice", "EntityChoice", "Unserved", "choices", "sort_form"]
+__all__ = ["Choice", "EntityChoice", "Unserved", "choices", "sort_forms"]
 
 COVERS_MAX = 400
 """Covers of one entity that are compared; all have the least number of keys."""
@@ -40,6 +40,13 @@ class EntityChoice:
     indexed: tuple[Candidate, ...]
     slots: tuple[int, ...] = ()
     claims: tuple[Need, ...] = ()
+
+    @property
+    def ambiguous(self) -> int:
+        """How many questions without an order two keys answer in different orders: the compiler asks for one then."""
+        keys = (self.primary, *self.indexed)
+        open_ = (number for number, need in enumerate(self.needs) if need.next is None and not need.one)
+        return sum(sum(number in key.serves for key in keys) > 1 for number in open_)
 
     @property
     def changes(self) -> int:
@@ -66,7 +73,8 @@ class Choice:
         by_table = sum(len(one.primary.serves) for one in self.entities)
         length = sum(len(key.fields) for one in self.entities for key in (one.primary, *one.indexed))
         sparse = sum(bool(key.when) for one in self.entities for key in one.indexed)
-        return (self.indexes, claims, keys, changes, -by_table, length, -sparse)
+        ambiguous = sum(one.ambiguous for one in self.entities)
+        return (self.indexes, ambiguous, claims, keys, changes, -by_table, length, -sparse)
 
 
 @dataclass
@@ -87,18 +95,23 @@ class _Problem:
 
 
 def choices(
-    entities: Sequence[EntityFacts], needs: Sequence[Need], fixed: Fixed, progress: Progress | None = None
+    entities: Sequence[EntityFacts],
+    needs: Sequence[Need],
+    fixed: Fixed,
+    progress: Progress | None = None,
+    *,
+    filters: bool = False,
 ) -> tuple[list[Choice], list[Unserved]]:
     """The best choices, the best first; or the needs that can't be served. ``needs``: those that what is ``fixed``
-    doesn't serve.
+    doesn't serve. ``filters``: constants may be filtered after reading, where that saves a key.
     """
     problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
     for one in problems.values():
         if one.entity.cls in fixed.keys:
             one.primaries = [Candidate((), (), (), frozenset())]
         else:
-            one.primaries = primary_candidates(one.entity, one.needs)
-        one.indexed = index_candidates(one.entity, one.needs)
+            one.primaries = primary_candidates(one.entity, one.needs, filters=filters)
+        one.indexed = index_candidates(one.entity, one.needs, filters=filters)
     unserved = [found for one in problems.values() for found in _unserved(one)]
     if unserved:
         return [], unserved
@@ -192,7 +205,7 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
     length = sum(len(one.fields) for one in (choice.primary, *choice.indexed))
     order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
     constants = sum(not one.partition for one in choice.indexed)
-    return (len(choice.claims), choice.changes, -len(choice.primary.serves), constants, length, len(choice.primary.partition), order)
+    return (choice.ambiguous, len(choice.claims), choice.changes, -len(choice.primary.serves), constants, length, len(choice.primary.partition), order)
 
 
 def _smallest(
@@ -258,33 +271,51 @@ def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed
     shared: dict[str, int] = {}
     forms = fixed.forms
     slots: dict[int, tuple[int, ...]] = {}
+    texts = _indexes_of_text(entities)
     for choice in sorted(entities, key=lambda one: -len(one.indexed)):
-        own: list[int] = []
-        for key in choice.indexed:
-            form = sort_form(choice.entity, key)
+        own: dict[int, int] = {}
+        for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(sort_forms(choice.entity, pair[1]))):
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
+            held = {*own.values(), *fixed.taken(choice.entity.cls)}
+            possible = sort_forms(choice.entity, key)
+            if len(possible) > 1 and sum(forms[one] == _TEXT for one in own.values()) >= texts:
+                possible = possible[::-1]
             if slot is None:
-                held = {*own, *fixed.taken(choice.entity.cls)}
-                slot = next(one for one in range(1, 100) if one not in held and forms.get(one, form) == form)
-            if slot in own or slot in fixed.taken(choice.entity.cls) or forms.setdefault(slot, form) != form:
+                slot = next(
+                    one for one in range(1, 100) if one not in held and (one not in forms or forms[one] in possible)
+                )
+            if slot in held or forms.setdefault(slot, possible[0]) not in possible:
                 return None
             shared.update(dict.fromkeys(groups, slot))
-            own.append(slot)
-        slots[id(choice)] = tuple(own)
+            own[number] = slot
+        slots[id(choice)] = tuple(own[number] for number in range(len(choice.indexed)))
     result = tuple(replace(one, slots=slots[id(one)]) for one in entities)
     return Choice(result, max(forms, default=0), forms)
+
+
+def _indexes_of_text(entities: Sequence[EntityChoice]) -> int:
+    """How many indexes should have a joined text as their sort key: what can stand in either kind fills up the others,
+    so that there are the fewest in all.
+    """
+    counts = [[sort_forms(one.entity, key) for key in one.indexed] for one in entities]
+    numbers = max((sum(_TEXT not in forms for forms in one) for one in counts), default=0)
+    texts = max((sum(forms == (_TEXT,) for forms in one) for one in counts), default=0)
+    return max(texts, max((len(one) for one in counts), default=0) - numbers)
 
 
 def _collections(choice: EntityChoice, key: Candidate) -> list[str]:
     return [choice.needs[number].place for number in sorted(key.serves) if choice.needs[number].together]
 
 
-def sort_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...]:
-    """The types of a key's sort attributes: one joined text, or native ones where a number orders that no text keeps in
-    order.
+_TEXT = ("S",)
+
+
+def sort_forms(entity: EntityFacts, key: Candidate) -> tuple[tuple[str, ...], ...]:
+    """The types that a key's sort attributes may have, the preferred first: one joined text, or native ones where a
+    number orders that no text keeps in order. A whole number alone can be either.
     """
-    native = [kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort[: key.needed]]
-    if not any(native):
-        return ("S",)
-    return tuple("N" if one else "S" for one in native)
+    kinds = [kind_of(entity.kinds[name]) for name in key.sort[: key.needed]]
+    if any(kind in {float, Decimal} for kind in kinds):
+        return (tuple("N" if kind in {float, Decimal} else "S" for kind in kinds),)
+    return (_TEXT, ("N",)) if kinds == [int] and not key.merged and not key.turned else (_TEXT,)

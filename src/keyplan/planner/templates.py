@@ -14,7 +14,7 @@ from keyplan.design.table import Index, Number
 from keyplan.planner.candidates import Candidate
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need
-from keyplan.planner.search import Choice, EntityChoice, sort_form
+from keyplan.planner.search import Choice, EntityChoice
 
 __all__ = ["Declared", "declared"]
 
@@ -47,7 +47,7 @@ def declared(choice: Choice, fixed: Fixed) -> Declared:
             served[one.entity.cls, "primary"] = _needs(one, one.primary)
         for key, slot in zip(one.indexed, one.slots, strict=True):
             name = _key_name(one.entity, key, own)
-            own[name] = _index_key(one.entity, key, indexes[slot])
+            own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
             served[one.entity.cls, name] = _needs(one, key)
         for need in one.claims:
             names = [each for each in one.entity.kinds if each in need.known]
@@ -75,9 +75,8 @@ def _primary(choice: EntityChoice) -> Key:
     return Key(_partition(choice.entity, choice.primary), _sort(choice.entity, choice.primary))
 
 
-def _index_key(entity: EntityFacts, key: Candidate, index: Index) -> Key:
-    form = sort_form(entity, key)
-    if form == ("S",):
+def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence[str]) -> Key:
+    if tuple(form) == ("S",):
         sort: str | list[str] = _sort(entity, key)
     else:
         sort = [f"{{{name}}}" if kind == "N" else _variable(entity, name) for name, kind in zip(key.sort, form, strict=False)]

@@ -1,0 +1,1 @@
+"""Keys derived from questions alone."""

@@ -1,0 +1,236 @@
+# mypy: disable-error-code="empty-body"
+"""Plans serve every question, in no more indexes than people needed, and are right."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import sys
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from keyplan import Cursor, Design, Entity, Field, Id, Index, Key, Page, Range, Table, now, read
+from keyplan.design.deferral import deferred
+from keyplan.errors import DesignError
+from keyplan.planner import applied, plan, spare_indexes
+from keyplan.testing import verify
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.papers.design import Papers
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.social.design import Social
+from tests.cli.support import run
+from tests.designs.settled import settled
+from tests.designs.source import source_of
+from tests.systems.blog.strategies import STRATEGIES as BLOG
+from tests.systems.social.test_patterns import STRATEGIES as SOCIAL
+
+SHOP = Path(__file__).parent / "shop.py"
+
+
+def imported(path: Path) -> ModuleType:
+    name = f"planned_{path.stem}_{abs(hash(str(path)))}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def keys_of(design: type[Any], **options: Any) -> dict[str, tuple[str, str, str]]:
+    """The best plan's keys by place, each as its templates and where it stands."""
+    return {
+        one.place: (*("|".join(part) for part in one.templates), one.where) for one in plan(design, **options)[0].keys
+    }
+
+
+def test_a_shop_without_keys_is_planned() -> None:
+    with deferred():
+        module = imported(SHOP)
+    assert keys_of(module.Store) == {
+        "Customer.primary": ("CUSTOMER#{customer_id}", "#CUSTOMER", "the table"),
+        "Customer.by_email": ("EMAIL#{email}", "#CUSTOMER", "GSI1"),
+        "Order.primary": ("ORDER#{order_id}", "#ORDER", "the table"),
+        "Order.by_customer": ("CUSTOMER#{customer_id}", "ORDER#{order_id}", "GSI1"),
+        "Order.pending": ("ORDER#PENDING", "ORDER#{created_at}#{order_id}", "GSI2"),
+        "Line.primary": ("ORDER#{order_id}", "LINE#{number:010d}", "the table"),
+        "Line.by_product": ("PRODUCT#{product_id}", "LINE#{order_id}#{number:010d}", "GSI1"),
+    }
+
+
+def test_without_keys_a_design_is_refused_and_says_what_to_do() -> None:
+    with pytest.raises(DesignError, match="keyplan plan"):
+        imported(SHOP)
+
+
+def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
+    path = tmp_path / "shop.py"
+    shutil.copy(SHOP, path)
+    result = run("plan", f"{path}:Store", "--write")
+    assert result.exit_code == 0, result.output
+    assert '+    by_email = Key("EMAIL#{email}", "#CUSTOMER", index=GSI1)' in result.output
+    assert "name: str  # as on the invoice" in path.read_text()
+    written = path.read_text()
+    module = imported(path)
+    assert verify(module.Store, stores=40).unanswered == ()
+    again = run("plan", f"{path}:Store", "--write")
+    assert again.exit_code == 0, again.output
+    assert path.read_text() == written
+
+
+@pytest.mark.parametrize(
+    ("design", "indexes", "strategies"),
+    [(Cms, 1, None), (Papers, 1, None), (Shop, 2, None), (Social, 1, SOCIAL), (Blog, 3, BLOG)],
+)
+def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(
+    design: type[Design], indexes: int, strategies: Any
+) -> None:
+    best = plan(design, anew=True)[0]
+    assert len(best.indexes) == indexes <= len(design.table.indexes)
+    kept = design.compiled
+    with applied(best) as planned:
+        report = verify(planned, stores=25, strategies=strategies)
+        assert report.stores >= 25
+    assert design.compiled is kept
+
+
+@pytest.mark.parametrize("first", range(0, 100, 10))
+def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: int) -> None:
+    """The keys that a question was made from are one answer; the planner finds one as good, without seeing them."""
+    for number in range(first, first + 10):
+        design = settled(number)
+        try:
+            best = plan(design.cls, anew=True)[0]
+        except DesignError as error:
+            assert "order_by=" in str(error), f"{error}\n{source_of(design.spec)}"
+            continue
+        optional = any(
+            one.optional
+            for entity in design.spec.entities
+            for key in entity.keys[1:]
+            for one in entity.fields.values()
+            if one.name in (*key.partition_fields, *(variable.name for variable in key.sort_variables))
+        )
+        if not optional:  # keys of optional fields hold some items only: what was asked of them isn't asked of all
+            assert len(best.indexes) <= len(design.cls.table.indexes), source_of(design.spec)
+
+
+# What can't be planned
+
+
+class Meter(Entity):
+    meter_id: Id[str]
+    site: str
+    reading: Decimal
+    read_at: datetime = Field(default_factory=now)
+    installed_at: datetime = Field(default_factory=now)
+
+
+class Thing(Entity):
+    name: str
+
+
+def refused(**patterns: Any) -> str:
+    with deferred():
+        design = type("Meters", (Design,), {"table": Table("meters"), **patterns})
+    with pytest.raises(DesignError) as caught:
+        plan(design)
+    return str(caught.value)
+
+
+def test_what_cannot_be_served_is_told_together() -> None:
+    def strong(self: Any, site: str) -> list[Meter]: ...
+    def two_ranges(self: Any, site: str, read_at: Range[datetime], installed_at: Range[datetime]) -> list[Meter]: ...
+    def misnamed(self: Any, place: str) -> list[Meter]: ...
+
+    text = refused(two=read("M2")(two_ranges), three=read("M3")(misnamed))
+    assert "read_at and installed_at are ranges, and a key answers one" in text
+    assert "Meter has no field 'place'" in text
+    text = refused(one=read("M1", consistent=True)(strong))
+    assert "Meters.one: Meter by site: it is strongly consistent, and only the table answers that" in text
+
+
+def test_an_order_that_could_be_two_is_asked_for() -> None:
+    def latest(self: Any, site: str) -> list[Meter]: ...
+
+    text = refused(latest=read("M1", newest_first=True)(latest))
+    assert "newest_first could mean read_at or installed_at" in text
+    with deferred():
+        design = type("Meters", (Design,), {"table": Table("meters"), "m": read("M1", order_by="-reading")(latest)})
+    best = plan(design)[0]
+    assert [[one.type for one in index.sort] for index in best.indexes] == [["N"]]
+    with applied(best) as planned:
+        verify(planned, stores=20)
+
+
+def test_what_identifies_an_item_must_be_said() -> None:
+    def things(self: Any, name: str) -> list[Thing]: ...
+
+    text = refused(things=read("T1")(things))
+    assert "Thing: nothing says what identifies an item (mark the fields that do: order_id: Id[str], for instance)" in text
+
+
+# What is deployed stays
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Ticket(Entity):
+    ticket_id: Id[str]
+    project: str
+    assignee: str
+    opened_at: datetime = Field(default_factory=now)
+
+    primary = Key("TICKET#{ticket_id}", "HEAD")
+    by_project = Key("PROJECT#{project}", "{opened_at}#{ticket_id}", index=GSI1)
+
+
+class Comment(Entity):
+    ticket_id: Id[str]
+    number: Id[int]
+    author: str
+
+    primary = Key("TICKET#{ticket_id}", "COMMENT#{number:06d}")
+
+
+def test_a_further_question_gets_a_key_beside_those_that_are_deployed() -> None:
+    class Desk(Design):
+        table = Table("desk", indexes=[GSI1])
+
+        @read("T1", newest_first=True)
+        def tickets(self, project: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
+
+    assert spare_indexes(Desk) == []
+    with deferred():
+
+        class Grown(Desk):
+            table = Table("desk", indexes=[GSI1])
+
+            @read("T2", newest_first=True)
+            def mine(self, assignee: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
+
+            @read("T3")
+            def comments_of(self, author: str) -> list[Comment]: ...
+
+    best = plan(Grown)[0]
+    new = {one.place: (one.templates, one.where) for one in best.keys if one.new}
+    assert new == {
+        "Ticket.by_assignee": ((("ASSIGNEE#{assignee}",), ("TICKET#{opened_at}#{ticket_id}",)), "GSI2"),
+        "Comment.by_author": ((("AUTHOR#{author}",), ("COMMENT#{ticket_id}#{number:010d}",)), "GSI1"),
+    }
+    assert [one.name for one in best.indexes] == ["GSI1", "GSI2"]
+
+
+def test_an_index_that_nothing_needs_is_named() -> None:
+    class Idle(Design):
+        table = Table("idle", indexes=[GSI1])
+
+        @read("T1")
+        def ticket(self, ticket_id: str) -> Ticket | None: ...
+
+    assert spare_indexes(Idle) == ["GSI1"]
