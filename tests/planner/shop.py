@@ -4,7 +4,22 @@
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from keyplan import Create, Cursor, Design, Entity, Field, Id, Page, Range, Table, Update, Writes, now, read, ulid, write
+from keyplan import (
+    Cursor,
+    Design,
+    Entity,
+    Field,
+    Id,
+    Page,
+    Range,
+    Table,
+    Update,
+    Writes,
+    now,
+    read,
+    ulid,
+    write,
+)
 
 
 class Customer(Entity):

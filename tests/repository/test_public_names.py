@@ -19,6 +19,7 @@ PUBLIC = [
     "Each",
     "Entity",
     "Field",
+    "Id",
     "Include",
     "Index",
     "Key",

@@ -67,8 +67,8 @@ def _traffic(path: str | None, design: Any) -> Any:
     """The traffic file. It names entities and patterns; without keys there is no compiled design to check them by."""
     if path is None:
         return None
-    from keyplan.planner.planning import provisional_design
     from keyplan.design.traffic import read_traffic
+    from keyplan.planner.planning import provisional_design
 
     return read_traffic(Path(path), provisional_design(design))
 
@@ -102,7 +102,9 @@ def _show(found: list[Plan], spare: list[str]) -> None:
     for note in best.notes:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
     for other in found[1:]:
-        out.print(f"Another plan: {_summary(other)}{f'; {escape(other.differs_from(best))}' if other is not best else ''}")
+        out.print(
+            f"Another plan: {_summary(other)}{f'; {escape(other.differs_from(best))}' if other is not best else ''}"
+        )
     for index in spare:
         out.print(f"{escape(index)} could go: every question is answered without it, in the same order.")
 

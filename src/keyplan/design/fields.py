@@ -16,7 +16,21 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from typing_extensions import TypeAliasType
 
-__all__ = ["ID", "TTL", "VERSION", "Id", "Ttl", "Version", "bounds_of", "kind_of", "layers", "marks_of", "now", "ulid", "unbounded"]
+__all__ = [
+    "ID",
+    "TTL",
+    "VERSION",
+    "Id",
+    "Ttl",
+    "Version",
+    "bounds_of",
+    "kind_of",
+    "layers",
+    "marks_of",
+    "now",
+    "ulid",
+    "unbounded",
+]
 
 
 class Mark:
@@ -36,7 +50,7 @@ TTL = Mark("Ttl")
 T = TypeVar("T")
 
 Id = Annotated[T, ID]
-"""A field that identifies an item, alone or with others that are marked so: from them the planner makes primary keys."""
+"""A field that identifies an item, alone or with others marked so: the planner makes primary keys of them."""
 Version = Annotated[int, VERSION]
 """A field that counts an item's writes: each write expects the version it read, and adds one."""
 Ttl = Annotated[datetime, TTL]

@@ -361,11 +361,12 @@ class _EntityCompiler:
         if len(primaries) != 1:
             what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
             self.fault(
-                "", Problem(
+                "",
+                Problem(
                     f"{what}",
-                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` derives "
-                    "keys from the questions",
-                )
+                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
+                    "derives keys from the questions",
+                ),
             )
             faults.extend(self.faults)
             return None

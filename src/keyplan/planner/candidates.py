@@ -2,8 +2,8 @@
 
 A key serves a need when its partition is known, what else is known stands first in its sort key, in any order, and the
 field of the range or of the order stands next. So several needs fit one key exactly when the sets of fields that each
-wants in front form a chain; each maximal set of such needs makes one candidate. Which candidates are taken is decided in
-``search.py``, how they are spelt in ``templates.py``.
+wants in front form a chain; each maximal set of such needs makes one candidate. Which candidates are taken is decided
+in ``search.py``, how they are spelt in ``templates.py``.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
     found: list[Candidate] = []
     for partition in _subsets(entity.identity):
         wishes = [
-            wish
-            for wish in _wishes(needs, frozenset(partition), {}, filters=filters)
-            if wish.chain[-1] <= identity
+            wish for wish in _wishes(needs, frozenset(partition), {}, filters=filters) if wish.chain[-1] <= identity
         ]
         cliques = [*_cliques(entity, wishes), ()]
         found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
@@ -82,14 +80,18 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
         known = {
             frozenset(partition)
             for _, one in asked
-            for partition in _subsets([name for name in entity.kinds if name in {*one.known, *one.free, *one.constants} - when.keys()])
+            for partition in _subsets(
+                [name for name in entity.kinds if name in {*one.known, *one.free, *one.constants} - when.keys()]
+            )
         }
-        known |= {frozenset[str]() for _, one in asked if not one.known and not one.free and one.constants.keys() <= when.keys()}
+        known |= {
+            frozenset[str]()
+            for _, one in asked
+            if not one.known and not one.free and one.constants.keys() <= when.keys()
+        }
         for partition in sorted(known, key=sorted):
             wishes = [
-                one
-                for one in _wishes(needs, partition, when, filters=filters)
-                if not needs[one.number].consistent
+                one for one in _wishes(needs, partition, when, filters=filters) if not needs[one.number].consistent
             ]
             for clique in _cliques(entity, wishes):
                 ordered = tuple(name for name in entity.kinds if name in partition)
@@ -112,9 +114,7 @@ def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
     return found
 
 
-def _wishes(
-    needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool
-) -> list[_Wish]:
+def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
     """The needs that this partition can serve, with what they ask of the sort key."""
     found: list[_Wish] = []
 
@@ -135,7 +135,7 @@ def _wishes(
         if need.together and given != partition:
             continue  # what several entities share is their partition
         front = given - partition
-        asked = frozenset({*given, *need.free, *when, *([need.next] if need.next else [])})
+        asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})
         wish(number, need, front, asked)
         if filters and front - need.known:  # the constants left out of the key are filtered
             wish(number, need, front & need.known, asked)

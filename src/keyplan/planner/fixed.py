@@ -24,14 +24,19 @@ class Fixed:
         """The indexes, counted from 1, in which an entity has a key already."""
         names = [one.name for one in self.indexes]
         own = self.keys.get(cls, {}).values()
-        return frozenset(names.index(key.index.name) + 1 for key in own if key.index is not None and key.index.name in names)
+        return frozenset(
+            names.index(key.index.name) + 1 for key in own if key.index is not None and key.index.name in names
+        )
 
     @property
     def forms(self) -> dict[int, tuple[str, ...]]:
         """The types of each index's sort key attributes; of one that new keys can't use, nothing that they have."""
         return {
             number: tuple(one.type for one in index.sort)
-            if len(index.partition) == 1 and index.partition[0].type == "S" and index.projection == "ALL" and not index.local
+            if len(index.partition) == 1
+            and index.partition[0].type == "S"
+            and index.projection == "ALL"
+            and not index.local
             else ("as it is",)
             for number, index in enumerate(self.indexes, 1)
         }
@@ -45,7 +50,9 @@ def fixed_of(design: type[Any], entities: Sequence[type[Entity]]) -> Fixed:
     """What a design declares: of its entities those that have a primary key."""
     keys: dict[type[Entity], dict[str, Key]] = {}
     for cls in entities:
-        declared = {name: one for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Key)}
+        declared = {
+            name: one for base in reversed(cls.__mro__) for name, one in vars(base).items() if isinstance(one, Key)
+        }
         if any(key.index is None for key in declared.values()):
             keys[cls] = declared
     return Fixed(tuple(design.table.indexes), keys)

@@ -62,7 +62,12 @@ def rewritten(plan: Plan) -> Rewritten:
     before = path.read_text(encoding="utf-8")
     tree = ast.parse(before)
     lines = before.splitlines()
-    edits = [*_entities(plan, tree, lines), *_table(plan, tree, lines), *_indexes(plan, tree), *_imports(plan, tree, lines)]
+    edits = [
+        *_entities(plan, tree, lines),
+        *_table(plan, tree, lines),
+        *_indexes(plan, tree),
+        *_imports(plan, tree),
+    ]
     after = list(lines)
     for edit in sorted(edits, key=lambda one: (one.start, one.end), reverse=True):
         after[edit.start : edit.end] = edit.lines
@@ -112,9 +117,9 @@ def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_E
 
 def _declared(node: ast.stmt) -> Iterator[str]:
     """The name of a key that a statement declares."""
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-        if node.value.func.id == "Key" and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id
+    called = _called(node.value) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else ""
+    if called == "Key" and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        yield node.targets[0].id
 
 
 def _behind_fields(node: ast.ClassDef, lines: Sequence[str]) -> int:
@@ -143,7 +148,11 @@ def _called(call: ast.Call) -> str:
 def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
     node = _class(tree, plan.design.__name__)
     call = next(
-        (one.value for one in ast.walk(node) if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) == "Table"),
+        (
+            one.value
+            for one in ast.walk(node)
+            if isinstance(one, ast.Assign) and isinstance(one.value, ast.Call) and _called(one.value) == "Table"
+        ),
         None,
     )
     if not isinstance(call, ast.Call):
@@ -157,7 +166,11 @@ def _table(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit
         new = segment.replace(old, f"[{names}]") if plan.indexes else segment
     elif plan.indexes:
         first = ast.get_source_segment("\n".join(lines), call.args[0]) or "" if call.args else ""
-        new = segment.replace(first, f"{first}, {wanted}", 1) if first else segment.replace("Table(", f"Table({wanted}, ", 1)
+        new = (
+            segment.replace(first, f"{first}, {wanted}", 1)
+            if first
+            else segment.replace("Table(", f"Table({wanted}, ", 1)
+        )
     else:
         return
     if new != segment:
@@ -198,7 +211,7 @@ def _start(node: ast.ClassDef) -> int:
     return min((node.lineno, *(one.lineno for one in node.decorator_list)))
 
 
-def _imports(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+def _imports(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
     """The names that the declarations need, added to the import of keyplan that is there."""
     kinds = {type(one.key).__name__ for one in plan.keys} | ({"Index"} if plan.indexes else set[str]())
     if any(attribute.type == "N" for index in plan.indexes for attribute in (*index.partition, *index.sort)):

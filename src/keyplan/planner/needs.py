@@ -1,7 +1,7 @@
 """What a design's questions ask of each entity's keys, read from signatures and options alone.
 
-A question becomes one need for each entity that it is about: what is known by equality, what is a range, what orders the
-answer. Keys that meet needs are made in ``candidates.py``.
+A question becomes one need for each entity that it is about: what is known by equality, what is a range, what orders
+the answer. Keys that meet needs are made in ``candidates.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,20 @@ from keyplan.errors import Fault
 
 __all__ = ["EntityFacts", "Need", "NeedReader", "facts_of"]
 
-_TIMELY = ("created", "placed", "posted", "sent", "published", "ordered", "started", "opened", "at", "on", "time", "date")
+_TIMELY = (
+    "created",
+    "placed",
+    "posted",
+    "sent",
+    "published",
+    "ordered",
+    "started",
+    "opened",
+    "at",
+    "on",
+    "time",
+    "date",
+)
 """Words in a moment's name that make it the one that ``newest_first`` means, the likeliest first."""
 
 
@@ -66,7 +79,8 @@ class Need:
     consistent: bool = False
     together: tuple[type[Entity], ...] = ()
     latest: bool = False
-    """Whether it wants the last of several items beside a single one: then the key is turned, and read from its front."""
+    """Whether it wants the last of several items beside a single one: the key is turned then, and read from its front.
+    """
 
     free: frozenset[str] = frozenset()
     """Fields that are known besides, which the key may hold and needn't."""
@@ -99,7 +113,9 @@ class Need:
 class NeedReader:
     """Reads the needs of all questions of a design, and collects what is wrong with them."""
 
-    def __init__(self, facts: Mapping[type[Entity], EntityFacts], orders: Mapping[str, str | None] | None = None) -> None:
+    def __init__(
+        self, facts: Mapping[type[Entity], EntityFacts], orders: Mapping[str, str | None] | None = None
+    ) -> None:
         self.facts = facts
         self.orders = orders or {}
         self.faults: list[Fault] = []
@@ -127,12 +143,21 @@ class NeedReader:
         together = shape.entities if len(shape.entities) > 1 else ()
         latest = shape.kind is ShapeKind.COLLECTION and not any(one.many for one in shape.members)
         for cls in shape.entities:
-            need = self._need(signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE, several=bool(together))
+            need = self._need(
+                signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE, several=bool(together)
+            )
             if need is not None:
                 yield replace(need, together=together, latest=latest and need.descending and need.order is not None)
 
     def _need(
-        self, signature: Signature, options: Options, entity: EntityFacts, *, one: bool, names: frozenset[str] | None = None, several: bool = False
+        self,
+        signature: Signature,
+        options: Options,
+        entity: EntityFacts,
+        *,
+        one: bool,
+        names: frozenset[str] | None = None,
+        several: bool = False,
     ) -> Need | None:
         """The need of one entity; None where its identity answers the question."""
         named = named_in(options.where)
@@ -184,9 +209,7 @@ class NeedReader:
             consistent=options.consistent,
         )
 
-    def _order(
-        self, signature: Signature, options: Options, entity: EntityFacts, known: frozenset[str]
-    ) -> str | None:
+    def _order(self, signature: Signature, options: Options, entity: EntityFacts, known: frozenset[str]) -> str | None:
         if options.order_by is not None:
             name = options.order_by.lstrip("-")
             if name not in entity.kinds:
@@ -208,9 +231,7 @@ class NeedReader:
         if len(certain) > 1:
             ranked = sorted(certain, key=_timeliness)
             if _timeliness(ranked[0]) == _timeliness(ranked[1]):
-                raise Problem(
-                    f"newest_first could mean {' or '.join(certain)}", "say which with order_by=\"-field\""
-                )
+                raise Problem(f"newest_first could mean {' or '.join(certain)}", 'say which with order_by="-field"')
             return ranked[0]
         if certain:
             return certain[0]
@@ -267,7 +288,8 @@ def _timeliness(name: str) -> int:
 
 def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityFacts:
     """What an entity's class says. What identifies an item is marked with ``Id``, or said by a primary key that stands;
-    failing both it is the fewest fields that one item is asked for by (``asked``). Raises Problem where nothing says it.
+    failing both it is the fewest fields that one item is asked for by (``asked``). Raises Problem where nothing says
+    it.
     """
     kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
     kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}

@@ -1,4 +1,5 @@
-"""A design planned: its questions read, keys chosen, every plan compiled by the real compiler and priced by the cost model.
+"""A design planned: its questions read, keys chosen, every plan compiled by the real compiler and priced by the cost
+model.
 
 ``plan(Shop)`` takes a design's class, with keys or without. What its entities declare of keys is left out of account,
 unless it is to stay as it is deployed.
@@ -26,8 +27,8 @@ from keyplan.design.plans import Plan as PlanOfRead
 from keyplan.design.questions import Signature, signature_of
 from keyplan.design.shapes import ShapeKind, shape_of
 from keyplan.design.table import Index, Table
-from keyplan.design.traffic import Traffic, traffic_of
-from keyplan.errors import DesignError, Fault, KeyplanError
+from keyplan.design.traffic import Traffic
+from keyplan.errors import DesignError, Fault
 from keyplan.planner.fixed import Fixed, fixed_of
 from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of
 from keyplan.planner.search import Choice, choices
@@ -62,7 +63,11 @@ class PlannedKey:
     @property
     def templates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The templates of its partition and of its sort attributes."""
-        return ((self.key.partition,), (self.key.sort,)) if isinstance(self.key, Unique) else (self.key.partition, self.key.sort)
+        return (
+            ((self.key.partition,), (self.key.sort,))
+            if isinstance(self.key, Unique)
+            else (self.key.partition, self.key.sort)
+        )
 
     @property
     def place(self) -> str:
@@ -272,7 +277,7 @@ def _facts(read: _Design) -> tuple[NeedReader, dict[type[Entity], EntityFacts]]:
 
 
 def _orders(cls: type[Any]) -> dict[str, str | None]:
-    """The fields that order the answers of a design that has keys: its patterns mean these, whatever the keys become."""
+    """The fields that order the answers of a design that has keys: its patterns mean these."""
     compiled: CompiledDesign | None = getattr(cls, "compiled", None)
     reads = compiled.reads.values() if compiled is not None else ()
     return {one.place: _order_of(one) for one in reads}
@@ -290,7 +295,7 @@ def _order_of(read: ReadPattern) -> str | None:
 def _claimed(need: Need) -> bool:
     """Whether a unique value that the entity declares answers the need already."""
     uniques = [value for base in need.entity.__mro__ for value in vars(base).values() if isinstance(value, Unique)]
-    return need.one and not need.constants and any(set(_names_in(one.partition)) == need.known for one in uniques)
+    return need.one and not need.constants and any(frozenset(_names_in(one.partition)) == need.known for one in uniques)
 
 
 def _names_in(template: str) -> list[str]:
@@ -347,10 +352,10 @@ def _compiled(read: _Design, keys: Declared, traffic: Traffic | None) -> Plan:
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
-    return Plan(read.cls, keys.indexes, planned, compiled, usd, tuple(_notes(read, planned, compiled)))
+    return Plan(read.cls, keys.indexes, planned, compiled, usd, tuple(_notes(planned, compiled)))
 
 
-def _notes(read: _Design, keys: Iterable[PlannedKey], compiled: CompiledDesign) -> Iterator[str]:
+def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign) -> Iterator[str]:
     """What the design doesn't say, and was guessed."""
     for read_pattern in compiled.reads.values():
         options = read_pattern.options
@@ -366,7 +371,7 @@ def _notes(read: _Design, keys: Iterable[PlannedKey], compiled: CompiledDesign) 
                 "would answer too, and lets values repeat"
             )
         for name in re.findall(r"\{(\w+):0(?:10|20)d", "".join(text for part in key.templates for text in part)):
-            yield f"{key.place}: {name} stands in it with as many digits as it might have; Field(ge=0, le=...) says how many"
+            yield f"{key.place}: {name} has as many digits in it as it might need; Field(ge=0, le=...) says how many"
 
 
 def _usd(cls: type[Any], traffic: Traffic | None) -> float | None:

@@ -142,6 +142,7 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
 
 # Where item collections stand
 
+
 def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixed) -> list[Mapping[str, bool]]:
     """Every way to place the item collections: each in the table (True), where its partition allows it, or an index."""
     together = {need.place: need for need in needs if need.together}
@@ -149,9 +150,11 @@ def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixe
     options: list[list[bool]] = []
     for need in together.values():
         free = not any(cls in fixed.keys for cls in need.together)
-        in_table = free and all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
+        in_table = (
+            free and all(need.known <= frozenset(facts[cls].identity) for cls in need.together) and bool(need.known)
+        )
         options.append([True] * in_table + [False] * (not need.consistent))
-    ways = [dict(zip(together, one, strict=True)) for one in product(*options)]
+    ways: list[Mapping[str, bool]] = [dict(zip(together, one, strict=True)) for one in product(*options)]
     return ways[:PLACEMENTS_MAX]
 
 
@@ -205,7 +208,16 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
     length = sum(len(one.fields) for one in (choice.primary, *choice.indexed))
     order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
     constants = sum(not one.partition for one in choice.indexed)
-    return (choice.ambiguous, len(choice.claims), choice.changes, -len(choice.primary.serves), constants, length, len(choice.primary.partition), order)
+    return (
+        choice.ambiguous,
+        len(choice.claims),
+        choice.changes,
+        -len(choice.primary.serves),
+        constants,
+        length,
+        len(choice.primary.partition),
+        order,
+    )
 
 
 def _smallest(
@@ -244,7 +256,11 @@ def _extend(
     if not rest:
         covers.append(chosen)
         return
-    if not left or len(covers) >= COVERS_MAX or len(rest) > left * max((len(one.serves & rest) for one in candidates), default=0):
+    if (
+        not left
+        or len(covers) >= COVERS_MAX
+        or len(rest) > left * max((len(one.serves & rest) for one in candidates), default=0)
+    ):
         return
     hardest = min(rest, key=lambda number: sum(number in one.serves for one in candidates))
     for one in candidates:
@@ -278,9 +294,9 @@ def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
             held = {*own.values(), *fixed.taken(choice.entity.cls)}
-            possible = sort_forms(choice.entity, key)
+            possible = list(sort_forms(choice.entity, key))
             if len(possible) > 1 and sum(forms[one] == _TEXT for one in own.values()) >= texts:
-                possible = possible[::-1]
+                possible.reverse()
             if slot is None:
                 slot = next(
                     one for one in range(1, 100) if one not in held and (one not in forms or forms[one] in possible)

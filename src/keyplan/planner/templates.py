@@ -50,9 +50,10 @@ def declared(choice: Choice, fixed: Fixed) -> Declared:
             own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
             served[one.entity.cls, name] = _needs(one, key)
         for need in one.claims:
-            names = [each for each in one.entity.kinds if each in need.known]
-            name = _free("_".join((*map(_bare, names), "claim")), {*own, *one.entity.kinds})
-            own[name] = Unique(f"{word(one.entity.name)}_{'_'.join(_bare(each).upper() for each in names)}#{_joined(names)}")
+            looked_up = [each for each in one.entity.kinds if each in need.known]
+            name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *one.entity.kinds})
+            what = "_".join((word(one.entity.name), *(_bare(each).upper() for each in looked_up)))
+            own[name] = Unique(f"{what}#{_joined(looked_up)}")
             served[one.entity.cls, name] = (need,)
         keys[one.entity.cls] = own
     return Declared(tuple(indexes.values()), keys, served)
@@ -68,7 +69,9 @@ def _index(slot: int, form: Sequence[str], taken: set[str]) -> Index:
     if tuple(form) == ("S",):
         return Index(name, f"{lower}pk", f"{lower}sk")
     names = [f"{lower}sk"] if len(form) == 1 else [f"{lower}sk{number}" for number in range(1, len(form) + 1)]
-    return Index(name, f"{lower}pk", [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)])
+    return Index(
+        name, f"{lower}pk", [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)]
+    )
 
 
 def _primary(choice: EntityChoice) -> Key:
@@ -79,7 +82,10 @@ def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence
     if tuple(form) == ("S",):
         sort: str | list[str] = _sort(entity, key)
     else:
-        sort = [f"{{{name}}}" if kind == "N" else _variable(entity, name) for name, kind in zip(key.sort, form, strict=False)]
+        sort = [
+            f"{{{name}}}" if kind == "N" else _variable(entity, name)
+            for name, kind in zip(key.sort, form, strict=False)
+        ]
     return Key(_partition(entity, key), sort, index=index, when=dict(key.when) or None)
 
 
