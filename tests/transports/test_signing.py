@@ -144,7 +144,7 @@ def test_requests_are_signed_as_botocore_signs_them(
 ) -> None:
     """Whatever stands in the body, the token, the secret, and whenever it is."""
     signer = Signer(authority, region, (("User-Agent", "keyplan"),))
-    sent = signer.request(operation, body, credentials, second + 0.25)
+    sent = bytes(signer.request(operation, body, credentials, second + 0.25))
     head, _, rest = sent.partition(b"\r\n\r\n")
     assert rest == body
     lines = [line.partition(": ") for line in head.decode().split("\r\n")[1:]]
@@ -182,10 +182,11 @@ def test_the_days_key_is_made_once_and_follows_the_credentials() -> None:
     one, other = Credentials("A", "secret"), Credentials("B", "other", "token")
     midnight = 1_767_225_600
     assert signer.key(one, "20260101") is signer.key(one, "20260101")
-    requests = [
+    made = [
         signer.request("GetItem", b"{}", credentials, moment)
         for credentials, moment in ((one, midnight - 1), (one, midnight), (other, midnight), (one, midnight))
     ]
+    requests = [bytes(each) for each in made]
     assert len(set(requests)) == 3
     assert requests[1] == requests[3]
     assert [b"/20251231/" in one for one in requests] == [True, False, False, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from keyplan.client.transports.calling import AsyncExchange, Exchange
 from keyplan.client.transports.credentials import Source
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.http_async import AsyncHttp
@@ -18,9 +19,17 @@ __all__ = ["DynamoDB"]
 class DynamoDB:
     """Amazon DynamoDB, or another endpoint that speaks its protocol."""
 
-    def __init__(self, location: Location, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        location: Location,
+        source: Source | None = None,
+        *,
+        exchange: Exchange | None = None,
+        async_exchange: AsyncExchange | None = None,
+    ) -> None:
         self.endpoint = Endpoint(location, source)
-        self.transport = Http(self.endpoint)
+        self.transport = Http(self.endpoint, exchange)
+        self._async_exchange = async_exchange
         self.ahead = Workers(self.endpoint.settings.parallel, "keyplan-ahead")
         """Threads in which iterators fetch their next part; their requests in parallel run in others."""
         self._async: AsyncHttp | None = None
@@ -36,7 +45,7 @@ class DynamoDB:
         return self._async
 
     def _make_async(self) -> AsyncHttp:
-        made = AsyncHttp(self.endpoint)
+        made = AsyncHttp(self.endpoint, self._async_exchange)
         if self._closed:
             made.close()  # it is there to say so
         return made

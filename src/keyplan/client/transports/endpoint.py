@@ -17,7 +17,7 @@ from keyplan.client.transports.credentials import Credentials, Source, find_cred
 from keyplan.client.transports.http1 import Reply
 from keyplan.client.transports.replies import Failure, Kind, answer_of
 from keyplan.client.transports.retries import Attempts, Quota
-from keyplan.client.transports.signing import Signer
+from keyplan.client.transports.signing import Signed, Signer
 from keyplan.client.transports.urls import Location
 from keyplan.client.watching import OnCall, Tally, metered
 from keyplan.errors import KeyplanError, RequestError, StoreError
@@ -67,8 +67,8 @@ class Endpoint:
         except TypeError as error:
             raise RequestError(f"{operation} can't be sent as JSON: {error}") from None
 
-    def request(self, operation: str, body: bytes) -> bytes:
-        """The bytes of a signed request. Raises StoreError for credentials that can't be got."""
+    def request(self, operation: str, body: bytes) -> Signed:
+        """A signed request. Raises StoreError for credentials that can't be got."""
         credentials = self._credentials
         if credentials is None or self.source.due:
             credentials = self._credentials = self.source.current()

@@ -11,12 +11,14 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from keyplan.client.conversations import Request
+from keyplan.client.conversations import Pause, Request
+from keyplan.client.transports.calling import AsyncExchange, Send, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
 from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.replies import Failure
+from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
 from keyplan.errors import KeyplanError, StoreError
 
@@ -107,9 +109,10 @@ class AsyncPool:
         self._closed = False
         self._guard: AsyncGenerator[None] | None = None
 
-    async def exchange(self, request: bytes, deadline: float) -> Reply:
-        """Send a request, and give the reply. ``deadline`` is of the loop's clock. Raises Failure."""
+    async def exchange(self, request: Signed, deadline: float) -> Reply:
+        """Send a request, and give the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
         loop = asyncio.get_running_loop()
+        deadline += loop.time() - time.monotonic()  # loops of other makers have clocks of their own
         if self._guard is None:
             self._guard = self._until_the_loop_ends()
             await anext(self._guard)
@@ -120,7 +123,7 @@ class AsyncPool:
         try:
             connection = self._take(loop) or await self._connect(loop, deadline)
             until = min(deadline, loop.time() + self._location.settings.answer_seconds)
-            reply = await connection.exchange(request, until, loop)
+            reply = await connection.exchange(bytes(request), until, loop)
             if reply.keep and connection.good and not self._closed:
                 connection.since = loop.time()
                 self._idle.append(connection)
@@ -182,8 +185,9 @@ class AsyncPool:
 class AsyncHttp:
     """The transport of asynchronous code. Several event loops may share it: each has its own connections."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, exchange: AsyncExchange | None = None) -> None:
         self.endpoint = endpoint
+        self._exchange = exchange
         self._tls = tls_context() if endpoint.location.tls else None
         self._pools: dict[asyncio.AbstractEventLoop, AsyncPool] = {}
         self._closed = False
@@ -205,42 +209,26 @@ class AsyncHttp:
 
     async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The answer. Raises DynamoDBError, StoreError and RequestError."""
-        endpoint = self.endpoint
         loop = asyncio.get_running_loop()
-        pool = self._pool(loop)
-        started = signed = time.monotonic()
-        total = endpoint.settings.total_seconds
-        deadline = loop.time() + total
-        body = endpoint.body(operation, parameters)
-        attempts = None
-        while True:
-            try:
-                if endpoint.due:
-                    request = await loop.run_in_executor(None, endpoint.request, operation, body)
-                else:
-                    request = endpoint.request(operation, body)
-                reply = await pool.exchange(request, deadline)
-                answer = endpoint.answer(reply)
-            except Failure as failure:
-                if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
-                    await loop.run_in_executor(None, endpoint.heal, failure, signed)
-                if attempts is None:
-                    attempts = endpoint.attempts(operation, parameters, started + total)
+        exchange = self._exchange or self._pool(loop).exchange
+        conversation = call(self.endpoint, operation, parameters)
+        outcome: Any = None
+        try:
+            step = next(conversation)
+            while True:
                 try:
-                    pause = attempts.after(failure)
-                except KeyplanError as error:
-                    endpoint.record(operation, started, (len(body), 0), attempts, error, parameters)
-                    raise
-            else:
-                if attempts is None:
-                    endpoint.quota.give()
+                    if isinstance(step, Send):
+                        outcome = await exchange(*step)
+                    elif isinstance(step, Pause):
+                        await asyncio.sleep(step.seconds)
+                    else:
+                        outcome = await loop.run_in_executor(None, step)
+                except Failure as failure:
+                    step = conversation.throw(failure)
                 else:
-                    attempts.succeeded()
-                if endpoint.on_call is not None:
-                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
-                return answer
-            await asyncio.sleep(pause)
-            signed = time.monotonic()
+                    step = conversation.send(outcome)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""

@@ -13,16 +13,18 @@ import time
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from keyplan.client.conversations import Request
+from keyplan.client.conversations import Pause, Request
+from keyplan.client.transports.calling import Exchange, Send, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
-from keyplan.client.transports.replies import Failure, Kind
+from keyplan.client.transports.replies import Failure
+from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
 from keyplan.client.transports.workers import Workers
-from keyplan.errors import KeyplanError, StoreError
+from keyplan.errors import StoreError
 
 __all__ = ["Http", "Pool"]
 
@@ -44,7 +46,7 @@ class Pool:
         self._process = os.getpid()
         self._closed = False
 
-    def exchange(self, request: bytes, deadline: float) -> Reply:
+    def exchange(self, request: Signed, deadline: float) -> Reply:
         """Send a request, and give the reply. ``deadline`` is of time.monotonic(). Raises Failure."""
         if self._process != os.getpid():
             self._forked()
@@ -53,7 +55,7 @@ class Pool:
         try:
             connection = self._take() or self._connect(deadline)
             try:
-                reply = self._exchange(connection, request, deadline)
+                reply = self._exchange(connection, bytes(request), deadline)
             except BaseException:
                 connection.close()  # whatever is still to come on it belongs to no other request
                 raise
@@ -148,42 +150,32 @@ def _wait_until(connection: socket.socket, until: float) -> None:
 class Http:
     """The transport of synchronous code."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, exchange: Exchange | None = None) -> None:
         self.endpoint = endpoint
-        self._pool = Pool(endpoint.location)
+        self._pool = Pool(endpoint.location) if exchange is None else None
+        self._exchange: Exchange = self._pool.exchange if self._pool is not None else cast("Exchange", exchange)
         self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The answer. Raises DynamoDBError, StoreError and RequestError."""
-        endpoint = self.endpoint
-        started = signed = time.monotonic()
-        deadline = started + endpoint.settings.total_seconds
-        body = endpoint.body(operation, parameters)
-        attempts = None
-        while True:
-            try:
-                reply = self._pool.exchange(endpoint.request(operation, body), deadline)
-                answer = endpoint.answer(reply)
-            except Failure as failure:
-                if failure.kind in {Kind.CLOCK, Kind.EXPIRED}:
-                    endpoint.heal(failure, signed)
-                if attempts is None:
-                    attempts = endpoint.attempts(operation, parameters, deadline)
+        conversation = call(self.endpoint, operation, parameters)
+        outcome: Any = None
+        try:
+            step = next(conversation)
+            while True:
                 try:
-                    pause = attempts.after(failure)
-                except KeyplanError as error:
-                    endpoint.record(operation, started, (len(body), 0), attempts, error, parameters)
-                    raise
-            else:
-                if attempts is None:
-                    endpoint.quota.give()
+                    if isinstance(step, Send):
+                        outcome = self._exchange(*step)
+                    elif isinstance(step, Pause):
+                        time.sleep(step.seconds)
+                    else:
+                        outcome = step()
+                except Failure as failure:
+                    step = conversation.throw(failure)
                 else:
-                    attempts.succeeded()
-                if endpoint.on_call is not None:
-                    endpoint.record(operation, started, (len(body), len(reply.body)), attempts, answer, parameters)
-                return answer
-            time.sleep(pause)
-            signed = time.monotonic()
+                    step = conversation.send(outcome)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
@@ -210,4 +202,5 @@ class Http:
     def close(self, *, wait: bool = True) -> None:
         """Close the connections, and end the threads; ``wait`` until they have done what they do."""
         self._workers.shutdown(wait)
-        self._pool.close()
+        if self._pool is not None:
+            self._pool.close()

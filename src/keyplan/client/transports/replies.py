@@ -90,7 +90,7 @@ _HINTS = {
 _CLASSES: dict[str, type[DynamoDBError]] = {
     one.type: one
     for one in vars(wire_errors).values()
-    if inspect.isclass(one) and issubclass(one, DynamoDBError) and one is not DynamoDBError
+    if inspect.isclass(one) and issubclass(one, DynamoDBError) and one.__name__ == one.type
 }
 _TEXT_MAX = 200
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from keyplan.client.transports.credentials import Credentials
 
-__all__ = ["Signer", "canonical_request", "signature", "signing_key", "string_to_sign"]
+__all__ = ["Signed", "Signer", "canonical_request", "signature", "signing_key", "string_to_sign"]
 
 _ALGORITHM = "AWS4-HMAC-SHA256"
 _CONTENT_TYPE = "application/x-amz-json-1.0"
@@ -51,6 +51,25 @@ def signature(key: bytes, text: str) -> str:
     return hmac.digest(key, text.encode(), "sha256").hex()
 
 
+class Signed:
+    """A signed request to the path / of an endpoint: its bytes, or its headers and its body for other HTTP clients."""
+
+    __slots__ = ("_head", "body")
+
+    def __init__(self, head: str, body: bytes) -> None:
+        self._head = head
+        self.body = body
+
+    def __bytes__(self) -> bytes:
+        return self._head.encode() + self.body
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """Names and values, as they were signed; Host and Content-Length among them."""
+        lines = self._head.split("\r\n")[1:-2]
+        return [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
+
+
 class _Second:
     """What all requests of one second and one access key have in common."""
 
@@ -78,7 +97,7 @@ class _Second:
 
 
 class Signer:
-    """Makes the bytes of signed requests to one endpoint. Threads may share it."""
+    """Makes signed requests to one endpoint. Threads may share it."""
 
     def __init__(
         self, authority: str, region: str, unsigned: Iterable[tuple[str, str]] = (), *, service: str = "dynamodb"
@@ -98,8 +117,8 @@ class Signer:
             self._key = kept
         return kept[2]
 
-    def request(self, operation: str, body: bytes, credentials: Credentials, moment: float) -> bytes:
-        """The bytes of one request, signed for ``moment`` (epoch seconds)."""
+    def request(self, operation: str, body: bytes, credentials: Credentials, moment: float) -> Signed:
+        """One request, signed for ``moment`` (epoch seconds)."""
         second = int(moment)
         kept = self._second
         if kept is None or kept.second != second or kept.credentials is not credentials:
@@ -107,6 +126,6 @@ class Signer:
         canonical = f"{kept.canonical}{operation}{kept.between}{sha256(body).hexdigest()}"
         text = f"{kept.signing}{sha256(canonical.encode()).hexdigest()}"
         sealed = hmac.digest(kept.key, text.encode(), "sha256").hex()
-        return (
-            f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n".encode() + body
+        return Signed(
+            f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n", body
         )
