@@ -13,8 +13,8 @@ from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from keyplan.design.traffic import REGIONS, near_region
 from keyplan.errors import Fault, PriceError
+from keyplan.wire.regions import REGIONS, near_region
 
 __all__ = ["METERS", "TERMS", "PriceList", "Reserved", "price_list", "priced_regions", "read_price_list"]
 

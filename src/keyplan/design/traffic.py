@@ -19,17 +19,16 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from keyplan.design.formats import Problem
 from keyplan.errors import Fault, TrafficError
+from keyplan.wire.regions import REGIONS, near_region
 
 if TYPE_CHECKING:
     from keyplan.design.model import CompiledDesign
 
 __all__ = [
-    "REGIONS",
     "Load",
     "Stored",
     "TableSettings",
     "Traffic",
-    "near_region",
     "read_traffic",
     "traffic_from",
     "traffic_of",
@@ -48,42 +47,6 @@ Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 
 _FORBID = ConfigDict(extra="forbid")
-
-_REGIONS = """
-af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
-ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 ca-central-1 ca-west-1
-cn-north-1 cn-northwest-1 eu-central-1 eu-central-2 eu-north-1 eu-south-1 eu-south-2 eu-west-1 eu-west-2 eu-west-3
-eusc-de-east-1 il-central-1 me-central-1 me-south-1 mx-central-1 sa-east-1 us-east-1 us-east-2 us-gov-east-1
-us-gov-west-1 us-west-1 us-west-2
-"""
-REGIONS = frozenset(_REGIONS.split())
-"""AWS's regions, of all its partitions. Which of them have a price is the price list's affair."""
-
-_PLACES = """
-af-south-1 Cape Town; ap-east-1 Hong Kong; ap-east-2 Taipei; ap-northeast-1 Tokyo; ap-northeast-2 Seoul;
-ap-northeast-3 Osaka; ap-south-1 Mumbai; ap-south-2 Hyderabad; ap-southeast-1 Singapore; ap-southeast-2 Sydney;
-ap-southeast-3 Jakarta; ap-southeast-4 Melbourne; ap-southeast-5 Malaysia; ap-southeast-6 New Zealand;
-ap-southeast-7 Thailand; ca-central-1 Canada; ca-west-1 Calgary; cn-north-1 Beijing; cn-northwest-1 Ningxia;
-eu-central-1 Frankfurt; eu-central-2 Zurich; eu-north-1 Stockholm; eu-south-1 Milan; eu-south-2 Spain;
-eu-west-1 Ireland; eu-west-2 London; eu-west-3 Paris; il-central-1 Tel Aviv; me-central-1 UAE; me-south-1 Bahrain;
-mx-central-1 Mexico; sa-east-1 Sao Paulo; us-east-1 Virginia; us-east-2 Ohio; us-west-1 California; us-west-2 Oregon
-"""
-_BY_PLACE = {place.lower(): name for name, _, place in (one.strip().partition(" ") for one in _PLACES.split(";"))}
-"""What the console calls a region. Source: "Regions and Availability Zones" in AWS's general reference."""
-
-
-def near_region(text: str) -> str | None:
-    """The region that a text may mean: one that is written nearly so, or that its place names."""
-    plain = text.lower().replace("_", "-").replace("ã", "a").replace("ü", "u").strip()
-    for place, name in _BY_PLACE.items():
-        if place in plain:
-            return name
-    written = plain.rstrip("abcdef") if plain.rstrip("abcdef") in REGIONS else plain  # an availability zone
-    near = difflib.get_close_matches(written, sorted(REGIONS), n=1)
-    if near:
-        return near[0]
-    places = difflib.get_close_matches(plain, sorted(_BY_PLACE), n=1, cutoff=0.75)
-    return _BY_PLACE[places[0]] if places else None
 
 
 @dataclass(frozen=True, kw_only=True)

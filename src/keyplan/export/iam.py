@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.design.model import CompiledDesign
-from keyplan.design.traffic import REGIONS
 from keyplan.errors import Fault, RequestError
 from keyplan.export.places import WriteOperations, uses_of
+from keyplan.wire.regions import REGIONS, partition_of
 
 __all__ = ["Place", "policy"]
 
 OPENING = "DescribeTable"
 """What opening a design asks, to compare the table with it."""
-_PARTITIONS = {"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"}
-"""By the beginning of a region the partition of AWS that it belongs to."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +43,7 @@ class Place:
 
     def arn(self, table: str) -> str:
         """The table's ARN."""
-        partition = next((one for start, one in _PARTITIONS.items() if self.region.startswith(start)), "aws")
-        return f"arn:{partition}:dynamodb:{self.region}:{self.account}:table/{table}"
+        return f"arn:{partition_of(self.region).name}:dynamodb:{self.region}:{self.account}:table/{table}"
 
 
 def policy(

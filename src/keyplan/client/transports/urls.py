@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from keyplan.errors import StoreError
+from keyplan.wire.regions import LOCAL_REGION, PARTITIONS, partition_of
 
 __all__ = ["Location", "Settings", "is_url", "parse_url"]
 
@@ -20,15 +21,6 @@ _SCHEMES = ("dynamodb", "dynamodb+http", "dynamodb+https")
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
 _TABLE = re.compile(r"[A-Za-z0-9_.-]{3,255}|arn:[^/?]+:table/[A-Za-z0-9_.-]{3,255}")
 _LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")
-_SUFFIXES = {
-    "cn-": "amazonaws.com.cn",
-    "eusc-": "amazonaws.eu",
-    "us-iso-": "c2s.ic.gov",
-    "us-isob-": "sc2s.sgov.gov",
-}
-"""Where the regions of AWS's partitions live, by how their names begin; all others are below amazonaws.com."""
-LOCAL_REGION = "us-east-1"
-"""What requests to other endpoints are signed for where no region is given: such stores don't look at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +113,7 @@ def parse_url(text: str, default_table: str, environment: Mapping[str, str] = os
     if not host:
         raise _wrong(text, "it names no host")
     tls = parts.scheme.endswith("https")
-    on_aws = host.endswith(tuple(f".{one}" for one in ("amazonaws.com", *_SUFFIXES.values())))
+    on_aws = host.endswith(tuple(f".{partition.domain}" for partition in PARTITIONS))
     found = re.search(r"(?:^|\.)dynamodb(?:-fips)?\.([a-z0-9-]+)\.|\.([a-z0-9-]+)\.vpce\.", host)
     region = region or (next(filter(None, found.groups()), "") if found and on_aws else "")
     region = region or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or LOCAL_REGION
@@ -143,8 +135,7 @@ def _redirected(location: Location, region: str, environment: Mapping[str, str])
 
 
 def _aws_host(region: str) -> str:
-    suffix = next((suffix for start, suffix in _SUFFIXES.items() if region.startswith(start)), "amazonaws.com")
-    return f"dynamodb.{region}.{suffix}"
+    return f"dynamodb.{region}.{partition_of(region).domain}"
 
 
 def _options(text: str, query: str) -> dict[str, str]:

@@ -1,0 +1,77 @@
+"""AWS's regions: their names, the places that people know them by, the partitions that they belong to.
+
+Which of them have a price is the price list's affair.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import NamedTuple
+
+__all__ = ["LOCAL_REGION", "PARTITIONS", "REGIONS", "Partition", "near_region", "partition_of"]
+
+LOCAL_REGION = "us-east-1"
+"""What requests to other endpoints are signed for where no region is given: such stores don't look at it."""
+
+
+class Partition(NamedTuple):
+    """A partition of AWS: its name in ARNs, how its regions' names begin, and the domain of its endpoints."""
+
+    name: str
+    begins: str
+    domain: str
+
+
+PARTITIONS = (
+    Partition("aws-cn", "cn-", "amazonaws.com.cn"),
+    Partition("aws-us-gov", "us-gov-", "amazonaws.com"),
+    Partition("aws-eusc", "eusc-", "amazonaws.eu"),
+    Partition("aws-iso", "us-iso-", "c2s.ic.gov"),
+    Partition("aws-iso-b", "us-isob-", "sc2s.sgov.gov"),
+    Partition("aws-iso-e", "eu-isoe-", "cloud.adc-e.uk"),
+    Partition("aws-iso-f", "us-isof-", "csp.hci.ic.gov"),
+    Partition("aws", "", "amazonaws.com"),
+)
+"""All of them, the one of all other regions last. Source: partitions.json of botocore 1.44."""
+
+_REGIONS = """
+af-south-1 ap-east-1 ap-east-2 ap-northeast-1 ap-northeast-2 ap-northeast-3 ap-south-1 ap-south-2 ap-southeast-1
+ap-southeast-2 ap-southeast-3 ap-southeast-4 ap-southeast-5 ap-southeast-6 ap-southeast-7 ca-central-1 ca-west-1
+cn-north-1 cn-northwest-1 eu-central-1 eu-central-2 eu-isoe-west-1 eu-north-1 eu-south-1 eu-south-2 eu-west-1
+eu-west-2 eu-west-3 eusc-de-east-1 il-central-1 me-central-1 me-south-1 me-west-1 mx-central-1 sa-east-1 sa-west-1
+us-east-1 us-east-2 us-gov-east-1 us-gov-west-1 us-iso-east-1 us-iso-west-1 us-isob-east-1 us-isob-west-1
+us-isof-east-1 us-isof-south-1 us-west-1 us-west-2
+"""
+REGIONS = frozenset(_REGIONS.split())
+"""AWS's regions, of all its partitions."""
+
+_PLACES = """
+af-south-1 Cape Town; ap-east-1 Hong Kong; ap-east-2 Taipei; ap-northeast-1 Tokyo; ap-northeast-2 Seoul;
+ap-northeast-3 Osaka; ap-south-1 Mumbai; ap-south-2 Hyderabad; ap-southeast-1 Singapore; ap-southeast-2 Sydney;
+ap-southeast-3 Jakarta; ap-southeast-4 Melbourne; ap-southeast-5 Malaysia; ap-southeast-6 New Zealand;
+ap-southeast-7 Thailand; ca-central-1 Canada; ca-west-1 Calgary; cn-north-1 Beijing; cn-northwest-1 Ningxia;
+eu-central-1 Frankfurt; eu-central-2 Zurich; eu-north-1 Stockholm; eu-south-1 Milan; eu-south-2 Spain;
+eu-west-1 Ireland; eu-west-2 London; eu-west-3 Paris; il-central-1 Tel Aviv; me-central-1 UAE; me-south-1 Bahrain;
+mx-central-1 Mexico; sa-east-1 Sao Paulo; us-east-1 Virginia; us-east-2 Ohio; us-west-1 California; us-west-2 Oregon
+"""
+_BY_PLACE = {place.lower(): name for name, _, place in (one.strip().partition(" ") for one in _PLACES.split(";"))}
+"""What the console calls a region. Source: "Regions and Availability Zones" in AWS's general reference."""
+
+
+def partition_of(region: str) -> Partition:
+    """The partition that a region belongs to, one that isn't known yet included."""
+    return next(partition for partition in PARTITIONS if region.startswith(partition.begins))
+
+
+def near_region(text: str) -> str | None:
+    """The region that a text may mean: one that is written nearly so, or that its place names."""
+    plain = text.lower().replace("_", "-").replace("ã", "a").replace("ü", "u").strip()
+    for place, name in _BY_PLACE.items():
+        if place in plain:
+            return name
+    written = plain.rstrip("abcdef") if plain.rstrip("abcdef") in REGIONS else plain  # an availability zone
+    near = difflib.get_close_matches(written, sorted(REGIONS), n=1)
+    if near:
+        return near[0]
+    places = difflib.get_close_matches(plain, sorted(_BY_PLACE), n=1, cutoff=0.75)
+    return _BY_PLACE[places[0]] if places else None

@@ -1,0 +1,46 @@
+"""AWS's regions and partitions, beside what botocore knows of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import botocore  # type: ignore[import-untyped]
+import pytest
+
+from keyplan.client.transports.urls import parse_url
+from keyplan.wire.regions import PARTITIONS, REGIONS, near_region, partition_of
+
+KNOWN: list[dict[str, Any]] = json.loads((Path(botocore.__file__).parent / "data" / "partitions.json").read_text())[
+    "partitions"
+]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known["id"])
+def test_every_partition_is_known_by_its_regions(known: dict[str, Any]) -> None:
+    regions = [region for region in known["regions"] if re.fullmatch(r"[a-z-]+-\d+", region)]
+    assert regions
+    for region in regions:
+        assert region in REGIONS
+        partition = partition_of(region)
+        assert (partition.name, partition.domain) == (known["id"], known["outputs"]["dnsSuffix"])
+        assert parse_url(f"dynamodb://{region}/orders", "orders", {}).host == f"dynamodb.{region}.{partition.domain}"
+
+
+def test_no_partition_is_missing() -> None:
+    assert {known["id"] for known in KNOWN} == {partition.name for partition in PARTITIONS}
+
+
+def test_every_region_matches_its_partition() -> None:
+    patterns = {known["id"]: known["regionRegex"] for known in KNOWN}
+    for region in REGIONS:
+        assert re.match(patterns[partition_of(region).name], region), region
+
+
+@pytest.mark.parametrize(
+    ("text", "region"), [("frankfurt", "eu-central-1"), ("eu_west_1", "eu-west-1"), ("us-east-1a", "us-east-1")]
+)
+def test_what_people_write_is_understood(text: str, region: str) -> None:
+    assert near_region(text) == region
