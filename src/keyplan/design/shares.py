@@ -119,7 +119,7 @@ class Shares:
             if end is None or not self._bounded:
                 limit = _share(missing, WASTED_LATER)
             else:
-                limit = max(math.ceil(missing + math.sqrt(missing) / 2) + 1, 2 * one.refill if one.filled else 0)
+                limit = max(math.ceil(missing) + 1, 2 * one.refill if one.filled else 0)
                 one.refill = limit
             asks.append(self._ask(at, self._at_most(one, limit, wanted), end))
         return asks
