@@ -19,7 +19,7 @@ def test_a_model_becomes_a_design_that_is_explained(folder: Path) -> None:
     found = run("import-workbench", "model.json", "-o", "made.py")
     assert (found.exit_code, found.output) == (0, "Wrote made.py: Cms.\n")
     explained = {one["pattern"]: one["key_condition"] for one in json_of("explain", "made.py:Cms")}
-    assert explained["article_by_author"] == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
+    assert explained["articles_by_author"] == 'gsi1pk = AUTHOR#{author_id}, begins_with(gsi1sk, "ARTICLE#")'
     assert run("import-workbench", "model.json").stdout == (folder / "made.py").read_text(encoding="utf-8")
 
 

@@ -4,15 +4,20 @@ checkers' rules allow.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 
 from keyplan import Design
+from keyplan.cli.import_workbench import working_module
+from keyplan.design.entity import CompiledEntity
 from keyplan.systems import system, system_names
+from keyplan.workbench.reading import read_model
+from keyplan.workbench.types import type_text
 from keyplan_systems.cms import Cms
 from tests.export.designs import NAMES, design
 from tests.workbench.support import compiled_of, exported, keys_of, made
@@ -52,6 +57,63 @@ def test_with_a_sample_the_keys_are_the_same_and_its_items_are_read(name: str) -
         again = entity.to_item(entity.from_item(item))
         keys = {attribute.name for key in entity.keys for attribute, _ in key.attributes}
         assert {one: again.get(one) for one in keys} == {one: item.get(one) for one in keys}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_fields_are_the_same(name: str) -> None:
+    """Names, attributes, types, and what a field holds where nothing is given. An enum is its values, a nested model a
+    dict; a computed field is a plain one.
+    """
+    design_ = design(name).compiled
+    found = compiled_of(made(exported(design(name))))
+    for entity in design_.entities.values():
+        again = found.by_name[entity.name]
+        assert list(again.fields) == list(entity.fields)
+        for one in entity.fields.values():
+            other = again.fields[one.name]
+            assert other.attribute == one.attribute
+            assert type_text(other.annotation, {}) == type_text(one.annotation, {}), one.name
+            if not one.computed:
+                assert (other.required, default_of(again, one.name)) == (one.required, default_of(entity, one.name))
+
+
+def default_of(entity: CompiledEntity, name: str) -> Any:
+    """What a field holds where nothing is given: a value, or the function that makes it."""
+    info = entity.cls.model_fields[name]
+    if info.default_factory is not None:
+        factory: Any = get_origin(info.default_factory) or info.default_factory
+        return factory() if factory in {set, frozenset} else factory
+    return getattr(info.default, "value", info.default)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_questions_are_the_same(name: str) -> None:
+    """Their ids, parameters and answers, and how each is answered."""
+    design_ = design(name).compiled
+    found = compiled_of(made(exported(design(name))))
+    assert list(found.reads) == list(design_.reads)
+    for read in design_.reads.values():
+        again = found.reads[read.name]
+        assert (again.id, again.load) == (read.id, read.load)
+        assert [(one.name, one.kind, one.required) for one in again.signature.parameters] == [
+            (one.name, one.kind, one.required) for one in read.signature.parameters
+        ]
+        assert (again.shape.kind, again.shape.optional) == (read.shape.kind, read.shape.optional)
+        assert [one.__name__ for one in again.shape.entities] == [one.__name__ for one in read.shape.entities]
+        assert type(again.plan) is type(read.plan)
+        assert again.proof == read.proof
+
+
+@pytest.mark.parametrize("name", system_names())
+def test_the_sample_is_put_back_as_it_was(name: str) -> None:
+    """An exported sample is another's too: exported again, it is the same."""
+    items = sample(name)
+    cls = system(name).design
+    model = exported(cls, items)
+    module, notes, error = working_module(read_model(json.dumps(model), "model.json"))
+    assert error is None
+    assert [note for note in notes if "put back" in note or "can't be read" in note] == []
+    assert sum(len(one) for one in module.samples[module.designs[0]].values()) > 0
 
 
 def test_samples_alone_show_the_keys() -> None:

@@ -17,6 +17,15 @@ from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
 from keyplan.design.table import Index, KeyAttribute
+from keyplan.workbench.declared import (
+    FieldDeclaration,
+    ReadDeclaration,
+    ResultDeclaration,
+    field_in,
+    lines_of,
+    read_in,
+    result_in,
+)
 
 __all__ = [
     "CLAIM_ATTRIBUTE",
@@ -57,17 +66,15 @@ def description_of(design: CompiledDesign) -> str:
     lines = [f"{index.name} = {_index_text(index)}" for index in design.table.indexes if not is_shown(index)]
     for entity in design.entities.values():
         lines.extend(_entity_lines(entity))
+    lines.extend(lines_of(design))
     return "\n".join(filter(None, [design.doc, _HEADING if lines else "", *lines]))
 
 
 def _entity_lines(entity: CompiledEntity) -> Iterator[str]:
-    """All keys but a plain primary one, which the facet's aliases show; and the marked fields."""
+    """All keys but a plain primary one, which the facet's aliases show."""
     for key in (*entity.keys, *entity.claims):
         if key is not entity.primary or key.shards > 1 or key.name != PRIMARY:
             yield f"{entity.name}.{key.name} = {_key_text(key)}"
-    for mark, marked in (("Ttl", entity.ttl), ("Version", entity.version)):
-        if marked is not None:
-            yield f"{entity.name}.{marked.name}: {mark}"
 
 
 def _index_text(index: Index) -> str:
@@ -138,7 +145,9 @@ class IndexDeclaration:
 
 @dataclass
 class Declarations:
-    """All of them: ``keys`` and ``claims`` by entity, ``marks`` by entity and field."""
+    """``keys``, ``claims`` and ``fields`` by entity, ``marks`` by entity and field; ``reads`` are questions,
+    and ``results`` what they answer with.
+    """
 
     text: str = ""
     """The description without them."""
@@ -146,22 +155,45 @@ class Declarations:
     claims: dict[str, list[KeyDeclaration]] = field(default_factory=dict[str, list[KeyDeclaration]])
     indexes: list[IndexDeclaration] = field(default_factory=list[IndexDeclaration])
     marks: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    fields: dict[str, list[FieldDeclaration]] = field(default_factory=dict[str, list[FieldDeclaration]])
+    results: list[ResultDeclaration] = field(default_factory=list[ResultDeclaration])
+    reads: list[ReadDeclaration] = field(default_factory=list[ReadDeclaration])
 
 
 def declarations_in(description: str) -> Declarations:
     """The declarations of a model's description."""
     text, _, rest = description.partition(_HEADING)
     found = Declarations(text.strip())
-    for line in rest.splitlines():
-        marked = _MARKED.fullmatch(line.strip())
+    lines = [line.strip() for line in rest.splitlines()]
+    for line in lines:
+        marked = _MARKED.fullmatch(line)
         if marked is not None:
             entity, name, mark = marked.groups()
             found.marks[entity, name] = mark
-            continue
-        assigned = _ASSIGNED.fullmatch(line.strip())
+        field_ = field_in(line)
+        if field_ is not None:
+            found.fields.setdefault(field_[0], []).append(field_[1])
+        assigned = _ASSIGNED.fullmatch(line)
         if assigned is not None:
             _declare(found, assigned.group(1), assigned.group(2), assigned.group(3))
+    for entity, own in list(found.fields.items()):
+        if all((entity, one.name) in found.marks for one in own):  # models that name the marked fields alone
+            del found.fields[entity]
+    _declare_questions(found, lines)
     return found
+
+
+def _declare_questions(found: Declarations, lines: Iterable[str]) -> None:
+    names = set(found.fields)
+    for line in lines:
+        result = result_in(line, names)
+        if result is not None and result.name not in names:
+            found.results.append(result)
+    names |= {one.name for one in found.results}
+    for line in lines:
+        read = read_in(line, names)
+        if read is not None:
+            found.reads.append(read)
 
 
 def _declare(found: Declarations, name: str, kind: str, arguments: str) -> None:

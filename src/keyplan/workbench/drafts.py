@@ -23,6 +23,7 @@ from keyplan.workbench.declarations import (
     KeyDeclaration,
     claim_facet,
 )
+from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.grouping import Group, groups_of, key_text, words_of
 from keyplan.workbench.inference import Column, Sample, free_name, infer, is_padded
 from keyplan.workbench.meeting import can_meet
@@ -63,6 +64,11 @@ class EntityDraft:
         return next((one for one in self.columns if one.name == name), None)
 
     @property
+    def declared(self) -> bool:
+        """Whether its fields are, by a design that was exported."""
+        return any(one.declared is not None for one in self.columns) and self.name.isidentifier()
+
+    @property
     def lists(self) -> set[str]:
         """Fields that hold any number of parts."""
         return {one.name for one in self.columns if one.tag == "L"}
@@ -96,7 +102,7 @@ def draft_table(table: TableModel, declared: Declarations) -> TableDraft:
     claims = {claim_facet(entity, one.name) for entity, all_ in declared.claims.items() for one in all_}
     groups: list[Group] = []
     told = {one.name for one in table.facets if any(map(variables, one.aliases))}  # each is made by its templates
-    for group in groups_of(table, words, {*declared.keys, *declared.claims, *claims, *told}):
+    for group in groups_of(table, words, {*declared.keys, *declared.claims, *declared.fields, *claims, *told}):
         if group.attributes != [CLAIM_ATTRIBUTE]:
             groups.append(group)
         elif group.name not in claims:
@@ -258,6 +264,7 @@ class _Drafting:
         self.starts = starts
         self.declared = {one.name: one for one in declared.keys.get(group.name, ())}
         self.claims = declared.claims.get(group.name, [])
+        self.fields = declared.fields.get(group.name, [])
         self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == group.name}
         self.schema = self._schema()
         self.key_names = {name for one in (draft.key, *draft.indexes) for name, _ in (*one.partition, *one.sort)}
@@ -286,10 +293,17 @@ class _Drafting:
 
     def _columns(self) -> Iterator[Column]:
         """The attributes that aren't made by a key."""
-        made: list[Column] = []
+        made = [
+            Column(
+                one.name, one.attribute, _tag(one), [_value(item.get(one.attribute)) for item in self.group.items],
+                declared=one,
+            )
+            for one in self.fields
+        ]  # fmt: skip
+        declared = {one.attribute for one in made}
         seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
         for attribute in seen:
-            if attribute not in self.key_names or self._is_field(attribute):
+            if attribute not in declared and (attribute not in self.key_names or self._is_field(attribute)):
                 made.append(self._column(attribute, made))
         yield from made
 
@@ -571,6 +585,13 @@ def _shape(template: str) -> re.Pattern[str] | None:
         return None
     parts = ["(.+?)" if isinstance(one, tuple) else re.escape(one) for one in pieces]
     return re.compile(f"{''.join(parts)}\\Z", re.DOTALL)
+
+
+def _tag(field: FieldDeclaration) -> str:
+    """DynamoDB's type of a declared field, where keys are told by it."""
+    if field.type.startswith("tuple["):
+        return "L"
+    return {"int": "N", "Decimal": "N", "float": "N", "bytes": "B", "Version": "N"}.get(field.type, "S")
 
 
 def _value(value: Mapping[str, Any] | None) -> Any:

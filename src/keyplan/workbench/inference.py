@@ -16,6 +16,7 @@ from typing import Any
 
 from keyplan.design.formats import iso_text
 from keyplan.design.templates import DELIMITER, unescape
+from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.texts import (
     WordList,
     is_capitals,
@@ -57,7 +58,7 @@ class Column:
     values: list[Any]
     constant: bool = False
     before: str | None = None
-    declared: str | None = None
+    declared: FieldDeclaration | None = None
 
     @property
     def whole(self) -> bool:

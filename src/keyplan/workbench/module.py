@@ -5,6 +5,7 @@ The questions are what each key can answer. They are a beginning: an application
 
 from __future__ import annotations
 
+import ast
 import keyword
 import re
 import textwrap
@@ -15,7 +16,8 @@ from typing import Any
 
 from keyplan.design.entity import Entity
 from keyplan.design.templates import split_template
-from keyplan.workbench.declarations import IndexDeclaration, KeyDeclaration, declarations_in
+from keyplan.workbench.declarations import Declarations, IndexDeclaration, KeyDeclaration, declarations_in
+from keyplan.workbench.declared import FieldDeclaration, ReadDeclaration
 from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table, variables
 from keyplan.workbench.inference import Column, is_day, is_moment, is_padded
 from keyplan.workbench.reading import Item, Model
@@ -24,10 +26,16 @@ from keyplan.workbench.texts import snake
 __all__ = ["MadeModule", "made_module"]
 
 _IMPORTS = (
-    *("Binary", "Cursor", "Design", "Entity", "Field", "Index", "Key", "Number", "Page", "Table", "Ttl", "Unique"),
-    *("Version", "read"),
+    *("Binary", "Cursor", "Design", "Each", "Entity", "Field", "Index", "Key", "Number", "Page", "Prefix", "Range"),
+    *("Table", "Through", "Ttl", "Unique", "Version", "now", "read", "ulid"),
 )
-_STANDARD = {"datetime": ("date", "datetime"), "decimal": ("Decimal",), "typing": ("Any", "Literal")}
+_STANDARD = {
+    "collections.abc": ("Iterator",),
+    "datetime": ("date", "datetime"),
+    "decimal": ("Decimal",),
+    "typing": ("Any", "Literal", "NamedTuple"),
+    "uuid": ("UUID",),
+}
 _RESERVED = ("self", "limit", "cursor")
 """Parameters that mean something else than a field."""
 _TYPES = {"S": "str", "B": "bytes", "BOOL": "bool", "SS": "set[str]", "BS": "set[bytes]", "M": "dict[str, Any]"}
@@ -56,8 +64,10 @@ def made_module(model: Model, *, without: Collection[str] = ()) -> MadeModule:
     designs: list[str] = []
     for number, draft in enumerate(drafts):
         wanted = model.name if len(drafts) == 1 and model.name else draft.name
-        designs.append(writer.names.take(_class_name(wanted)))
-        body.extend(writer.table(draft, designs[-1], declared.text if not number else ""))
+        kept = bool(declared.fields) and wanted.isidentifier() and not keyword.iskeyword(wanted)
+        designs.append(writer.names.take(wanted if kept else _class_name(wanted)))
+        own = declared if len(drafts) == 1 else Declarations(declared.text if not number else "")
+        body.extend(writer.table(draft, designs[-1], own))
     text = "\n".join([*_head(model, body), *body]).rstrip() + "\n"
     notes = (*model.notes, *writer.notes)
     return MadeModule(text, tuple(designs), notes, tuple(writer.left_out), writer.samples)
@@ -71,12 +81,13 @@ def _head(model: Model, body: Sequence[str]) -> Iterator[str]:
     yield ""
     yield "from __future__ import annotations"
     yield ""
+    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     for module, types in _STANDARD.items():
-        used = [one for one in types if re.search(rf"(?:: |\[){one}\b|, {one}\]", text)]
+        used = [one for one in types if one in names]
         if used:
             yield f"from {module} import {', '.join(used)}"
     yield ""
-    needed = [one for one in _IMPORTS if re.search(rf"\b{one}\b", text)]
+    needed = [one for one in _IMPORTS if one in names]
     yield from _wrapped("from keyplan import ", sorted(needed), "()", "")
     yield ""
 
@@ -103,7 +114,7 @@ class _Module:
         self.notes: list[str] = []
         self.names = _Names([*_IMPORTS, *(one for types in _STANDARD.values() for one in types), "annotations"])
 
-    def table(self, draft: TableDraft, design: str, doc: str) -> Iterator[str]:
+    def table(self, draft: TableDraft, design: str, declared: Declarations) -> Iterator[str]:
         """The text for one table."""
         indexes = {index.name: self.names.take(_constant(index.name)) for index in draft.indexes}
         yield ""
@@ -118,12 +129,20 @@ class _Module:
         fields = [_Fields(entity) for entity in draft.entities]
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             yield from self._entity(entity, name, own, indexes)
+        for result in declared.results:
+            yield from ("", "", f"class {self.names.take(result.name)}(NamedTuple):")
+            yield from (f"    {name}: {kind}" for name, kind in result.members)
         yield ""
         yield ""
         yield f"class {design}(Design):"
-        yield f"    {_doc(doc.partition(chr(10))[0] or f'The table {draft.name}.')}"
+        yield f"    {_doc(declared.text.partition(chr(10))[0] or f'The table {draft.name}.')}"
         yield ""
         yield from _table(draft, list(indexes.values()), classes)
+        if declared.reads:
+            for read in declared.reads:
+                yield ""
+                yield from _declared_read(read)
+            return
         numbers = count(1)
         taken = _Names(["table", "compiled"])
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
@@ -136,7 +155,7 @@ class _Module:
                 yield from question.lines(taken.take(free[0]), next(numbers))
 
     def _class(self, entity: EntityDraft) -> str:
-        wanted = _class_name(entity.name)
+        wanted = entity.name if entity.declared else _class_name(entity.name)
         return self.names.take(f"{wanted}Item" if wanted in self.names.taken else wanted)
 
     @staticmethod
@@ -164,7 +183,9 @@ class _Fields:
     def __init__(self, entity: EntityDraft) -> None:
         self.entity = entity
         self.in_primary = {name for one in (*entity.primary.partition, *entity.primary.sort) for name in _fields(one)}
-        self.order = sorted(entity.columns, key=lambda one: one.name not in self.in_primary)
+        self.order = list(entity.columns)
+        if not entity.declared:  # what names an item stands first
+            self.order.sort(key=lambda one: one.name not in self.in_primary)
         self._taken = _Names([*(name for name in dir(Entity) if not name.startswith("_")), *_RESERVED])
         self.names = {one.name: self._taken.take(self._free(one)) for one in self.order}
         self._keys: dict[str, str] = {}
@@ -190,6 +211,8 @@ class _Fields:
         mark = self.entity.marks.get(column.name)
         if mark is not None:
             return mark
+        if column.declared is not None:
+            return column.declared.type
         if column.constant:
             return f"Literal[{_literals(list(dict.fromkeys(column.values)))}]"
         specs = self.entity.specs.get(column.name, set[str]())
@@ -220,6 +243,8 @@ class _Fields:
         """The field's declaration."""
         kind = self.annotation(column)
         name = self.names[column.name]
+        if column.declared is not None:
+            return _declared_line(name, kind, column.declared)
         alias = f"alias={_text(column.attribute)}" if column.attribute != name else ""
         if kind == "Version":
             default = "default=0" if alias else "0"
@@ -247,6 +272,19 @@ class _Fields:
 
 def _fields(template: str) -> list[str]:
     return [name for name, _ in variables(template)]
+
+
+def _declared_read(read: ReadDeclaration) -> Iterator[str]:
+    """A question as its design declared it."""
+    yield f"    @read({read.options})"
+    line = f"    def {read.name}(self{''.join(f', {one}' for one in read.parameters)}) -> {read.returns}: ..."
+    if len(line) <= _LINE_MAX:
+        yield line
+        return
+    yield f"    def {read.name}("
+    yield "        self,"
+    yield from (f"        {one}," for one in read.parameters)
+    yield f"    ) -> {read.returns}: ..."
 
 
 @dataclass(frozen=True)
@@ -296,6 +334,20 @@ def _questions(entity: EntityDraft, cls: str, own: _Fields) -> Iterator[_Questio
 
 
 # Parts of the text
+
+
+def _declared_line(name: str, kind: str, declared: FieldDeclaration) -> str:
+    """A field as its design declared it."""
+    alias = f"alias={_text(declared.attribute)}" if declared.attribute != name else ""
+    if declared.factory is not None:
+        return f"{name}: {kind} = Field({', '.join(filter(None, [f'default_factory={declared.factory}', alias]))})"
+    if declared.default is None:
+        return f"{name}: {kind} = Field({alias})" if alias else f"{name}: {kind}"
+    return (
+        f"{name}: {kind} = Field(default={declared.default}, {alias})"
+        if alias
+        else f"{name}: {kind} = {declared.default}"
+    )
 
 
 def _doc_of(entity: EntityDraft) -> str:
