@@ -74,7 +74,8 @@ def test_the_fields_are_the_same(name: str) -> None:
             assert other.attribute == one.attribute
             assert type_text(other.annotation, {}) == type_text(one.annotation, {}), one.name
             if not one.computed:
-                assert (other.required, default_of(again, one.name)) == (one.required, default_of(entity, one.name))
+                mine, theirs = (each.cls.model_fields[one.name].is_required() for each in (entity, again))
+                assert (theirs, default_of(again, one.name)) == (mine, default_of(entity, one.name))
 
 
 def default_of(entity: CompiledEntity, name: str) -> Any:
