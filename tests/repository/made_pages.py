@@ -15,11 +15,13 @@ from click.testing import CliRunner
 from keyplan import errors
 from keyplan.cli.group import cli
 from keyplan.wire.operations import NOT_THERE, OPERATIONS
+from tests.repository import operations_page
 from tests.repository.files import ROOT
 
 ERRORS = ROOT / "docs" / "errors.md"
 COMMANDS = ROOT / "docs" / "commands.md"
 SERVER = ROOT / "docs" / "server.md"
+EVERY_OPERATION = ROOT / "docs" / "operations.md"
 WIDTH = 100
 
 
@@ -71,7 +73,9 @@ def operation_table() -> str:
 
 
 def made(path: Path) -> str:
-    """The page as it is to be: its own words, and what is made between the markers."""
+    """The page as it is to be: its own words, and what is made between the markers; or made as a whole."""
+    if path == EVERY_OPERATION:
+        return operations_page.page()
     page = path.read_text(encoding="utf-8")
     for name, make in {"errors": error_table, "commands": command_help, "operations": operation_table}.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -82,5 +86,5 @@ def made(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for one in (ERRORS, COMMANDS, SERVER):
+    for one in (ERRORS, COMMANDS, SERVER, EVERY_OPERATION):
         one.write_text(made(one), encoding="utf-8")

@@ -15,7 +15,8 @@ from keyplan.engine.items import decode
 from keyplan.engine.keys import NO_SORT, Key, entry_of
 from keyplan.engine.storage.port import KeyText, Reader, Storage
 from keyplan.engine.storage.sqlite import SqliteStorage
-from keyplan.engine.tables import Index, Table, read_table
+from keyplan.engine.tables import Index, Table, VectorIndex, read_table
+from keyplan.engine.vectors import vector_entry_of
 from keyplan.values import check_item, item_size, key_text
 
 FINDINGS_MAX = 1000
@@ -108,6 +109,8 @@ def _check_table(reader: Reader, table: Table) -> Iterator[Finding]:
                 yield Finding("EntryWrong", where, f"the entry's size is {stored.entry.size}, not {entry.size}")
     for index in table.indexes:
         yield from _check_surplus(reader, table, index, matched[index.number], damaged)
+    for vectors in table.vector_indexes:
+        yield from _check_vectors(reader, table, vectors)
 
 
 def _check_streams(reader: Reader) -> Iterator[Finding]:
@@ -115,6 +118,30 @@ def _check_streams(reader: Reader) -> Iterator[Finding]:
         for number in reader.changes.damaged(stream.id):
             place = f"{stream.table}/stream/{stream.label} {number}"
             yield Finding("RecordDamaged", place, "the record isn't what was written: its checksum differs")
+
+
+def _check_vectors(reader: Reader, table: Table, index: VectorIndex) -> Iterator[Finding]:
+    """Whether each item has the entry in a vector index that it is to have, and no other."""
+    where = (table.stored.layout.id, index.number)
+    expected: set[int] = set()
+    for row, partition, sort, _, body in reader.rows(table.stored):
+        place = f"{table.name}/{index.name} {_printed((partition, sort))}"
+        try:
+            entry = vector_entry_of(index, decode(body))
+        except ValueError:
+            expected.add(row)
+            continue
+        if entry is None:
+            continue
+        expected.add(row)
+        stored = reader.vectors.entry(*where, row)
+        if stored is None:
+            yield Finding("EntryMissing", place, "the item has no entry in the index")
+        elif (tuple(stored[0]), stored[1]) != (entry.texts, entry.vector):
+            yield Finding("EntryWrong", place, "the entry isn't what the item says")
+    for row, _, _ in reader.vectors.entries(*where):
+        if row not in expected:
+            yield Finding("EntryStray", f"{table.name}/{index.name} {row}", "the entry has no such item")
 
 
 def _check_item(

@@ -18,6 +18,7 @@ from keyplan.engine.schema import Definition, new_definition
 from keyplan.engine.storage.archives import Kept
 from keyplan.engine.storage.port import TableRecord, Writer
 from keyplan.engine.tables import Table, layout_of, read_table
+from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import TableAlreadyExistsException, ValidationException, one_or_more
 
 _INDEXES = {
@@ -96,7 +97,10 @@ def make_table(database: Database, writer: Writer, name: str, definition: Defini
     """Make a table in this transaction. Nobody else sees it before that is committed."""
     text = json.dumps(definition)
     layout = writer.create_table(name, text, layout_of(definition, 0, 1))
-    return read_table(TableRecord(layout.id, layout.generation, name, text), database.storage)
+    made = read_table(TableRecord(layout.id, layout.generation, name, text), database.storage)
+    for index in made.vector_indexes:
+        make_vectors(writer, layout.id, index)
+    return made
 
 
 def restore_table(database: Database, writer: Writer, name: str, definition: Definition, items: Iterable[Kept]) -> None:

@@ -66,7 +66,7 @@ class Database:
         """The folder that stands in for Amazon S3."""
         self.jobs: Runner = Inline()
         """Who does what an operation only begins."""
-        self.counts = Counts()
+        self.counts = Counts(storage)
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""
         self._tables: dict[str, Table] = {}

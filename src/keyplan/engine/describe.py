@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.engine.storage.port import Storage
 from keyplan.engine.tables import Table
 
 COUNTED_ROWS_MAX = 20_000
@@ -35,7 +36,8 @@ def stream_arn(table: str, label: str) -> str:
 class Counts:
     """Item counts and sizes, in bytes, of tables and indexes."""
 
-    def __init__(self) -> None:
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
         self._known: dict[tuple[int, int | None], tuple[float, tuple[int, int]]] = {}
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
@@ -50,6 +52,17 @@ class Counts:
         counted = table.stored.count(index, _ALL_ROWS) or (0, 0)
         self._known[key] = (time.monotonic(), counted)
         return counted
+
+    def vectors(self, table: Table, number: int) -> int:
+        """The number of items in a vector index."""
+        key = (table.stored.layout.id, number)
+        known = self._known.get(key)
+        if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
+            return known[1][0]
+        count = self._storage.read(lambda reader: reader.vectors.count(*key))
+        if count > COUNTED_ROWS_MAX:
+            self._known[key] = (time.monotonic(), (count, 0))
+        return count
 
 
 def table_id(table: Table) -> str:
@@ -99,7 +112,24 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         if definition.get(member):
             description[member] = [_describe_index(table, index, counts, member) for index in definition[member]]
+    if table.vector_indexes:
+        description["VectorIndexes"] = [
+            _describe_vectors(table, index, counts) for index in definition["VectorIndexes"]
+        ]
     return description
+
+
+def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | None) -> dict[str, Any]:
+    name = index["IndexName"]
+    number = next(each.number for each in table.vector_indexes if each.name == name)
+    items = counts.vectors(table, number) if counts is not None else 0
+    return {
+        **index,
+        "IndexStatus": "ACTIVE",
+        "IndexSizeBytes": items * index["Dimensions"] * 4,
+        "ItemCount": items,
+        "IndexArn": arn_of(table.name, name),
+    }
 
 
 def _describe_index(table: Table, index: Mapping[str, Any], counts: Counts | None, member: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Target:
         return self.table.keys if self.index is None else self.index.keys + self.table.keys
 
 
-def target_of(table: Table, request: Request) -> Target:
+def target_of(table: Table, request: Request, operation: str) -> Target:
     """The target a request names.
 
     Raises:
@@ -59,6 +59,8 @@ def target_of(table: Table, request: Request) -> Target:
         return Target(table, None)
     index = table.index_by_name.get(name)
     if index is None:
+        if any(each.name == name for each in table.vector_indexes):
+            raise ValidationException(f"{operation} operation not supported on this index type")
         raise ValidationException(f"The table does not have the specified index: {name}")
     if request.get("ConsistentRead") and not index.is_local:
         raise ValidationException("Consistent reads are not supported on global secondary indexes")

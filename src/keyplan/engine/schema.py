@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.tags import with_tags
+from keyplan.engine.vectorrules import check_vector_indexes
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
     GLOBAL_INDEXES_MAX,
@@ -44,9 +45,11 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     _check_keys(request["KeySchema"], defined)
     _check_local(request, defined)
     _check_global(request.get("GlobalSecondaryIndexes"), defined, request.get("BillingMode"))
+    vectors: Sequence[Mapping[str, Any]] = request.get("VectorIndexes") or ()
+    check_vector_indexes(vectors, defined, request.get("BillingMode"))
     _check_all_indexes(request)
     _check_all_used(request, defined)
-    names = [index["IndexName"] for index in _indexes(request)]
+    names = [index["IndexName"] for index in (*_indexes(request), *vectors)]
     definition: Definition = {
         "AttributeDefinitions": request["AttributeDefinitions"],
         "KeySchema": request["KeySchema"],
@@ -58,7 +61,7 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
         "IndexNumbers": {name: number for number, name in enumerate(names, 1)},
         "NextIndexNumber": len(names) + 1,
     }
-    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+    for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
         if request.get(member):
             definition[member] = request[member]
     keep_settings(definition, request)
@@ -127,8 +130,7 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
                 f"defined. Existing schema: {_printed_schema(definition['KeySchema'], types)} "
                 f"New schema: {_printed_schema(create['KeySchema'], new)}"
             )
-    used = {key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]}
-    used |= {key["AttributeName"] for key in [*definition["KeySchema"], *create["KeySchema"]]}
+    used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
     # The key of a new index must be defined with it, also where the table knows its attributes.
     _check_global([create], [each["AttributeName"] for each in attributes], definition["BillingMode"])
@@ -160,12 +162,23 @@ def without_index(definition: Definition, name: str) -> Definition:
         del changed["GlobalSecondaryIndexes"]
     numbers = definition["IndexNumbers"]
     changed["IndexNumbers"] = {index: number for index, number in numbers.items() if index != name}
-    used = {key["AttributeName"] for index in _indexes(changed) for key in index["KeySchema"]}
-    used |= {key["AttributeName"] for key in changed["KeySchema"]}
-    changed["AttributeDefinitions"] = [
-        each for each in definition["AttributeDefinitions"] if each["AttributeName"] in used
-    ]
-    return changed
+    return with_used_attributes(changed)
+
+
+def with_used_attributes(definition: Definition) -> Definition:
+    """The definition without attributes that neither a key nor a search schema names."""
+    used = _used_names(definition)
+    attributes = [each for each in definition["AttributeDefinitions"] if each["AttributeName"] in used]
+    return {**definition, "AttributeDefinitions": attributes}
+
+
+def _used_names(definition: Mapping[str, Any]) -> list[str]:
+    """The names of the attributes in keys and in search schemas, each once."""
+    names = [key["AttributeName"] for key in definition["KeySchema"]]
+    names += [key["AttributeName"] for index in _indexes(definition) for key in index["KeySchema"]]
+    for index in definition.get("VectorIndexes") or ():
+        names += [element["AttributeName"] for element in index.get("SearchSchema") or ()]
+    return list(dict.fromkeys(names))
 
 
 def one_index_change(updates: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -359,7 +372,7 @@ def _check_projection(projection: Mapping[str, Any]) -> None:
 
 def _check_all_indexes(definition: Mapping[str, Any]) -> None:
     """What holds of all indexes of a table together."""
-    names = [index["IndexName"] for index in _indexes(definition)]
+    names = [index["IndexName"] for index in (*_indexes(definition), *(definition.get("VectorIndexes") or ()))]
     for name in names:
         if names.count(name) > 1:
             raise one_or_more(f"Duplicate index name: {name}")
@@ -374,18 +387,16 @@ def _check_all_indexes(definition: Mapping[str, Any]) -> None:
 
 
 def _check_all_used(request: Mapping[str, Any], defined: Sequence[str]) -> None:
-    keys = [key["AttributeName"] for key in request["KeySchema"]]
-    for index in _indexes(request):
-        keys += [key["AttributeName"] for key in index["KeySchema"]]
+    keys = _used_names(request)
     unused = [name for name in defined if name not in keys]
     if not unused:
         return
-    if not _indexes(request):
+    if not _indexes(request) and not request.get("VectorIndexes"):
         raise one_or_more(
             "Number of attributes in KeySchema does not exactly match number of attributes defined "
             "in AttributeDefinitions"
         )
     raise one_or_more(
         "Some AttributeDefinitions are not used. "
-        f"AttributeDefinitions: [{', '.join(defined)}], keys used: [{', '.join(dict.fromkeys(keys))}]"
+        f"AttributeDefinitions: [{', '.join(defined)}], keys used: [{', '.join(keys)}]"
     )

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from keyplan.engine.storage.port import (
     IndexLayout,
@@ -22,6 +22,9 @@ from keyplan.engine.storage.port import (
 )
 from keyplan.engine.streams.lifecycle import STREAM
 from keyplan.engine.streams.recording import Recorder, TableStream
+
+if TYPE_CHECKING:
+    from keyplan.engine.storage.vectors import DistanceFunction
 
 ProjectionType = Literal["ALL", "KEYS_ONLY", "INCLUDE"]
 
@@ -67,6 +70,22 @@ class Index:
         return self.projection == "ALL"
 
 
+@dataclass(frozen=True, slots=True)
+class VectorIndex:
+    """A vector index: the attribute that holds vectors, and what a search can name beside it."""
+
+    name: str
+    number: int
+    attribute: str
+    dimensions: int
+    function: DistanceFunction
+    schema: tuple[KeyAttribute, ...]
+    """The attributes a search can name, the HASH attribute first."""
+    has_hash: bool
+    projected: frozenset[str]
+    """The names of the projected attributes, keys included; empty when all are."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A table: its key, its indexes, its settings, and the stored table behind it."""
@@ -80,6 +99,7 @@ class Table:
     stored: StoredTable = field(repr=False, compare=False)
     stream: TableStream | None = field(default=None, repr=False, compare=False)
     """Records the changes of its items, where it has a stream."""
+    vector_indexes: tuple[VectorIndex, ...] = ()
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
 
@@ -106,7 +126,7 @@ class Table:
     @cached_property
     def needs_old(self) -> bool:
         """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
-        return bool(self.indexes) or self.stream is not None
+        return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None
 
     @cached_property
     def has_local_indexes(self) -> bool:
@@ -120,7 +140,17 @@ def read_table(record: TableRecord, storage: Storage, recorder: Recorder | None 
     partition, sort, indexes = _shape(definition)
     layout = _layout(partition, sort, indexes, record.id, record.generation)
     stream = None if recorder is None else _stream(definition, record.id, recorder)
-    return Table(record.name, partition, sort, indexes, definition, record, storage.table(layout), stream)
+    return Table(
+        record.name,
+        partition,
+        sort,
+        indexes,
+        definition,
+        record,
+        storage.table(layout),
+        stream,
+        read_vectors(definition),
+    )
 
 
 def _stream(definition: Mapping[str, Any], table_id: int, recorder: Recorder) -> TableStream | None:
@@ -166,6 +196,40 @@ def _shape(definition: Mapping[str, Any]) -> tuple[KeyAttribute, KeyAttribute | 
         for index in definition.get(member, ())
     ]
     return partition[0], sort[0] if sort else None, tuple(indexes)
+
+
+def read_vectors(definition: Mapping[str, Any]) -> tuple[VectorIndex, ...]:
+    """The vector indexes of a table with this definition."""
+    indexes = cast("list[dict[str, Any]]", definition.get("VectorIndexes") or [])
+    if not indexes:
+        return ()
+    types: dict[str, ScalarType] = {
+        attribute["AttributeName"]: attribute["AttributeType"] for attribute in definition["AttributeDefinitions"]
+    }
+    base = frozenset(cast("str", key["AttributeName"]) for key in definition["KeySchema"])
+    return tuple(_shape_vectors(index, definition["IndexNumbers"], types, base) for index in indexes)
+
+
+def _shape_vectors(
+    index: Mapping[str, Any], numbers: Mapping[str, int], types: Mapping[str, ScalarType], base: frozenset[str]
+) -> VectorIndex:
+    elements: list[dict[str, str]] = index.get("SearchSchema") or []
+    ordered = sorted(elements, key=lambda element: element["SearchSchemaElementType"] != "HASH")
+    schema = tuple(KeyAttribute(each["AttributeName"], types[each["AttributeName"]]) for each in ordered)
+    projected = frozenset[str]()
+    if index["Projection"]["ProjectionType"] != "ALL":
+        named = {attribute.name for attribute in schema}
+        projected = base | named | frozenset(index["Projection"].get("NonKeyAttributes") or ())
+    return VectorIndex(
+        index["IndexName"],
+        numbers[index["IndexName"]],
+        index["VectorAttribute"]["AttributeName"],
+        index["Dimensions"],
+        index["DistanceFunction"],
+        schema,
+        bool(ordered) and ordered[0]["SearchSchemaElementType"] == "HASH",
+        projected,
+    )
 
 
 def _split(

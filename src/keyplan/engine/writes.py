@@ -23,6 +23,7 @@ from keyplan.engine.keys import (
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
+from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes
 from keyplan.expressions import BoundCondition
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
@@ -95,6 +96,8 @@ def prepare_put(table: Table, item: Item) -> Put:
     check_size(size, updating=False)
     if table.indexes:
         check_index_keys(table, item)
+    if table.vector_indexes:
+        check_vectors(table, item)
     return Put(item, size, encode(item))
 
 
@@ -145,6 +148,8 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         writer.remove(table.stored, found[0])
         if table.indexes:
             keep_indexes(writer, write, found[0], old, None)
+        if table.vector_indexes:
+            keep_vectors(writer, table, found[0], old, None)
         if table.stream is not None:
             _record(writer, write, found, old, None)
     return outcome
@@ -167,6 +172,8 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
         check_size(written + change.cost_bytes, updating=True)
     if table.indexes:
         check_updated_index_keys(table, item, change.touched)
+    if table.vector_indexes:
+        check_vectors(table, item, change.touched)
     return Put(item, size, encode(item))
 
 
@@ -180,6 +187,8 @@ def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, o
             writer.replace(table.stored, row, put.size, put.body)
     if table.indexes:
         keep_indexes(writer, write, row, old, put.item)
+    if table.vector_indexes:
+        keep_vectors(writer, table, row, old, put.item)
     if table.stream is not None:
         _record(writer, write, found, old, put)
 
@@ -229,6 +238,10 @@ def add_units(consumed: Consumed, table: Table, outcome: Outcome, *, transaction
         units = _index_units(index, outcome)
         if units:
             consumed.add_index(index.name, units, is_local=index.is_local)
+    for vectors in table.vector_indexes:
+        written = write_bytes(vectors, outcome.old, outcome.new)
+        if written:
+            consumed.vector_bytes[vectors.name] = consumed.vector_bytes.get(vectors.name, 0) + written
 
 
 def _index_units(index: Index, outcome: Outcome) -> float:

@@ -40,7 +40,7 @@ class Consumed:
     ``direction`` is ``"Read"`` or ``"Write"``: a transaction's answer names the units by it as well.
     """
 
-    __slots__ = ("direction", "global_units", "local_units", "table_name", "table_units")
+    __slots__ = ("direction", "global_units", "local_units", "table_name", "table_units", "vector_bytes")
 
     def __init__(self, table_name: str, direction: str) -> None:
         self.table_name = table_name
@@ -48,6 +48,8 @@ class Consumed:
         self.table_units = 0.0
         self.local_units: dict[str, float] = {}
         self.global_units: dict[str, float] = {}
+        self.vector_bytes: dict[str, int] = {}
+        """Bytes written in vector indexes, which aren't counted in units."""
 
     def add_index(self, name: str, units: float, *, is_local: bool) -> None:
         """Add ``units`` to the index ``name``."""
@@ -76,4 +78,7 @@ class Consumed:
             shape["LocalSecondaryIndexes"] = {name: units(n) for name, n in self.local_units.items()}
         if self.global_units:
             shape["GlobalSecondaryIndexes"] = {name: units(n) for name, n in self.global_units.items()}
+        if self.vector_bytes:
+            written = self.vector_bytes.items()
+            shape["VectorIndexes"] = {name: {"VectorWriteRequestBytes": float(count)} for name, count in written}
         return shape

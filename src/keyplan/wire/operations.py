@@ -41,6 +41,8 @@ from keyplan.wire.members import (
     TAGS,
     TEXT,
     UPDATES,
+    VECTOR_INDEX,
+    VECTOR_UPDATE,
 )
 from keyplan.wire.shapes import (
     Check,
@@ -171,11 +173,12 @@ _ALL = (
             },
             GlobalSecondaryIndexes=ListOf(GLOBAL_INDEX),
             LocalSecondaryIndexes=ListOf(LOCAL_INDEX),
+            VectorIndexes=ListOf(VECTOR_INDEX),
             Tags=TAGS,
             ResourcePolicy=TEXT,
             **TABLE_SETTINGS,
         ),
-        not_there=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode", "VectorIndexes"),
+        not_there=("GlobalTableSourceArn", "GlobalTableSettingsReplicationMode"),
         table_first=True,
     ),
     Operation("DescribeTable", "table", structure(_TABLE), table_first=True),
@@ -192,6 +195,7 @@ _ALL = (
             _TABLE,
             AttributeDefinitions=ATTRIBUTES,
             GlobalSecondaryIndexUpdates=ListOf(INDEX_UPDATE),
+            VectorIndexUpdates=ListOf(VECTOR_UPDATE),
             **TABLE_SETTINGS,
         ),
         not_there=(
@@ -200,7 +204,6 @@ _ALL = (
             "GlobalTableWitnessUpdates",
             "GlobalTableSettingsReplicationMode",
             "DisassociationProtectionEnabled",
-            "VectorIndexUpdates",
         ),
         table_first=True,
     ),
@@ -297,6 +300,17 @@ _ALL = (
         ),
         ("AttributesToGet", "ScanFilter", "ConditionalOperator"),
         ("ProjectionExpression", "FilterExpression"),
+    ),
+    Operation(
+        "SearchVectors",
+        "read",
+        structure(
+            {**_TABLE, "IndexName": INDEX_NAME, "SearchVector": ListOf(Value(), 1, 4096), "TopK": Whole(1, bits=32)},
+            ReturnConsumedCapacity=RETURN_CONSUMED,
+            ProjectionExpression=TEXT,
+            SearchConditionExpression=TEXT,
+            **PLACEHOLDERS,
+        ),
     ),
     Operation(
         "BatchGetItem",
@@ -398,7 +412,6 @@ OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation i
 
 _FEATURES_NOT_THERE = {
     "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
-    "vector indexes": "SearchVectors",
 }
 
 NOT_THERE: Mapping[str, str] = {

@@ -53,6 +53,7 @@ from keyplan.engine.actions.query import query
 from keyplan.engine.actions.restore_table_from_backup import restore_table_from_backup
 from keyplan.engine.actions.restore_table_to_point_in_time import restore_table_to_point_in_time
 from keyplan.engine.actions.scan import scan
+from keyplan.engine.actions.search_vectors import search_vectors
 from keyplan.engine.actions.start_bulk_put_items import start_bulk_put_items
 from keyplan.engine.actions.tag_resource import tag_resource
 from keyplan.engine.actions.transact_get_items import transact_get_items
@@ -124,6 +125,7 @@ ACTIONS: Mapping[str, Action] = {
     "DescribeStream": describe_stream,
     "GetShardIterator": get_shard_iterator,
     "GetRecords": get_records,
+    "SearchVectors": search_vectors,
     "ExportTableToPointInTime": export_table_to_point_in_time,
     "DescribeExport": describe_export,
     "ListExports": list_exports,

@@ -11,7 +11,8 @@ from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.streams.lifecycle import enable
-from keyplan.engine.tables import layout_of
+from keyplan.engine.tables import layout_of, read_vectors
+from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import ResourceInUseException
 
 
@@ -28,6 +29,8 @@ def create_table(database: Database, request: Request) -> Answer:
         if any(record.name == name for record in writer.tables()):
             raise ResourceInUseException(f"Table already exists: {name}")
         made = writer.create_table(name, json.dumps(definition), layout)
+        for index in read_vectors(definition):
+            make_vectors(writer, made.id, index)
         if "StreamSpecification" in definition:
             writer.define(made.id, json.dumps(enable(writer.changes, name, made.id, definition, database.clock())))
 

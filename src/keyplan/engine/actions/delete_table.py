@@ -33,6 +33,8 @@ def delete_table(database: Database, request: Request) -> Answer:
             writer.archives.end_history(table.stored.layout.id)
         if table.stream is not None:
             disable(writer.changes, table.definition, database.clock())
+        for index in table.vector_indexes:
+            writer.vectors.drop(table.stored.layout.id, index.number)
         writer.drop_table(table.stored)
         described = describe(table, None, "DELETING")
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}

@@ -8,7 +8,7 @@ from typing import Any
 
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
-from keyplan.engine.filling import fill_index
+from keyplan.engine.filling import fill_index, fill_vectors
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
     Definition,
@@ -18,11 +18,14 @@ from keyplan.engine.schema import (
     one_index_change,
     with_billing,
     with_index,
+    with_used_attributes,
     without_index,
 )
 from keyplan.engine.storage.port import TableRecord, Writer
 from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of, read_table
+from keyplan.engine.vectorrules import one_vector_change, with_vector_change
+from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, table_not_found
 
 _SETTINGS = (
@@ -30,6 +33,7 @@ _SETTINGS = (
     "ProvisionedThroughput",
     "DeletionProtectionEnabled",
     "GlobalSecondaryIndexUpdates",
+    "VectorIndexUpdates",
     "StreamSpecification",
     "SSESpecification",
     "TableClass",
@@ -58,6 +62,7 @@ def update_table(database: Database, request: Request) -> Answer:
         )
     updates = request.get("GlobalSecondaryIndexUpdates") or []
     change = one_index_change(updates)
+    vectors = one_vector_change(request.get("VectorIndexUpdates") or [], has_other=change is not None)
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
@@ -67,6 +72,11 @@ def update_table(database: Database, request: Request) -> Answer:
         definition = _with_index_settings(definition, updates)
         if request.get("StreamSpecification") is not None:
             _change_stream(database, writer, table, definition, request)
+        elif vectors is not None:
+            attributes = request.get("AttributeDefinitions") or []
+            _change_vectors(
+                database, writer, table, with_used_attributes(with_vector_change(definition, vectors, attributes))
+            )
         elif change is None:
             writer.define(table.stored.layout.id, json.dumps(definition))
         else:
@@ -156,3 +166,19 @@ def _change_index(database: Database, writer: Writer, table: Table, definition: 
     for index in changed.indexes:
         if index.number not in known:
             fill_index(writer, stored, index)
+
+
+def _change_vectors(database: Database, writer: Writer, table: Table, definition: Definition) -> None:
+    """Give the stored table the vector indexes of the definition, and fill one that is new."""
+    before = table.stored.layout
+    layout = layout_of(definition, before.id, before.generation + 1)
+    text = json.dumps(definition)
+    stored = writer.change_indexes(table.stored, layout, text)
+    changed = read_table(TableRecord(layout.id, layout.generation, table.name, text), database.storage)
+    known = {index.number for index in table.vector_indexes}
+    for index in changed.vector_indexes:
+        if index.number not in known:
+            make_vectors(writer, layout.id, index)
+            fill_vectors(writer, stored, index)
+    for number in known - {index.number for index in changed.vector_indexes}:
+        writer.vectors.drop(layout.id, number)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from keyplan.engine.storage.archives import Archives
+    from keyplan.engine.storage.vectors import Vectors
 
 from keyplan.engine.storage.changes import Changes
 
@@ -142,6 +143,11 @@ class Reader(Protocol):
     @property
     def archives(self) -> Archives:
         """What was: histories, backups and records."""
+        ...
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of vector indexes."""
         ...
 
     @property

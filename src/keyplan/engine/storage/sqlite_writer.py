@@ -23,6 +23,7 @@ from keyplan.engine.storage.port import (
 )
 from keyplan.engine.storage.sqlite_archives import SqliteArchives
 from keyplan.engine.storage.sqlite_changes import SqliteChanges
+from keyplan.engine.storage.sqlite_vectors import SqliteVectors
 from keyplan.errors import StoreError
 
 if TYPE_CHECKING:
@@ -72,6 +73,11 @@ class SqliteWriter:
     def archives(self) -> SqliteArchives:
         """What was: histories, backups and records."""
         return SqliteArchives(self._run)
+
+    @property
+    def vectors(self) -> SqliteVectors:
+        """The vectors of vector indexes."""
+        return SqliteVectors(self._run)
 
     def now_us(self) -> int:
         """The time of what is written now, in whole microseconds since the epoch."""

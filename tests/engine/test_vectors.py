@@ -1,0 +1,431 @@
+"""Vector indexes: what they may be, what is in them, and the items that are nearest to a vector."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from keyplan.engine.storage.sqlite_vectors import SqliteVectors
+from tests.engine.support import answer, create, n, s
+
+
+def vectors(name: str, **more: Any) -> dict[str, Any]:
+    return {
+        "IndexName": name,
+        "VectorAttribute": {"AttributeName": "embedding"},
+        "Projection": {"ProjectionType": "ALL"},
+        "Dimensions": 3,
+        "DistanceFunction": "EUCLIDEAN",
+        **more,
+    }
+
+
+TENANTS: dict[str, Any] = {
+    "SearchSchema": [
+        {"AttributeName": "h", "SearchSchemaElementType": "INLINE_FILTER"},
+        {"AttributeName": "g", "SearchSchemaElementType": "HASH"},
+    ]
+}
+
+
+def vector(*numbers: object) -> dict[str, Any]:
+    return {"L": [n(number) for number in numbers]}
+
+
+def put(engine: Engine, sk: str, *numbers: object, **attributes: dict[str, Any]) -> dict[str, Any]:
+    item = {"pk": s("a"), "sk": s(sk), **attributes}
+    if numbers:
+        item["embedding"] = vector(*numbers)
+    return answer(engine, "PutItem", {"TableName": "orders", "Item": item, "ReturnConsumedCapacity": "INDEXES"})
+
+
+def search(engine: Engine, *numbers: object, **more: Any) -> dict[str, Any]:
+    asked = {
+        "TableName": "orders",
+        "IndexName": "plain",
+        "SearchVector": [n(number) for number in numbers],
+        "TopK": 10,
+        **more,
+    }
+    return answer(engine, "SearchVectors", asked)
+
+
+def found(engine: Engine, *numbers: object, **more: Any) -> list[tuple[str, float]]:
+    results: list[dict[str, Any]] = search(engine, *numbers, **more)["SearchResults"]
+    return [(result["Item"]["sk"]["S"], result["Score"]) for result in results]
+
+
+def in_tenant(tenant: str, **more: Any) -> dict[str, Any]:
+    return {
+        "IndexName": "tenants",
+        "SearchConditionExpression": "g = :g",
+        "ExpressionAttributeValues": {":g": s(tenant)},
+        **more,
+    }
+
+
+@pytest.fixture
+def shop(engine: Engine) -> Engine:
+    create(engine, VectorIndexes=[vectors("plain"), vectors("tenants", **TENANTS)])
+    return engine
+
+
+def test_the_nearest_come_first(shop: Engine) -> None:
+    for sk, numbers in (("far", (9, 9, 9)), ("near", (1, 0, 0)), ("here", (0, 0, 0)), ("same", (0, 1, 0))):
+        put(shop, sk, *numbers)
+    put(shop, "without")
+    expected = [("here", 0.0), ("near", 1.0), ("same", 1.0), ("far", pytest.approx(math.sqrt(243), rel=1e-6))]
+    assert found(shop, 0, 0, 0) == expected
+    assert found(shop, 0, 0, 0, TopK=2) == expected[:2]
+
+
+@pytest.mark.parametrize(
+    ("function", "scores"),
+    [
+        ("COSINE", [("double", 0.0), ("one", 0.0), ("aside", 1.0), ("zero", 1.0), ("back", 2.0)]),
+        ("DOT_PRODUCT", [("double", 4.0), ("one", 2.0), ("aside", 0.0), ("zero", 0.0), ("back", -2.0)]),
+        ("EUCLIDEAN", [("one", 1.0), ("double", 0.0), ("zero", 2.0), ("aside", math.sqrt(5)), ("back", 3.0)]),
+    ],
+)
+def test_functions(engine: Engine, function: str, scores: list[tuple[str, float]]) -> None:
+    create(engine, VectorIndexes=[vectors("plain", DistanceFunction=function)])
+    items = {"one": (1, 0, 0), "double": (2, 0, 0), "aside": (0, 1, 0), "zero": (0, 0, 0), "back": (-1, 0, 0)}
+    for sk, numbers in items.items():
+        put(engine, sk, *numbers)
+    results = found(engine, 2, 0, 0)
+    assert {sk: pytest.approx(score, rel=1e-6) for sk, score in results} == dict(scores)
+    ordered = [score for _, score in results]
+    assert ordered == sorted(ordered, reverse=function == "DOT_PRODUCT")
+
+
+@pytest.mark.parametrize("function", ["COSINE", "DOT_PRODUCT", "EUCLIDEAN"])
+def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sqlite_vec")
+    create(engine, VectorIndexes=[vectors("plain", DistanceFunction=function)])
+    chance = random.Random(3)
+    for number in range(300):
+        put(engine, str(number), *[chance.uniform(-3, 3) for _ in range(3)])
+    put(engine, "zero", 0, 0, 0)
+    by_sqlite = [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)]
+    monkeypatch.setattr(SqliteVectors, "nearest", lambda *_: None)
+    assert [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)] == by_sqlite
+
+
+@pytest.mark.parametrize("has_sqlite_vec", [False, True])
+def test_as_a_list_of_floats_says_over_many_changes(
+    shop: Engine, monkeypatch: pytest.MonkeyPatch, *, has_sqlite_vec: bool
+) -> None:
+    if not has_sqlite_vec:
+        monkeypatch.setitem(sys.modules, "sqlite_vec", None)
+    chance = random.Random(7)
+    held: dict[str, tuple[str, list[float]]] = {}
+    for _ in range(300):
+        sk = f"{chance.randrange(40):02d}"
+        if chance.random() < 0.2:
+            shop.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s(sk)}})
+            held.pop(sk, None)
+            continue
+        numbers = [round(chance.uniform(-5, 5), 3) for _ in range(3)]
+        tenant = chance.choice("xy")
+        put(shop, sk, *numbers, g=s(tenant))
+        held[sk] = (tenant, numbers)
+    target = [0.5, -1.25, 2.0]
+
+    def distance(numbers: Sequence[float]) -> float:
+        singles: tuple[float, ...] = struct.unpack("<3f", struct.pack("<3f", *numbers))
+        return math.dist(singles, target)
+
+    nearest = sorted((distance(numbers), sk) for sk, (_, numbers) in held.items())[:10]
+    assert [sk for sk, _ in found(shop, *target)] == [sk for _, sk in nearest]
+    own = sorted((distance(numbers), sk) for sk, (tenant, numbers) in held.items() if tenant == "x")[:10]
+    assert [sk for sk, _ in found(shop, *target, **in_tenant("x"))] == [sk for _, sk in own]
+    assert shop.check() == []
+
+
+def test_conditions_filter_by_equality(shop: Engine) -> None:
+    put(shop, "1", 0, 0, 1, g=s("x"), h=s("red"))
+    put(shop, "2", 0, 0, 2, g=s("x"), h=s("blue"))
+    put(shop, "3", 0, 0, 3, g=s("y"), h=s("red"))
+    put(shop, "4", 0, 0, 4, g=s("x"))
+    put(shop, "5", 0, 0, 5)
+    assert [sk for sk, _ in found(shop, 0, 0, 0, **in_tenant("x"))] == ["1", "2", "4"]
+    red = {
+        "SearchConditionExpression": "g = :g AND #h = :h",
+        "ExpressionAttributeNames": {"#h": "h"},
+        "ExpressionAttributeValues": {":g": s("x"), ":h": s("red")},
+    }
+    assert [sk for sk, _ in found(shop, 0, 0, 0, IndexName="tenants", **red)] == ["1"]
+    assert len(found(shop, 0, 0, 0)) == 5
+
+
+def test_what_makes_an_item_leave(shop: Engine) -> None:
+    put(shop, "1", 0, 0, 1, g=s("x"))
+    key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}}
+    shop.call("UpdateItem", {**key, "UpdateExpression": "REMOVE g"})
+    assert found(shop, 0, 0, 0, **in_tenant("x")) == []
+    assert len(found(shop, 0, 0, 0)) == 1
+    shop.call("UpdateItem", {**key, "UpdateExpression": "REMOVE embedding"})
+    assert found(shop, 0, 0, 0) == []
+    change = {"UpdateExpression": "SET embedding = :v", "ExpressionAttributeValues": {":v": vector(1, 1, 1)}}
+    shop.call("UpdateItem", {**key, **change})
+    assert len(found(shop, 0, 0, 0)) == 1
+    shop.call("DeleteItem", key)
+    assert found(shop, 0, 0, 0) == []
+
+
+def test_projections(engine: Engine) -> None:
+    keys = vectors("plain", Projection={"ProjectionType": "KEYS_ONLY"})
+    some = vectors("some", Projection={"ProjectionType": "INCLUDE", "NonKeyAttributes": ["x"]})
+    create(engine, VectorIndexes=[keys, some, vectors("all")])
+    put(engine, "1", 1, "0.1", "1e20", x=n(1), y=n(2))
+    key = {"pk": s("a"), "sk": s("1")}
+    for name, more in (("plain", {}), ("some", {"x": n(1)}), ("all", {"x": n(1), "y": n(2)})):
+        results = search(engine, 0, 0, 0, IndexName=name)["SearchResults"]
+        assert results[0]["Item"] == {**key, **more}
+    shown = search(engine, 0, 0, 0, ProjectionExpression="sk, embedding")["SearchResults"][0]["Item"]
+    assert shown == {"sk": s("1"), "embedding": vector("1.0", "0.1", "1e+20")}
+    assert search(engine, 0, 0, 0, ProjectionExpression="y")["error"].endswith("ValidationException")
+
+
+BEGIN = "One or more parameter values were invalid"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (vector(1, 2), f"{BEGIN}. Invalid size for parameter embedding, Expected: 3, Actual: 2 IndexName: plain"),
+        (
+            {"L": [n(1), s("x"), n(3)]},
+            (
+                f"{BEGIN}. Invalid type for parameter embedding[1], Expected: 32-bit floating point number, "
+                "Actual: S. IndexName: plain"
+            ),
+        ),
+        (
+            s("x"),
+            (
+                f"{BEGIN}. Invalid type for parameter embedding, Expected: 32-bit floating point number list "
+                "IndexName: plain"
+            ),
+        ),
+        (
+            vector(1, 2, "1e39"),
+            (
+                f"{BEGIN}. Invalid type for parameter embedding[2], Expected: 32-bit floating point number, "
+                "Actual: N. IndexName: plain"
+            ),
+        ),
+    ],
+)
+def test_what_is_no_vector_is_refused(shop: Engine, value: dict[str, Any], message: str) -> None:
+    given = put(shop, "1", embedding=value)
+    assert given["message"] == message
+    put(shop, "1")
+    update = {
+        "TableName": "orders",
+        "Key": {"pk": s("a"), "sk": s("1")},
+        "UpdateExpression": "SET embedding = :v",
+        "ExpressionAttributeValues": {":v": value},
+    }
+    assert answer(shop, "UpdateItem", update)["message"] == message
+    assert found(shop, 0, 0, 0) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (
+            {"TopK": 101},
+            "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive",
+        ),
+        ({"IndexName": "none"}, "The table does not have the specified index: none"),
+        ({"IndexName": "ByG"}, "The table does not have the specified index: ByG"),
+        (
+            {"IndexName": "tenants"},
+            "SearchConditionExpression must be provided when SearchSchema has a HASH key",
+        ),
+        (
+            in_tenant("x", SearchConditionExpression="g > :g"),
+            "Invalid SearchConditionExpression: Invalid comparator used in SearchConditionExpression",
+        ),
+        (
+            {**in_tenant("x"), "IndexName": "plain"},
+            (
+                "SearchConditionExpression must not contain any attributes that is not in SearchSchema. "
+                "Invalid attribute: g"
+            ),
+        ),
+        (
+            {"SearchVector": [n(1), n(2)]},
+            "Input search vector dimension 2 does not match vector index dimension 3",
+        ),
+        (
+            {"SearchVector": [n(1), n(2), s("x")]},
+            (
+                "Search vector contains invalid values. "
+                "All values in the search vector must be a 32-bit floating-point number attribute"
+            ),
+        ),
+    ],
+)
+def test_searches_that_are_refused(shop: Engine, more: dict[str, Any], message: str) -> None:
+    given = search(shop, 0, 0, 0, **more)
+    assert (given["error"].rpartition("#")[2], given["message"]) == ("ValidationException", message)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "message"),
+    [
+        ([vectors(str(number) * 3) for number in range(6)], "VectorIndex count exceeds the per-table limit of 5"),
+        ([vectors("one", Dimensions=4097)], "Number of dimensions must be between 1 and 4096 inclusive."),
+        (
+            [vectors("one"), vectors("two", Dimensions=4)],
+            (
+                "Conflicting attribute definition for 'embedding'. "
+                "All VectorIndexes on the same vector attribute must use the same dimensions."
+            ),
+        ),
+        (
+            [vectors("one", SearchSchema=[{"AttributeName": "no", "SearchSchemaElementType": "HASH"}])],
+            "One element in SearchSchema is not defined in attribute definitions",
+        ),
+        ([vectors("ByG")], "Duplicate index name: ByG"),
+    ],
+)
+def test_indexes_that_cannot_be(engine: Engine, indexes: list[dict[str, Any]], message: str) -> None:
+    given = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "g")],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "ByG",
+                "KeySchema": [{"AttributeName": "g", "KeyType": "HASH"}],
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        ],
+        "BillingMode": "PAY_PER_REQUEST",
+        "VectorIndexes": indexes,
+    }
+    assert answer(engine, "CreateTable", given)["message"] == f"{BEGIN}: {message}"
+
+
+def test_only_tables_on_demand(engine: Engine) -> None:
+    units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
+    given = {
+        "TableName": "orders",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+        "ProvisionedThroughput": units,
+        "VectorIndexes": [vectors("plain")],
+    }
+    expected = f"{BEGIN}: Vector indexes are only supported for PAY_PER_REQUEST tables"
+    assert answer(engine, "CreateTable", given)["message"] == expected
+
+
+def test_indexes_come_and_go(engine: Engine) -> None:
+    create(engine)
+    put(engine, "1", 1, 2, 3, g=s("x"))
+    put(engine, "2", 1, 2)
+    put(engine, "3", g=s("x"), embedding=s("none"))
+    added = {"TableName": "orders", "VectorIndexUpdates": [{"Create": vectors("tenants", **TENANTS)}]}
+    table = engine.call("UpdateTable", added)["TableDescription"]
+    assert table["VectorIndexes"] == [
+        {
+            **vectors("tenants", **TENANTS),
+            "IndexStatus": "ACTIVE",
+            "IndexSizeBytes": 12,
+            "ItemCount": 1,
+            "IndexArn": table["TableArn"] + "/index/tenants",
+        }
+    ]
+    assert [sk for sk, _ in found(engine, 0, 0, 0, **in_tenant("x"))] == ["1"]
+    scan = {"TableName": "orders", "IndexName": "tenants"}
+    assert answer(engine, "Scan", scan)["message"] == "Scan operation not supported on this index type"
+    assert engine.check() == []
+    both = [{"Create": vectors("plain")}, {"Delete": {"IndexName": "tenants"}}]
+    refused = answer(engine, "UpdateTable", {"TableName": "orders", "VectorIndexUpdates": both})
+    assert refused["error"].endswith("LimitExceededException")
+    removed = {"TableName": "orders", "VectorIndexUpdates": [{"Delete": {"IndexName": "tenants"}}]}
+    assert "VectorIndexes" not in engine.call("UpdateTable", removed)["TableDescription"]
+    put(engine, "2", 1, 2)
+    assert answer(engine, "UpdateTable", removed)["error"].endswith("ResourceNotFoundException")
+    engine.call("UpdateTable", added)
+    engine.call("DeleteTable", {"TableName": "orders"})
+    create(engine)
+    assert engine.check() == []
+
+
+def test_bytes(engine: Engine) -> None:
+    keys = {"ProjectionType": "KEYS_ONLY"}
+    large = vectors("plain", Dimensions=1000, Projection=keys, SearchSchema=TENANTS["SearchSchema"][1:])
+    create(engine, VectorIndexes=[large])
+    numbers = list(range(1000))
+
+    def written(given: dict[str, Any]) -> float | None:
+        indexes: dict[str, Any] = given["ConsumedCapacity"].get("VectorIndexes", {})
+        return indexes["plain"]["VectorWriteRequestBytes"] if indexes else None
+
+    size = 4000 + len("embedding") + len("pkask1gx")
+    assert written(put(engine, "1", *numbers, g=s("x"))) == size
+    assert written(put(engine, "1", *numbers, g=s("x"), other=n(1))) is None
+    assert written(put(engine, "1", *numbers, g=s("y"))) == 2 * size
+    assert written(put(engine, "1", g=s("y"))) == size
+    assert written(put(engine, "2")) is None
+    put(engine, "1", *numbers, g=s("y"))
+    key = {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}, "ReturnConsumedCapacity": "TOTAL"}
+    assert engine.call("DeleteItem", key)["ConsumedCapacity"].keys() == {"TableName", "CapacityUnits"}
+
+
+def test_copies_have_them(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("plain")])
+    put(engine, "1", 1, 2, 3)
+    backup = engine.call("CreateBackup", {"TableName": "orders", "BackupName": "first"})["BackupDetails"]
+    engine.call("RestoreTableFromBackup", {"BackupArn": backup["BackupArn"], "TargetTableName": "copy"})
+    assert found(engine, 1, 2, 3, TableName="copy") == [("1", 0.0)]
+    assert engine.check() == []
+
+
+def test_a_table_without_them_pays_nothing(engine: Engine) -> None:
+    create(engine)
+    put(engine, "1", 1, 2, 3)
+    before = engine.statements
+    put(engine, "1", 1, 2, 4)
+    plain = engine.statements - before
+    create(engine, "vectors", VectorIndexes=[vectors("plain")])
+    item = {"pk": s("a"), "sk": s("1"), "embedding": vector(1, 2, 3)}
+    engine.call("PutItem", {"TableName": "vectors", "Item": item})
+    before = engine.statements
+    engine.call("PutItem", {"TableName": "vectors", "Item": {**item, "embedding": vector(1, 2, 4)}})
+    assert engine.statements - before == plain + 1
+    before = engine.statements
+    engine.call("PutItem", {"TableName": "vectors", "Item": {**item, "embedding": vector(1, 2, 4), "x": n(1)}})
+    assert engine.statements - before == plain
+
+
+def test_a_search_counts_what_it_examines(shop: Engine) -> None:
+    for number in range(50):
+        put(shop, str(number), number, 0, 0)
+    given = search(shop, 0, 0, 0, ReturnConsumedCapacity="TOTAL")
+    assert given["ConsumedCapacity"]["VectorSearchRequestBytes"] > 50 * 12
+    assert given["ConsumedCapacity"] == search(shop, 0, 0, 0, ReturnConsumedCapacity="INDEXES")["ConsumedCapacity"]
+    assert "ConsumedCapacity" not in search(shop, 0, 0, 0)
+
+
+def test_the_check_finds_what_does_not_agree(engine: Engine) -> None:
+    create(engine, VectorIndexes=[vectors("plain")])
+    put(engine, "1", 1, 2, 3)
+    put(engine, "2", 1, 2, 3)
+    storage = engine._storage
+    found_: list[int] = storage.read(lambda reader: [row for row, _, _ in reader.vectors.entries(1, 2)])
+    storage.write(lambda writer: writer.vectors.remove(1, 2, found_[0]))
+    storage.write(lambda writer: writer.vectors.put(1, 2, found_[1], (), bytes(12)))
+    storage.write(lambda writer: writer.vectors.put(1, 2, 99, (), bytes(12)))
+    assert [finding.code for finding in engine.check()] == ["EntryMissing", "EntryWrong", "EntryStray"]

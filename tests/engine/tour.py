@@ -1,0 +1,277 @@
+"""A tour of all operations, so that it is known which members of answers there are: for the page of operations."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from keyplan.engine import Engine
+from keyplan.errors import DynamoDBError
+from tests.engine.support import index
+
+START_S = 1_790_000_000.0
+ARN = "arn:aws:dynamodb:local:000000000000:table/orders"
+KEY: dict[str, Any] = {"pk": {"S": "a"}, "sk": {"S": "b"}}
+ITEM: dict[str, Any] = {
+    **KEY,
+    "g": {"S": "g"},
+    "h": {"S": "h"},
+    "l": {"S": "l"},
+    "n": {"N": "1"},
+    "v": {"L": [{"N": "1"}]},
+}
+SIZES = {"ReturnConsumedCapacity": "INDEXES", "ReturnItemCollectionMetrics": "SIZE"}
+TABLE: dict[str, Any] = {
+    "TableName": "orders",
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],
+    "AttributeDefinitions": [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk", "g", "h", "l")],
+    "BillingMode": "PAY_PER_REQUEST",
+    "LocalSecondaryIndexes": [
+        {
+            "IndexName": "ByL",
+            "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "l", "KeyType": "RANGE"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
+        }
+    ],
+    "GlobalSecondaryIndexes": [
+        {
+            **index("ByG", "g", "h"),
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
+            "OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 10},
+            "WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000},
+        }
+    ],
+    "OnDemandThroughput": {"MaxReadRequestUnits": 10, "MaxWriteRequestUnits": 10},
+    "WarmThroughput": {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4_000},
+    "VectorIndexes": [
+        {
+            "IndexName": "ByV",
+            "VectorAttribute": {"AttributeName": "v"},
+            "SearchSchema": [{"AttributeName": "g", "SearchSchemaElementType": "HASH"}],
+            "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["n"]},
+            "Dimensions": 1,
+            "DistanceFunction": "EUCLIDEAN",
+        }
+    ],
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    "SSESpecification": {"Enabled": True, "SSEType": "KMS"},
+    "TableClass": "STANDARD_INFREQUENT_ACCESS",
+    "Tags": [{"Key": "team", "Value": "shop"}],
+}
+
+
+class Traveller:
+    """Calls operations, and notes which members their answers had."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.members: dict[str, set[str]] = {}
+        self.errors: dict[str, str] = {}
+
+    def call(self, operation: str, **params: Any) -> dict[str, Any]:
+        """The answer, or nothing where it is an error."""
+        known = self.members.setdefault(operation, set())
+        try:
+            answer = self.engine.call(operation, params)
+        except DynamoDBError as error:
+            self.errors[operation] = error.type
+            return {}
+        known.update(paths(json.loads(json.dumps(answer, default=str))))
+        return answer
+
+
+def paths(answer: Any, place: str = "") -> Iterator[str]:
+    """The places in an answer, by dotted names; lists and maps whose names are free are no step of their own."""
+    if isinstance(answer, list):
+        for each in answer:
+            yield from paths(each, place)
+    elif isinstance(answer, Mapping):
+        for name, value in answer.items():
+            yield (inner := f"{place}.{name}" if place else name)
+            yield from paths(value, inner)
+
+
+def travel() -> Traveller:
+    """Take the tour."""
+    with TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        now = [START_S]
+
+        def clock() -> float:
+            now[0] += 1.0
+            return now[0]
+
+        s3 = Path(folder)
+        (s3 / "bucket" / "in").mkdir(parents=True)
+        engine = stack.enter_context(Engine.open(":memory:", clock=clock, s3=s3))
+        traveller = Traveller(engine)
+        _tables(traveller)
+        _items(traveller)
+        _streams(traveller)
+        _backups(traveller)
+        _buckets(traveller, s3 / "bucket")
+        _settings(traveller)
+        return traveller
+
+
+def _tables(to: Traveller) -> None:
+    to.call("CreateTable", **TABLE)
+    to.call("CreateTable", **{**TABLE, "TableName": "carts"})
+    for pages in ({}, {"Limit": 1}):
+        to.call("ListTables", **pages)
+    more = {"AttributeDefinitions": [{"AttributeName": "n", "AttributeType": "N"}]}
+    to.call("UpdateTable", TableName="carts", GlobalSecondaryIndexUpdates=[{"Create": index("ByN", "n")}], **more)
+    to.call("DescribeTable", TableName="orders")
+    to.call("DeleteTable", TableName="carts")
+    to.call("UpdateTimeToLive", TableName="orders", TimeToLiveSpecification={"Enabled": True, "AttributeName": "n"})
+    to.call("DescribeTimeToLive", TableName="orders")
+    to.call("DescribeLimits")
+    to.call("DescribeEndpoints")
+    to.call("TagResource", ResourceArn=ARN, Tags=[{"Key": "a", "Value": "b"}])
+    to.call("ListTagsOfResource", ResourceArn=ARN)
+    to.call("UntagResource", ResourceArn=ARN, TagKeys=["a"])
+
+
+def _items(to: Traveller) -> None:
+    unit = {"ReturnConsumedCapacity": "INDEXES"}
+    to.call("PutItem", TableName="orders", Item=ITEM, **SIZES)
+    to.call("PutItem", TableName="orders", Item=ITEM, ReturnValues="ALL_OLD", **SIZES)
+    update = {"UpdateExpression": "SET n = n + :o", "ExpressionAttributeValues": {":o": {"N": "1"}}}
+    to.call("UpdateItem", TableName="orders", Key=KEY, ReturnValues="ALL_NEW", **update, **SIZES)
+    to.call("GetItem", TableName="orders", Key=KEY, **unit)
+    condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": {"S": "a"}}}
+    by_l = {"IndexName": "ByL", "Select": "ALL_ATTRIBUTES"}
+    to.call("Query", TableName="orders", Limit=1, **condition, **by_l, **unit)
+    to.call("Query", TableName="orders", **condition, **unit)
+    for one in ({}, {"IndexName": "ByG"}, {"IndexName": "ByL"}):
+        to.call("Scan", TableName="orders", Limit=1, **one, **unit)
+    near = {"SearchConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "g"}}}
+    to.call("SearchVectors", TableName="orders", IndexName="ByV", SearchVector=[{"N": "1"}], TopK=1, **near, **unit)
+    to.call("BatchGetItem", RequestItems={"orders": {"Keys": [KEY]}}, **unit)
+    to.call("BatchWriteItem", RequestItems={"orders": [{"PutRequest": {"Item": ITEM}}]}, **SIZES)
+    to.call("TransactGetItems", TransactItems=[{"Get": {"TableName": "orders", "Key": KEY}}], **unit)
+    to.call("TransactWriteItems", TransactItems=[{"Put": {"TableName": "orders", "Item": ITEM}}], **SIZES)
+    statement = "SELECT * FROM \"orders\" WHERE pk = 'a'"
+    to.call("ExecuteStatement", Statement=statement, Limit=1, **unit)
+    to.call(
+        "BatchExecuteStatement", Statements=[{"Statement": statement + " AND sk = 'b'"}, {"Statement": "?"}], **unit
+    )
+    to.call("ExecuteTransaction", TransactStatements=[{"Statement": statement + " AND sk = 'b'"}], **unit)
+    large = [{**ITEM, "sk": {"S": f"{number:03d}"}, "x": {"S": "x" * 390_000}} for number in range(45)]
+    for item in large:
+        to.call("PutItem", TableName="orders", Item=item)
+    keys = [{name: item[name] for name in KEY} for item in large]
+    to.call("BatchGetItem", RequestItems={"orders": {"Keys": keys}}, **unit)
+    for key in keys:
+        to.call("DeleteItem", TableName="orders", Key=key, ReturnValues="ALL_OLD", **SIZES)
+
+
+def _streams(to: Traveller) -> None:
+    for pages in ({}, {"Limit": 1}):
+        to.call("ListStreams", **pages)
+    arn = to.engine.call("DescribeTable", {"TableName": "orders"})["Table"]["LatestStreamArn"]
+    shards = to.call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"]
+    where = {"StreamArn": arn, "ShardId": shards[0]["ShardId"]}
+    iterator = to.call("GetShardIterator", ShardIteratorType="TRIM_HORIZON", **where)["ShardIterator"]
+    to.call("GetRecords", ShardIterator=iterator)
+    kinesis = "arn:aws:kinesis:eu-west-1:123456789012:stream/changes"
+    given = {"TableName": "orders", "StreamArn": kinesis}
+    precision = {"ApproximateCreationDateTimePrecision": "MICROSECOND"}
+    to.call("EnableKinesisStreamingDestination", **given, EnableKinesisStreamingConfiguration=precision)
+    to.call("UpdateKinesisStreamingDestination", **given, UpdateKinesisStreamingConfiguration=precision)
+    to.call("DescribeKinesisStreamingDestination", TableName="orders")
+    to.call("DisableKinesisStreamingDestination", **given, EnableKinesisStreamingConfiguration=precision)
+
+
+def _backups(to: Traveller) -> None:
+    details = to.call("CreateBackup", TableName="orders", BackupName="first")["BackupDetails"]
+    to.call("CreateBackup", TableName="orders", BackupName="second")
+    to.call("DescribeBackup", BackupArn=details["BackupArn"])
+    for pages in ({}, {"Limit": 1}):
+        to.call("ListBackups", **pages)
+    to.call("RestoreTableFromBackup", BackupArn=details["BackupArn"], TargetTableName="again")
+    to.call("DeleteBackup", BackupArn=details["BackupArn"])
+    on = {"PointInTimeRecoveryEnabled": True}
+    to.call("UpdateContinuousBackups", TableName="orders", PointInTimeRecoverySpecification=on)
+    to.call("DescribeContinuousBackups", TableName="orders")
+    names = {"SourceTableName": "orders", "TargetTableName": "before"}
+    to.call("RestoreTableToPointInTime", **names, UseLatestRestorableTime=True)
+
+
+def _buckets(to: Traveller, bucket: Path) -> None:
+    given = {"TableArn": ARN, "S3Bucket": "bucket", "S3Prefix": "out", "S3SseAlgorithm": "KMS", "S3SseKmsKeyId": "key"}
+    given |= {"S3BucketOwner": "123456789012", "ClientToken": "t"}
+    incremental = {"ExportFromTime": START_S + 1, "ExportToTime": START_S + 500, "ExportViewType": "NEW_IMAGE"}
+    described = to.call("ExportTableToPointInTime", **given)["ExportDescription"]
+    to.call("DescribeExport", ExportArn=described["ExportArn"])
+    period = to.call("DescribeContinuousBackups", TableName="orders")["ContinuousBackupsDescription"]
+    since = period["PointInTimeRecoveryDescription"]["EarliestRestorableDateTime"]
+    incremental |= {"ExportFromTime": since, "ExportToTime": since + 1}
+    asked = {**given, "ClientToken": "u", "ExportType": "INCREMENTAL_EXPORT"}
+    described = to.call("ExportTableToPointInTime", **asked, IncrementalExportSpecification=incremental)
+    to.call("DescribeExport", ExportArn=described["ExportDescription"]["ExportArn"])
+    failed = to.call("ExportTableToPointInTime", TableArn=ARN, S3Bucket="nowhere")
+    to.call("DescribeExport", ExportArn=failed["ExportDescription"]["ExportArn"])
+    for pages in ({}, {"MaxResults": 1}):
+        to.call("ListExports", **pages)
+    (bucket / "in" / "one.csv").write_text("pk,sk\na,b\n", encoding="utf-8")
+    source = {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "S3BucketOwner": "123456789012"}
+    options = {"Csv": {"Delimiter": ",", "HeaderList": ["pk", "sk"]}}
+    target = {name: TABLE[name] for name in ("KeySchema", "AttributeDefinitions", "BillingMode")}
+    target |= {name: TABLE[name] for name in ("GlobalSecondaryIndexes", "OnDemandThroughput", "SSESpecification")}
+    target |= {"AttributeDefinitions": [each for each in TABLE["AttributeDefinitions"] if each["AttributeName"] != "l"]}
+    for name in ("new", "new"):
+        wanted = {"TableCreationParameters": {**target, "TableName": name}, "S3BucketSource": source}
+        form = {"InputFormat": "CSV", "InputFormatOptions": options, "InputCompressionType": "NONE"}
+        described = to.call("ImportTable", **wanted, **form)
+        if described:
+            to.call("DescribeImport", ImportArn=described["ImportTableDescription"]["ImportArn"])
+    broken = {**wanted, "S3BucketSource": {**source, "S3Bucket": "nowhere"}}
+    broken["TableCreationParameters"] = {**target, "TableName": "other"}
+    described = to.call("ImportTable", **broken, **form)
+    to.call("DescribeImport", ImportArn=described["ImportTableDescription"]["ImportArn"])
+    for pages in ({}, {"PageSize": 1}):
+        to.call("ListImports", **pages)
+    _bulk(to, bucket)
+
+
+def _bulk(to: Traveller, bucket: Path) -> None:
+    (bucket / "bulk").mkdir()
+    (bucket / "bulk" / "one").write_text(json.dumps({"Item": ITEM}) + "\n", encoding="utf-8")
+    source = {"S3Bucket": "bucket", "S3KeyPrefix": "bulk/", "InputFormat": "DYNAMODB_JSON"}
+    source |= {"S3BucketOwner": "123456789012", "InputCompressionType": "NONE"}
+    target = {"S3Bucket": "bucket", "S3KeyPrefix": "reports", "OutputType": ["ERROR"], "S3BucketOwner": "123456789012"}
+    for place in (source, {**source, "S3Bucket": "nowhere"}):
+        begun = to.call(
+            "StartBulkPutItems", TableName="orders", InputS3Configuration=place, OutputS3Configuration=target
+        )
+        if begun:
+            to.call("DescribeBulkOperation", BulkOperationArn=begun["BulkOperationDescription"]["BulkOperationArn"])
+            to.call("CancelBulkOperation", BulkOperationArn=begun["BulkOperationDescription"]["BulkOperationArn"])
+    for pages in ({}, {"MaxResults": 1}):
+        to.call("ListBulkOperations", **pages)
+
+
+def _settings(to: Traveller) -> None:
+    statement = {"Effect": "Allow", "Principal": "*", "Action": "dynamodb:GetItem", "Resource": ARN}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    to.call("PutResourcePolicy", ResourceArn=ARN, Policy=policy)
+    to.call("GetResourcePolicy", ResourceArn=ARN)
+    to.call("DeleteResourcePolicy", ResourceArn=ARN)
+    to.call("UpdateContributorInsights", TableName="orders", ContributorInsightsAction="ENABLE")
+    to.call("UpdateContributorInsights", TableName="orders", IndexName="ByG", ContributorInsightsAction="ENABLE")
+    to.call("DescribeContributorInsights", TableName="orders", IndexName="ByG")
+    for pages in ({}, {"MaxResults": 1}):
+        to.call("ListContributorInsights", **pages)
+    to.call("DescribeTableReplicaAutoScaling", TableName="orders")
+    to.call("UpdateTableReplicaAutoScaling", TableName="orders")
+    replicas = [{"RegionName": "eu-west-1"}]
+    to.call("CreateGlobalTable", GlobalTableName="orders", ReplicationGroup=replicas)
+    to.call("DescribeGlobalTable", GlobalTableName="orders")
+    to.call("DescribeGlobalTableSettings", GlobalTableName="orders")
+    to.call("ListGlobalTables")
+    to.call("UpdateGlobalTable", GlobalTableName="orders", ReplicaUpdates=[{"Create": replicas[0]}])
+    to.call("UpdateGlobalTableSettings", GlobalTableName="orders")

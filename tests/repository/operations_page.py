@@ -1,0 +1,111 @@
+"""The page of operations, docs/operations.md: each operation of botocore's models, and each member of its request and
+of its answer, with what becomes of it here. What answers hold comes from a tour of all operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import botocore.session
+
+from keyplan.wire.operations import OPERATIONS
+from keyplan.wire.shapes import ListOf, MapOf, Shape, Structure
+from tests.engine.tour import travel
+
+Tree = dict[str, Any]
+HEAD = """# Every operation
+
+What the store over HTTP and the engine do with each operation of DynamoDB and DynamoDB Streams, and with each member \
+of its request and of its answer, by botocore's models. This page is made by `make docs`, and a test keeps it true.
+
+- **Request**: the members that are understood. Those *refused* answer `ValidationException`, which names them.
+- **Answer**: the members that were given on a tour of all operations, which is part of the tests. Those *not met* are \
+given in other cases (a large batch, a failure), or are never given because what they tell of isn't here \
+(archived tables, keys of encryption).
+"""
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    traveller = travel()
+    parts = [HEAD]
+    for service in ("dynamodb", "dynamodbstreams"):
+        model = botocore.session.get_session().get_service_model(service)
+        for name in model.operation_names:
+            parts.append(_section(name, model.operation_model(name), traveller.members.get(name, set()), traveller))
+    return "\n".join(parts)
+
+
+def _section(name: str, model: Any, seen: set[str], traveller: Any) -> str:
+    lines = [f"## {name}", ""]
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        return "\n".join([*lines, "Not there: `UnknownOperationException`.", ""])
+    given = _model_tree(model.input_shape, frozenset())
+    understood = _shape_tree(operation.request)
+    refused = {member: {} for member in operation.not_there}
+    lines += _lines("Request", _common(given, understood), "refused", _without(given, understood) | refused)
+    answered = _model_tree(model.output_shape, frozenset()) if model.output_shape else {}
+    if not seen and name in traveller.errors and answered:
+        lines += [f"Answer: always AWS's error, here `{traveller.errors[name]}`.", ""]
+    else:
+        known = _tree(seen)
+        lines += _lines("Answer", _common(answered, known), "not met", _without(answered, known))
+    return "\n".join(lines)
+
+
+def _lines(title: str, good: Tree, word: str, bad: Tree) -> list[str]:
+    lines = [f"{title}: {_printed(good)}." if good else f"{title}: no members."]
+    if bad:
+        lines[0] = f"{lines[0]} *{word[0].upper()}{word[1:]}*: {_printed(bad)}."
+    return [*lines, ""]
+
+
+def _printed(tree: Tree) -> str:
+    return ", ".join(f"`{name}`" + (f" ({_printed(inner)})" if inner else "") for name, inner in tree.items())
+
+
+def _tree(paths: Iterable[str]) -> Tree:
+    tree: Tree = {}
+    for path in sorted(paths):
+        at = tree
+        for name in path.split("."):
+            at = at.setdefault(name, {})
+    return tree
+
+
+def _model_tree(shape: Any, above: frozenset[str]) -> Tree:
+    if shape.type_name == "list":
+        return _model_tree(shape.member, above)
+    if shape.type_name == "map":
+        return _model_tree(shape.value, above)
+    if shape.type_name != "structure" or shape.name in above or shape.name == "AttributeValue":
+        return {}
+    return {name: _model_tree(member, above | {shape.name}) for name, member in sorted(shape.members.items())}
+
+
+def _shape_tree(shape: Shape) -> Tree:
+    match shape:
+        case ListOf() | MapOf():
+            return _shape_tree(shape.of)
+        case Structure():
+            return {name: _shape_tree(member) for name, member in shape.members.items()}
+        case _:
+            return {}
+
+
+def _common(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
+    """What of a tree is known."""
+    return {name: _common(inner, known[name]) for name, inner in given.items() if name in known}
+
+
+def _without(given: Mapping[str, Any], known: Mapping[str, Any]) -> Tree:
+    """What of a tree isn't known: a member as a whole, or members within it."""
+    missing: Tree = {}
+    for name, inner in given.items():
+        if name not in known:
+            missing[name] = {}
+        elif within := _without(inner, known[name]):
+            missing[name] = within
+    return missing
