@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -82,17 +81,6 @@ class Traveller:
             return {}
         known.update(paths(json.loads(json.dumps(answer, default=str))))
         return answer
-
-
-def paths(answer: Any, place: str = "") -> Iterator[str]:
-    """The places in an answer, by dotted names; lists and maps whose names are free are no step of their own."""
-    if isinstance(answer, list):
-        for each in answer:
-            yield from paths(each, place)
-    elif isinstance(answer, Mapping):
-        for name, value in answer.items():
-            yield (inner := f"{place}.{name}" if place else name)
-            yield from paths(value, inner)
 
 
 def travel() -> Traveller:
