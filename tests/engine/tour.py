@@ -1,4 +1,4 @@
-"""A tour of all operations, so that it is known which members of answers there are: for the page of operations."""
+"""A tour of all operations, so that it is known which members answers have: for the page of operations."""
 
 from __future__ import annotations
 
@@ -64,22 +64,21 @@ TABLE: dict[str, Any] = {
 
 
 class Traveller:
-    """Calls operations, and notes which members their answers had."""
+    """Calls operations, and keeps their answers."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.members: dict[str, set[str]] = {}
+        self.answers: dict[str, list[dict[str, Any]]] = {}
         self.errors: dict[str, str] = {}
 
     def call(self, operation: str, **params: Any) -> dict[str, Any]:
         """The answer, or nothing where it is an error."""
-        known = self.members.setdefault(operation, set())
         try:
             answer = self.engine.call(operation, params)
         except DynamoDBError as error:
             self.errors[operation] = error.type
             return {}
-        known.update(paths(json.loads(json.dumps(answer, default=str))))
+        self.answers.setdefault(operation, []).append(answer)
         return answer
 
 
@@ -134,8 +133,8 @@ def _items(to: Traveller) -> None:
     by_l = {"IndexName": "ByL", "Select": "ALL_ATTRIBUTES"}
     to.call("Query", TableName="orders", Limit=1, **condition, **by_l, **unit)
     to.call("Query", TableName="orders", **condition, **unit)
-    for one in ({}, {"IndexName": "ByG"}, {"IndexName": "ByL"}):
-        to.call("Scan", TableName="orders", Limit=1, **one, **unit)
+    for where in ({}, {"IndexName": "ByG"}, {"IndexName": "ByL"}):
+        to.call("Scan", TableName="orders", Limit=1, **where, **unit)
     near = {"SearchConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": {"S": "g"}}}
     to.call("SearchVectors", TableName="orders", IndexName="ByV", SearchVector=[{"N": "1"}], TopK=1, **near, **unit)
     to.call("BatchGetItem", RequestItems={"orders": {"Keys": [KEY]}}, **unit)
@@ -144,10 +143,9 @@ def _items(to: Traveller) -> None:
     to.call("TransactWriteItems", TransactItems=[{"Put": {"TableName": "orders", "Item": ITEM}}], **SIZES)
     statement = "SELECT * FROM \"orders\" WHERE pk = 'a'"
     to.call("ExecuteStatement", Statement=statement, Limit=1, **unit)
-    to.call(
-        "BatchExecuteStatement", Statements=[{"Statement": statement + " AND sk = 'b'"}, {"Statement": "?"}], **unit
-    )
-    to.call("ExecuteTransaction", TransactStatements=[{"Statement": statement + " AND sk = 'b'"}], **unit)
+    one = {"Statement": f"{statement} AND sk = 'b'"}
+    to.call("BatchExecuteStatement", Statements=[one, {"Statement": "?"}], **unit)
+    to.call("ExecuteTransaction", TransactStatements=[one], **unit)
     large = [{**ITEM, "sk": {"S": f"{number:03d}"}, "x": {"S": "x" * 390_000}} for number in range(45)]
     for item in large:
         to.call("PutItem", TableName="orders", Item=item)

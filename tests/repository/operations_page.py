@@ -4,15 +4,16 @@ of its answer, with what becomes of it here. What answers hold comes from a tour
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-import botocore.session
+import pytest
 
 from keyplan.wire.operations import OPERATIONS
 from keyplan.wire.shapes import ListOf, MapOf, Shape, Structure
-from tests.engine.tour import travel
+from tests.engine.tour import Traveller, travel
 
+session = pytest.importorskip("botocore.session")
 Tree = dict[str, Any]
 HEAD = """# Every operation
 
@@ -31,26 +32,27 @@ def page() -> str:
     traveller = travel()
     parts = [HEAD]
     for service in ("dynamodb", "dynamodbstreams"):
-        model = botocore.session.get_session().get_service_model(service)
-        for name in model.operation_names:
-            parts.append(_section(name, model.operation_model(name), traveller.members.get(name, set()), traveller))
+        model = session.get_session().get_service_model(service)
+        parts += [_section(name, model.operation_model(name), traveller) for name in model.operation_names]
     return "\n".join(parts)
 
 
-def _section(name: str, model: Any, seen: set[str], traveller: Any) -> str:
+def _section(name: str, model: Any, traveller: Traveller) -> str:
     lines = [f"## {name}", ""]
     operation = OPERATIONS.get(name)
     if operation is None:
         return "\n".join([*lines, "Not there: `UnknownOperationException`.", ""])
     given = _model_tree(model.input_shape, frozenset())
     understood = _shape_tree(operation.request)
-    refused = {member: {} for member in operation.not_there}
+    refused: Tree = {member: {} for member in operation.not_there}
     lines += _lines("Request", _common(given, understood), "refused", _without(given, understood) | refused)
     answered = _model_tree(model.output_shape, frozenset()) if model.output_shape else {}
-    if not seen and name in traveller.errors and answered:
-        lines += [f"Answer: always AWS's error, here `{traveller.errors[name]}`.", ""]
+    if name not in traveller.answers and name in traveller.errors:
+        lines += [f"Answer: on the tour AWS's error, `{traveller.errors[name]}`.", ""]
     else:
-        known = _tree(seen)
+        known: Tree = {}
+        for answer in traveller.answers.get(name, []) if answered else []:
+            _note(model.output_shape, answer, known)
         lines += _lines("Answer", _common(answered, known), "not met", _without(answered, known))
     return "\n".join(lines)
 
@@ -66,13 +68,17 @@ def _printed(tree: Tree) -> str:
     return ", ".join(f"`{name}`" + (f" ({_printed(inner)})" if inner else "") for name, inner in tree.items())
 
 
-def _tree(paths: Iterable[str]) -> Tree:
-    tree: Tree = {}
-    for path in sorted(paths):
-        at = tree
-        for name in path.split("."):
-            at = at.setdefault(name, {})
-    return tree
+def _note(shape: Any, answer: Any, known: Tree) -> None:
+    """Note the members that an answer has."""
+    if shape.type_name == "list":
+        for each in answer:
+            _note(shape.member, each, known)
+    elif shape.type_name == "map":
+        for each in answer.values():
+            _note(shape.value, each, known)
+    elif shape.type_name == "structure" and shape.name != "AttributeValue":
+        for name in answer.keys() & shape.members.keys():
+            _note(shape.members[name], answer[name], known.setdefault(name, {}))
 
 
 def _model_tree(shape: Any, above: frozenset[str]) -> Tree:
