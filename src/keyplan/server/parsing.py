@@ -1,0 +1,186 @@
+"""Bodies from JSON to Python, also large ones, without holding up other threads.
+
+orjson parses a body in one go, and while it does no other thread runs: a body of many megabytes with millions of small
+members takes longer than other clients should wait. Such a body is cut between its members and parsed piece by piece.
+Bodies of few members, large as they may be, are parsed at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+MEMBERS_MAX = 100_000
+"""With more members than that, about, a body is parsed piece by piece."""
+DEPTH_MAX = 1000
+"""orjson goes no deeper either."""
+_PIECE_BYTES = 32 * 1024
+
+_TOKEN = re.compile(rb'[\[\]{},]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_SPACE = b" \t\r\n"
+
+
+class Parsed:
+    """What a body holds, and the pieces it was made of."""
+
+    def __init__(self, value: Any, pieces: list[Any]) -> None:
+        self.value = value
+        self._pieces = pieces
+
+    def forget(self) -> None:
+        """Let go of it little by little: to free millions of members at once would take as long as to make them."""
+        self.value = None
+        while self._pieces:
+            self._pieces.pop()
+
+
+def is_many(body: bytes) -> bool:
+    """Whether a body has so many members that it is to be parsed piece by piece."""
+    return len(body) > MEMBERS_MAX and body.count(b",") + body.count(b"{") + body.count(b"[") > MEMBERS_MAX
+
+
+def parse_in_pieces(body: bytes) -> Parsed:
+    """What ``orjson.loads`` makes of a body that is an object or a list.
+
+    Raises:
+        JSONDecodeError: it isn't JSON.
+    """
+    reading = _Reading(body)
+    return Parsed(reading.read(), reading.pieces)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A list or an object whose end wasn't met yet."""
+
+    is_list: bool
+    start: int
+    """Where its bracket stands."""
+    piece: int
+    """Where what isn't parsed yet begins."""
+    name: tuple[int, int] | None
+    """Where the name stands under which it is a member of an object."""
+    made: Any = None
+    """What was parsed of it; nothing while it may be parsed as a part of what it stands in."""
+    awaits: str = "member"
+    """What the piece begins with: a ``member``, which must be there behind a comma, or, behind one that was parsed by
+    itself, a comma or the ``end``.
+    """
+
+
+class _Reading:
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._open: list[_Open] = []
+        self.pieces: list[Any] = []
+
+    def read(self) -> Any:
+        body = self._body
+        name: tuple[int, int] | None = None
+        for token in _TOKEN.finditer(body):
+            place = token.start()
+            sign = body[place]
+            if sign == 0x22:  # a string
+                name = token.span()
+            elif sign == 0x2C:  # a comma
+                if self._open and place - self._open[-1].piece >= _PIECE_BYTES:
+                    self._cut(place, is_last=False)
+            elif sign in b"[{":
+                if not self._open and body[:place].strip(_SPACE):
+                    raise _wrong(body)
+                if len(self._open) >= DEPTH_MAX:
+                    raise _wrong(body)
+                self._open.append(_Open(sign == 0x5B, place, place + 1, name))
+            else:
+                if not self._open or self._open[-1].is_list != (sign == 0x5D):
+                    raise _wrong(body)
+                ended = self._end(place)
+                if ended is not None:
+                    return ended.made
+        raise _wrong(body)
+
+    def _end(self, place: int) -> _Open | None:
+        """A bracket closes; the whole, if it was the outermost."""
+        closing = self._open[-1]
+        is_outermost = len(self._open) == 1
+        if closing.made is None and not is_outermost:
+            self._open.pop()  # a part of the piece around it
+            return None
+        self._cut(place, is_last=True)
+        self._open.pop()
+        if is_outermost:
+            if self._body[place + 1 :].strip(_SPACE):
+                raise _wrong(self._body)
+            return closing
+        self._attach(closing, place + 1)
+        return None
+
+    def _attach(self, member: _Open, end: int) -> None:
+        """Make what was parsed by itself a member of what it stands in, behind what stands before it."""
+        around = self._open[-1]
+        if around.is_list:
+            before = self._body[around.piece : member.start].rstrip(_SPACE)
+        else:
+            if member.name is None or self._body[member.name[1] : member.start].strip(_SPACE) != b":":
+                raise _wrong(self._body)
+            before = self._body[around.piece : member.name[0]].rstrip(_SPACE)
+        if before and not before.endswith(b","):
+            raise _wrong(self._body)
+        is_behind_comma = bool(before) or around.awaits != "end"
+        if not is_behind_comma:
+            raise _wrong(self._body)
+        if before == b"," and around.awaits != "end":
+            raise _wrong(self._body)
+        self._parse(around, before[:-1] if before else b"", is_needed=len(before) > 1 and before != b",")
+        if around.is_list:
+            around.made.append(member.made)
+        else:
+            start, stop = member.name or (0, 0)
+            around.made[orjson.loads(self._body[start:stop])] = member.made
+        around.piece = end
+        around.awaits = "end"
+
+    def _cut(self, place: int, *, is_last: bool) -> None:
+        """Parse the members up to here, before a comma or the closing bracket."""
+        opened = self._open[-1]
+        text = self._body[opened.piece : place]
+        has_none = opened.made is None
+        is_empty = not text.strip(_SPACE)
+        # Only an empty list or object, or the end behind what was parsed by itself, has nothing here.
+        is_needed = not (is_empty and ((is_last and has_none) or opened.awaits == "end"))
+        self._parse(opened, text, is_needed=is_needed)
+        opened.piece = place + 1
+        opened.awaits = "member"
+
+    def _parse(self, opened: _Open, text: bytes, *, is_needed: bool) -> None:
+        text = text.strip(_SPACE)
+        if opened.awaits == "end" and text:
+            if not text.startswith(b","):
+                raise _wrong(self._body)
+            text = text[1:].strip(_SPACE)
+            is_needed = True
+        if opened.made is None:
+            opened.made = [] if opened.is_list else {}
+        if not text:
+            if is_needed:
+                raise _wrong(self._body)
+            return
+        piece = orjson.loads(b"[%s]" % text if opened.is_list else b"{%s}" % text)
+        self.pieces.append(piece)
+        if opened.is_list:
+            opened.made.extend(piece)
+        else:
+            opened.made.update(piece)
+
+
+def _wrong(body: bytes) -> orjson.JSONDecodeError:
+    return orjson.JSONDecodeError("not JSON", body[:100].decode("latin-1"), 0)
+
+
+def tokens(body: bytes) -> Iterator[bytes]:
+    """The brackets, commas and strings of a body (for tests)."""
+    return (token[0] for token in _TOKEN.finditer(body))
