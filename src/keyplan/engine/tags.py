@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from keyplan.engine.database import Database
@@ -47,9 +48,9 @@ def with_tags(before: Sequence[Tag], tags: Sequence[Tag]) -> list[Tag]:
     Raises:
         ValidationException: a key or a value has characters that can't be, or there are too many tags.
     """
-    keys = [tag["Key"] for tag in tags]
+    keys = Counter(tag["Key"] for tag in tags)
     for tag in tags:
-        if keys.count(tag["Key"]) > 1:
+        if keys[tag["Key"]] > 1:
             raise one_or_more(f"Duplicate tag key: {tag['Key']}")
         if tag["Key"].lower().startswith(_RESERVED):
             raise one_or_more(f"Tag keys that begin with {_RESERVED} are reserved: {tag['Key']}")

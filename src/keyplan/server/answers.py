@@ -14,8 +14,8 @@ from keyplan.errors import DynamoDBError
 from keyplan.server.faults import body_of, status_of
 
 JSON_TYPE = b"application/x-amz-json-1.0"
-GZIP_BYTES_MIN = 2048
-"""Smaller bodies go as they are: packing them would cost more than it saves."""
+PACKED_BYTES_MIN = 4096
+"""Smaller bodies go as they are, as the service's do."""
 _GZIP_LEVEL = 1
 _GZIP_WINDOW = 31
 """zlib's way to say: with gzip's header and trailer."""
@@ -71,8 +71,9 @@ def renew_ids() -> None:
 def json_answer(status: int, body: bytes, headers: Headers, cors: bytes = b"") -> bytes:
     """A whole answer with a JSON body, for a request with these headers."""
     encoding = b""
-    if len(body) >= GZIP_BYTES_MIN and b"gzip" in headers.get(b"accept-encoding", b""):
-        body, encoding = gzipped(body), b"content-encoding: gzip\r\n"
+    packing = packing_of(body, headers)
+    if packing:
+        body, encoding = packed(body, packing), b"content-encoding: %s\r\n" % packing
     return (
         b"%sserver: keyplan%sx-amzn-requestid: %s\r\nx-amz-crc32: %d\r\ncontent-type: %s\r\n"
         b"%s%scontent-length: %d\r\n\r\n%s"
@@ -110,9 +111,18 @@ def error_answer(error: DynamoDBError, headers: Headers, cors: bytes = b"") -> b
     return json_answer(status_of(error), body_of(error), headers, cors)
 
 
-def gzipped(body: bytes) -> bytes:
+def packing_of(body: bytes, headers: Headers) -> bytes:
+    """How an answer's body is packed for who sent these headers; empty for not at all."""
+    if len(body) < PACKED_BYTES_MIN:
+        return b""
+    accepted = headers.get(b"accept-encoding", b"")
+    return b"gzip" if b"gzip" in accepted else b"deflate" if b"deflate" in accepted else b""
+
+
+def packed(body: bytes, packing: bytes) -> bytes:
     """The body, packed."""
-    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+    window = _GZIP_WINDOW if packing == b"gzip" else zlib.MAX_WBITS
+    packer = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, window)
     return packer.compress(body) + packer.flush()
 
 
@@ -120,17 +130,26 @@ class TooLargeError(Exception):
     """A body that would be larger than is allowed."""
 
 
-def gunzipped(body: bytes, bytes_max: int) -> bytes:
-    """The body, unpacked, never more than ``bytes_max`` of it.
+def unpacked(body: bytes, encoding: bytes, bytes_max: int) -> bytes:
+    """The body, unpacked, never more than ``bytes_max`` of it: ``gzip``, of several members maybe, or ``deflate``.
 
     Raises:
         TooLargeError: there is more.
-        zlib.error: it isn't gzip, or it was cut short.
+        zlib.error: it isn't of that encoding, or it was cut short.
     """
-    unpacker = zlib.decompressobj(_GZIP_WINDOW)
-    unpacked = unpacker.decompress(body, bytes_max + 1)
-    if len(unpacked) > bytes_max:
-        raise TooLargeError
-    if not unpacker.eof:
-        raise zlib.error("cut short")
-    return unpacked
+    window = _GZIP_WINDOW if encoding == b"gzip" else zlib.MAX_WBITS
+    parts: list[bytes] = []
+    left = bytes_max
+    while body or not parts:
+        unpacker = zlib.decompressobj(window)
+        part = unpacker.decompress(body, left + 1)
+        if len(part) > left:
+            raise TooLargeError
+        if not unpacker.eof:
+            raise zlib.error("cut short")
+        parts.append(part)
+        left -= len(part)
+        body = unpacker.unused_data
+        if body and encoding != b"gzip":
+            raise zlib.error("more than one")
+    return b"".join(parts)

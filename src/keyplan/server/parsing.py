@@ -8,7 +8,6 @@ Bodies of few members, large as they may be, are parsed at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ MEMBERS_MAX = 100_000
 DEPTH_MAX = 1000
 """orjson goes no deeper either."""
 _PIECE_BYTES = 32 * 1024
+_FREED_TOGETHER = 10_000
 
 _TOKEN = re.compile(rb'[\[\]{},]|"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SPACE = b" \t\r\n"
@@ -27,13 +27,21 @@ _SPACE = b" \t\r\n"
 class Parsed:
     """What a body holds, and the pieces it was made of."""
 
-    def __init__(self, value: Any, pieces: list[Any]) -> None:
+    def __init__(self, value: Any, pieces: list[Any], containers: list[Any]) -> None:
         self.value = value
         self._pieces = pieces
+        self._containers = containers
+        """Lists and objects that were put together from pieces."""
 
     def forget(self) -> None:
         """Let go of it little by little: to free millions of members at once would take as long as to make them."""
         self.value = None
+        for container in self._containers:
+            while container:
+                if isinstance(container, list):
+                    del container[-_FREED_TOGETHER:]
+                else:
+                    container.popitem()
         while self._pieces:
             self._pieces.pop()
 
@@ -50,7 +58,7 @@ def parse_in_pieces(body: bytes) -> Parsed:
         JSONDecodeError: it isn't JSON.
     """
     reading = _Reading(body)
-    return Parsed(reading.read(), reading.pieces)
+    return Parsed(reading.read(), reading.pieces, reading.containers)
 
 
 @dataclass(slots=True)
@@ -77,6 +85,7 @@ class _Reading:
         self._body = body
         self._open: list[_Open] = []
         self.pieces: list[Any] = []
+        self.containers: list[Any] = []
 
     def read(self) -> Any:
         body = self._body
@@ -122,20 +131,16 @@ class _Reading:
     def _attach(self, member: _Open, end: int) -> None:
         """Make what was parsed by itself a member of what it stands in, behind what stands before it."""
         around = self._open[-1]
-        if around.is_list:
-            before = self._body[around.piece : member.start].rstrip(_SPACE)
-        else:
+        end_before = member.start
+        if not around.is_list:
             if member.name is None or self._body[member.name[1] : member.start].strip(_SPACE) != b":":
                 raise _wrong(self._body)
-            before = self._body[around.piece : member.name[0]].rstrip(_SPACE)
-        if before and not before.endswith(b","):
+            end_before = member.name[0]
+        before = self._body[around.piece : end_before].strip(_SPACE)
+        # Behind a comma, or as the first, a member may stand; behind another one, only after a comma.
+        if before[-1:] != b"," and (before or around.awaits == "end"):
             raise _wrong(self._body)
-        is_behind_comma = bool(before) or around.awaits != "end"
-        if not is_behind_comma:
-            raise _wrong(self._body)
-        if before == b"," and around.awaits != "end":
-            raise _wrong(self._body)
-        self._parse(around, before[:-1] if before else b"", is_needed=len(before) > 1 and before != b",")
+        self._parse(around, before[:-1], is_needed=bool(before) and around.awaits != "end")
         if around.is_list:
             around.made.append(member.made)
         else:
@@ -165,6 +170,7 @@ class _Reading:
             is_needed = True
         if opened.made is None:
             opened.made = [] if opened.is_list else {}
+            self.containers.append(opened.made)
         if not text:
             if is_needed:
                 raise _wrong(self._body)
@@ -179,8 +185,3 @@ class _Reading:
 
 def _wrong(body: bytes) -> orjson.JSONDecodeError:
     return orjson.JSONDecodeError("not JSON", body[:100].decode("latin-1"), 0)
-
-
-def tokens(body: bytes) -> Iterator[bytes]:
-    """The brackets, commas and strings of a body (for tests)."""
-    return (token[0] for token in _TOKEN.finditer(body))

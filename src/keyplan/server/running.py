@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import resource
@@ -19,6 +20,7 @@ from typing import Any
 from keyplan.engine import REMOVED_TOGETHER, Engine
 from keyplan.errors import RequestError, StoreError
 from keyplan.server.answers import renew_ids
+from keyplan.server.aside import Threads
 from keyplan.server.connection import Connection, Connections
 from keyplan.server.service import Service
 from keyplan.server.settings import MEMORY, Settings
@@ -105,6 +107,9 @@ def _run_loop(
     *,
     sweeps: bool,
 ) -> None:
+    # What is there now stays: the garbage collector needn't look at it while others wait.
+    gc.collect()
+    gc.freeze()
     asyncio.run(_serve(engine, settings, listening, ready, parent, sweeps=sweeps))
 
 
@@ -129,9 +134,10 @@ async def _serve(
     open_: set[Connection] = set()
     thread = None if settings.db == MEMORY else WriterThread(engine, loop, lambda: len(open_) == 1)
     writing = thread or Inline(engine)
+    aside = Threads(loop)
     sweeping = loop.create_task(_sweep(writing, settings.sweep_s)) if sweeps and settings.sweep_s else None
     try:
-        connections = Connections(Service(engine, settings, writing), settings.limits, open_)
+        connections = Connections(Service(engine, settings, writing, aside), settings.limits, open_)
         accepting = _Accepting(loop, listening, connections)
         ready()
         while not stop.is_set():
@@ -145,6 +151,7 @@ async def _serve(
     finally:
         if sweeping is not None:
             sweeping.cancel()
+        aside.close()
         if thread is not None:
             thread.close()
 

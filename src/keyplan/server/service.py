@@ -5,6 +5,7 @@ Knows headers and bodies; sockets, and how bytes become requests, are ``connecti
 
 from __future__ import annotations
 
+import gc
 import logging
 import zlib
 from collections.abc import Callable, Mapping
@@ -15,7 +16,8 @@ import orjson
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError, KeyplanError
-from keyplan.server import answers
+from keyplan.server import answers, parsing
+from keyplan.server.aside import LARGE_BYTES_MIN, LONG_FILTER_MIN, PACKED_BYTES_MIN, Aside, AtOnce
 from keyplan.server.faults import RETRY, protocol_fault
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
@@ -25,6 +27,7 @@ from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
 _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
+_PACKINGS = frozenset((b"gzip", b"deflate"))
 _PATHS = frozenset((b"/", b""))
 """The protocol has one path. An absolute address without one is that too."""
 _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
@@ -53,15 +56,19 @@ class Service:
     """Answers requests from one engine.
 
     Reads are answered at once: they never wait, since the store's readers don't wait for its writers. Writes go
-    through ``writing``, and their answers come when they are durable.
+    through ``writing``, and their answers come when they are durable. What is large is done ``aside``, from its parsing
+    on, so that others aren't held up.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, writing: Writing | None = None) -> None:
+    def __init__(
+        self, engine: Engine, settings: Settings, writing: Writing | None = None, aside: Aside | None = None
+    ) -> None:
         self._call = engine.call
+        self._aside = aside if aside is not None else AtOnce()
         self._settings = settings
         self._writing = writing if writing is not None else Inline(engine)
         self._pending_bytes = 0
-        """Of writes that are being made."""
+        """Of writes that are being made, and of large requests."""
         self._verifier = Verifier(settings.keys) if settings.keys else None
         self._targets = {
             _PREFIXES[operation.api] + name.encode(): (
@@ -89,16 +96,25 @@ class Service:
         if request.body and content_type not in _JSON_TYPES:
             reply(answers.plain_answer(404, answers.UNKNOWN, cors))
             return
+        if self._pending_bytes + len(request.body) > self._settings.limits.buffered_bytes_max:
+            reply(answers.error_answer(protocol_fault("ServiceUnavailableException", RETRY), headers, cors))
+            return
+        if len(request.body) > LARGE_BYTES_MIN or b"content-encoding" in headers:
+            self._handle_aside(request, cors, reply)
+            return
         try:
-            name, is_read, params, size_bytes = self._read(request)
+            name, is_read, params, size_bytes = self._read(request, _parsed)
         except answers.TooLargeError:
             reply(answers.plain_answer(413, b"", cors))
             return
         except DynamoDBError as error:
             reply(answers.error_answer(error, headers, cors))
             return
+        if is_read and _has_long_filter(params):
+            self._aside.submit(lambda: _answer(name, outcome_of(self._call, name, params), headers, cors), None, reply)
+            return
         if is_read:
-            reply(_answer(name, outcome_of(self._call, name, params), headers, cors))
+            self._finish(name, outcome_of(self._call, name, params), headers, cors, reply)
             return
         self._pending_bytes += size_bytes
 
@@ -108,7 +124,69 @@ class Service:
 
         self._writing.submit(name, params, done)
 
-    def _read(self, request: Incoming) -> tuple[str, bool, dict[str, Any], int]:
+    def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
+        """Answer with what an operation came to; a large answer is packed aside."""
+        if isinstance(outcome, Exception):
+            reply(_answer(name, outcome, headers, cors))
+            return
+        body = _encoded(name, outcome)
+        if len(body) > PACKED_BYTES_MIN and answers.packing_of(body, headers):
+            self._aside.submit(lambda: answers.json_answer(200, body, headers, cors), None, reply)
+            return
+        reply(answers.json_answer(200, body, headers, cors))
+
+    def _handle_aside(self, request: Incoming, cors: bytes, reply: Reply) -> None:
+        """Answer a large request. Its writes are made by themselves, with a commit of their own."""
+        size_bytes = len(request.body)
+        self._pending_bytes += size_bytes
+
+        def done(answer: bytes) -> None:
+            self._pending_bytes -= size_bytes
+            reply(answer)
+
+        def in_one_go() -> bytes | None:
+            try:
+                return self._answer_whole(request, cors, _parsed_unless_many)
+            except _ManyError:
+                return None
+
+        def in_pieces() -> bytes:
+            # The garbage collector would look at millions of members, again and again, and at none that is garbage.
+            gc.disable()
+            parsed: list[parsing.Parsed] = []
+
+            def parse(body: bytes) -> Any:
+                parsed.append(_in_pieces(body))
+                return parsed[-1].value
+
+            try:
+                answer = self._answer_whole(request, cors, parse)
+                for each in parsed:
+                    each.forget()
+            finally:
+                gc.enable()
+            return answer
+
+        self._aside.submit(in_one_go, in_pieces, done)
+
+    def _answer_whole(self, request: Incoming, cors: bytes, parse: Callable[[bytes], Any]) -> bytes:
+        """The answer to a request, from its first byte to its last."""
+        headers = request.headers
+        try:
+            name, _, params, _ = self._read(request, parse)
+        except _ManyError:
+            raise
+        except answers.TooLargeError:
+            return answers.plain_answer(413, b"", cors)
+        except Exception as error:  # noqa: BLE001 - a request must have its answer
+            return answers.error_answer(_told(error), headers, cors)
+        outcome = outcome_of(self._call, name, params)
+        answer = _answer(name, outcome, headers, cors)
+        if isinstance(outcome, Exception):
+            outcome.__traceback__ = None  # it would keep the parameters
+        return answer
+
+    def _read(self, request: Incoming, parse: Callable[[bytes], Any]) -> tuple[str, bool, dict[str, Any], int]:
         """The operation, whether it only reads, its parameters, and their bytes.
 
         Raises:
@@ -118,16 +196,14 @@ class Service:
         headers = request.headers
         body = request.body
         encoding = headers.get(b"content-encoding", b"identity").strip().lower()
-        if encoding == b"gzip" and body:
+        if encoding in _PACKINGS and body:
             try:
-                body = answers.gunzipped(body, self._settings.limits.body_bytes_max)
+                body = answers.unpacked(body, encoding, self._settings.limits.body_bytes_max)
             except zlib.error:
                 raise protocol_fault("SerializationException", "") from None
-        elif encoding not in {b"identity", b"gzip", b""}:
+        elif encoding not in {b"identity", b"", *_PACKINGS}:
             raise protocol_fault("SerializationException", "")
-        if self._pending_bytes + len(body) > self._settings.limits.buffered_bytes_max:
-            raise protocol_fault("ServiceUnavailableException", RETRY)
-        params = _parsed(body) if body else None
+        params = parse(body) if body else None
         target = self._targets.get(headers.get(b"x-amz-target", b""))
         if target is None:
             raise protocol_fault("UnknownOperationException", _unknown(headers))
@@ -170,6 +246,30 @@ def _parsed(body: bytes) -> dict[str, Any]:
         raise protocol_fault("SerializationException", "") from None
 
 
+def _has_long_filter(params: Any) -> bool:
+    text = params.get("FilterExpression") if type(params) is dict else None
+    return type(text) is str and len(text) > LONG_FILTER_MIN
+
+
+class _ManyError(Exception):
+    """A body has so many members that it is to be parsed piece by piece."""
+
+
+def _parsed_unless_many(body: bytes) -> Any:
+    if parsing.is_many(body):
+        raise _ManyError
+    return _parsed(body)
+
+
+def _in_pieces(body: bytes) -> parsing.Parsed:
+    if not parsing.is_many(body):
+        return parsing.Parsed(_parsed(body), [], [])
+    try:
+        return parsing.parse_in_pieces(body)
+    except orjson.JSONDecodeError:
+        raise protocol_fault("SerializationException", "") from None
+
+
 def outcome_of(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
     """What an operation comes to. Never raises."""
     try:
@@ -178,10 +278,13 @@ def outcome_of(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str,
         return error
 
 
+def _encoded(name: str, outcome: dict[str, Any]) -> bytes:
+    return b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
+
+
 def _answer(name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
     if isinstance(outcome, dict):
-        body = b"" if name in _WITHOUT_ANSWER else orjson.dumps(outcome)
-        return answers.json_answer(200, body, headers, cors)
+        return answers.json_answer(200, _encoded(name, outcome), headers, cors)
     return answers.error_answer(_told(outcome), headers, cors)
 
 

@@ -1,0 +1,74 @@
+"""What would hold up the event loop, in threads beside it: large requests, and large answers that are to be packed.
+
+Python's threads take turns every few milliseconds, so that the loop goes on answering others meanwhile, as long as
+nothing runs for long in one go (``parsing``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol
+
+LARGE_BYTES_MIN = 64 * 1024
+"""A body of more than that, as it was sent, isn't parsed on the event loop; nor is any that was packed."""
+PACKED_BYTES_MIN = 256 * 1024
+"""An answer of more than that isn't packed on the event loop."""
+LONG_FILTER_MIN = 256
+"""Nor is an expression of more characters judged there for each item of a page."""
+_THREADS = 3
+
+Work = Callable[[], bytes | None]
+"""Gives the answer, or None when it is to be done in the slow lane."""
+Done = Callable[[bytes], None]
+
+
+class Aside(Protocol):
+    """Does work beside the event loop."""
+
+    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
+        """Do ``work``, and if it gives None ``slow``; call ``done`` with the answer, on the event loop."""
+        ...
+
+
+class AtOnce:
+    """Does it at once, where there is no event loop."""
+
+    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
+        """Do it."""
+        answer = work()
+        if answer is None and slow is not None:
+            answer = slow()
+        if answer is not None:
+            done(answer)
+
+
+class Threads:
+    """Some threads for what is large, and one for what is slow besides: several of these at a time would take too much
+    memory.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._large = ThreadPoolExecutor(_THREADS, "keyplan-large")
+        self._slow = ThreadPoolExecutor(1, "keyplan-slow")
+
+    def submit(self, work: Work, slow: Work | None, done: Done) -> None:
+        """Do it in a thread."""
+
+        def end(future: asyncio.Future[bytes | None]) -> None:
+            if future.cancelled():
+                return
+            answer = future.result()
+            if answer is not None:
+                done(answer)
+            elif slow is not None:
+                self._loop.run_in_executor(self._slow, slow).add_done_callback(end)
+
+        self._loop.run_in_executor(self._large, work).add_done_callback(end)
+
+    def close(self) -> None:
+        """Finish what was begun, and end."""
+        self._large.shutdown(cancel_futures=True)
+        self._slow.shutdown(cancel_futures=True)

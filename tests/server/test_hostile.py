@@ -1,0 +1,214 @@
+"""A hostile request costs little: it is refused for what it says before anything is rendered, and while it is parsed
+and judged, others are answered.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import threading
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+
+from keyplan.server import parsing
+from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
+
+KEY = {"pk": s("a"), "sk": s("1")}
+MEGABYTES = 16 * 1024 * 1024
+SIZE = int(os.environ.get("KEYPLAN_HOSTILE_BYTES", "2_000_000"))
+"""Of the bodies; ``KEYPLAN_HOSTILE_BYTES=16777216`` makes them as large as they may be."""
+
+
+def body_of(start: bytes, member: bytes, end: bytes, size: int = SIZE) -> bytes:
+    """A body of at most so many bytes with as many of these members as fit."""
+    count = (size - len(start) - len(end)) // (len(member) + 1)
+    return start + b",".join([member] * count) + end
+
+
+_KEY = json.dumps(KEY).encode()
+BODIES: dict[str, tuple[str, bytes, str]] = {
+    "keys": (
+        "BatchGetItem",
+        body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}"),
+        "Member must have length less than or equal to 100",
+    ),
+    "empty lists": (
+        "BatchGetItem",
+        body_of(b'{"RequestItems":{"orders":{"Keys":[', b"[]", b"]}}}"),
+        "Member must have length less than or equal to 100",
+    ),
+    "actions": (
+        "TransactWriteItems",
+        body_of(b'{"TransactItems":[', b'{"Delete":{"TableName":"orders","Key":' + _KEY + b"}}", b"]}"),
+        "Member must have length less than or equal to 100",
+    ),
+    "writes": (
+        "BatchWriteItem",
+        body_of(b'{"RequestItems":{"orders":[', b'{"DeleteRequest":{"Key":' + _KEY + b"}}", b"]}}"),
+        "Member must have length less than or equal to 25",
+    ),
+    "small values": (
+        "PutItem",
+        body_of(
+            b'{"TableName":"orders","Item":{"pk":{"S":"a"},"sk":{"S":"1"},"x":{"L":[', b'{"S":"xxxxxxxx"}', b"]}}}"
+        ),
+        "Item size has exceeded the maximum allowed size",
+    ),
+    "no JSON at the end": ("PutItem", body_of(b"[", b"1", b"!"), ""),
+    "tags": (
+        "TagResource",
+        b'{"ResourceArn":"arn:aws:dynamodb:local:000000000000:table/orders","Tags":['
+        + b",".join(b'{"Key":"k%d","Value":"v"}' % number for number in range(50_000))
+        + b"]}",
+        "",
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=["file", "memory"])
+def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    db = ":memory:" if request.param == "memory" else str(tmp_path_factory.mktemp("hostile") / "store.db")
+    with serving(db, sync="normal") as server:
+        server.call("CreateTable", CREATE)
+        server.call("PutItem", {"TableName": TABLE, "Item": KEY})
+        yield server
+
+
+class Other(threading.Thread):
+    """Another client, which reads and writes all the time; ``answered`` counts what was answered."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__()
+        self._raw = server.raw()
+        self.ends = threading.Event()
+        self.answered = 0
+
+    def run(self) -> None:
+        requests = [
+            request("GetItem", {"TableName": TABLE, "Key": KEY}),
+            request("PutItem", {"TableName": TABLE, "Item": {**KEY, "sk": s("2")}}),
+        ]
+        while not self.ends.is_set():
+            for data in requests:
+                assert self._raw.ask(data).status == 200
+                self.answered += 1
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_nobody_else_waits(target: Server, name: str) -> None:
+    operation, body, told = BODIES[name]
+    other = Other(target)
+    other.start()
+    try:
+        with target.raw() as raw:
+            raw.send(request(operation, body))
+            before = other.answered
+            answer = raw.answer()
+            meanwhile = other.answered - before
+    finally:
+        other.ends.set()
+        other.join()
+    assert answer.status == 400
+    assert told in (answer.message or "")
+    assert len(answer.body) < 20_000
+    # It was parsed and judged between the others' requests, in many short turns.
+    assert meanwhile > 15
+    assert target.memory_mb() < 2500
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_a_small_body_that_unpacks_to_a_large_one(target: Server, encoding: str) -> None:
+    body = body_of(b'{"RequestItems":{"orders":{"Keys":[', _KEY, b"]}}}", MEGABYTES // 2)
+    pack = gzip.compress if encoding == "gzip" else zlib.compress
+    with target.raw() as raw:
+        answer = raw.ask(request("BatchGetItem", pack(body), content_encoding=encoding))
+        assert answer.status == 400
+        bomb = raw.ask(request("PutItem", pack(b" " * (MEGABYTES + 1)), content_encoding=encoding))
+        assert bomb.status == 413
+
+
+def test_large_requests_that_are_right(target: Server) -> None:
+    """Few large values, and many small ones."""
+    large = [{**KEY, "sk": s(f"large{number}"), "x": s("x" * 390_000)} for number in range(25)]
+    many = {"x": {"L": [{"N": "1"}] * 40_000}, "y": {"M": {f"n{number}": s("é") for number in range(2000)}}}
+    small = [{**KEY, "sk": s(f"small{number}"), **many} for number in range(8)]
+    with target.raw() as raw:
+        for items in (large, small):
+            writes = [{"PutRequest": {"Item": item}} for item in items]
+            answer = raw.ask(request("BatchWriteItem", {"RequestItems": {TABLE: writes}}))
+            assert answer.status == 200, answer
+            for item in items[:2]:
+                got = raw.ask(request("GetItem", {"TableName": TABLE, "Key": {"pk": item["pk"], "sk": item["sk"]}}))
+                assert got.json()["Item"] == item
+        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in large]
+        packed: Answer = raw.ask(
+            request("BatchGetItem", {"RequestItems": {TABLE: {"Keys": keys}}}, accept_encoding="gzip")
+        )
+        assert packed.headers["content-encoding"] == "gzip"
+        assert len(packed.json()["Responses"][TABLE]) == 25
+
+
+def test_requests_of_one_connection_keep_their_order(target: Server) -> None:
+    large = {"TableName": TABLE, "Item": {**KEY, "sk": s("order"), "x": {"L": [{"N": "1"}] * 60_000}}}
+    small = {"TableName": TABLE, "Key": {**KEY, "sk": s("order")}}
+    with target.raw() as raw:
+        raw.send(request("PutItem", large) + request("DeleteItem", small) + request("GetItem", small))
+        assert [raw.answer().status for _ in range(2)] == [200, 200]
+        assert raw.answer().json() == {}
+
+
+# --- parsing in pieces
+
+
+def _value(chance: random.Random, depth: int) -> Any:
+    kind = chance.randrange(9)
+    if kind < 3 and depth < 5:
+        names = ["a", "b", "é", '"', "x\\", f"k{chance.randrange(9)}"]
+        return {chance.choice(names): _value(chance, depth + 1) for _ in range(chance.randrange(6))}
+    if kind < 6 and depth < 5:
+        return [_value(chance, depth + 1) for _ in range(chance.randrange(6))]
+    return chance.choice([1, -2.5, None, True, 's,[]{}"\\', "", "éé", "x" * chance.randrange(30)])
+
+
+def _spoilt(chance: random.Random, body: bytes) -> bytes:
+    start = chance.randrange(len(body))
+    splice = chance.choice([b"", b",", b"]", b"[", b"{", b"}", b'"', b":", b" ", b"1", b",,", b"\xff"])
+    return body[:start] + splice + body[start + chance.randrange(3) :]
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 5, 20, 100])
+def test_pieces_make_what_the_whole_makes(monkeypatch: pytest.MonkeyPatch, piece_bytes: int) -> None:
+    """Of what is JSON, and of what isn't."""
+    monkeypatch.setattr(parsing, "_PIECE_BYTES", piece_bytes)
+    chance = random.Random(piece_bytes)
+    for _ in range(3000):
+        value = {"r": _value(chance, 0)} if chance.random() < 0.5 else [_value(chance, 0), _value(chance, 0)]
+        body = orjson.dumps(value, option=chance.choice([None, orjson.OPT_INDENT_2]))
+        if chance.random() < 0.6:
+            body = _spoilt(chance, body)
+        try:
+            whole = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            with pytest.raises(orjson.JSONDecodeError):
+                parsing.parse_in_pieces(body)
+            continue
+        if isinstance(whole, (dict, list)):
+            parsed = parsing.parse_in_pieces(body)
+            assert parsed.value == whole, body
+            parsed.forget()
+
+
+def test_no_piece_is_large() -> None:
+    """Of many small members none is parsed with many others, however they are nested."""
+    for body in (b"[" + b"1," * 300_000 + b"1]", b'{"a":{"b":[' + b"[{},[]]," * 60_000 + b'1]},"c":[1]}'):
+        assert parsing.is_many(body)
+        parsed = parsing.parse_in_pieces(body)
+        assert parsed.value == orjson.loads(body)
+        assert max(len(orjson.dumps(piece)) for piece in parsed._pieces) < 70_000
+    assert not parsing.is_many(b'"' + b"x" * MEGABYTES + b'"')
