@@ -14,6 +14,7 @@ from typing import Any
 
 from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
 from keyplan.design.codec import encode_value
+from keyplan.design.dumped import Form
 from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
 from keyplan.design.keys import CompiledKey
 from keyplan.design.outcomes import changed, outcome
@@ -236,14 +237,16 @@ def _computed(entity: CompiledEntity, update: CompiledUpdate, touched: list[Comp
 
 def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Any) -> None:
     """One field's change as a clause."""
+    _refuse_dumped(entity, stored, change)
     match change:
         case Add():
             _add(update, stored, change.amount)
         case Append():
             name = update.name(stored.attribute)
-            items = update.value(entity.encode_field(stored.name, encode_value, list(change.items)))
+            encode = encode_value if stored.form is Form.OURS else stored.encode
+            items = update.value(entity.encode_field(stored.name, encode, list(change.items)))
             start = list(stored.default or ())
-            begin = update.value(entity.encode_field(stored.name, encode_value, start) if start else {"L": []})
+            begin = update.value(entity.encode_field(stored.name, encode, start) if start else {"L": []})
             update.sets.append(f"{name} = list_append(if_not_exists({name}, {begin}), {items})")
             _expect_stored(update, stored, name)
         case Include() | Discard():
@@ -262,6 +265,17 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 update.set(stored.attribute, encoded[stored.attribute])
             else:
                 update.remove(stored.attribute)
+
+
+def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
+    """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
+    dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
+    if dumped or (stored.form is Form.CUSTOM and isinstance(change, Change) and not isinstance(change, Remove)):
+        raise UpdateRefused(
+            f"it is stored as pydantic dumps it, which DynamoDB can't change by {change!r}",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
 
 
 def _add(update: CompiledUpdate, stored: StoredField, amount: Any) -> None:

@@ -49,8 +49,8 @@ def _day(value: date) -> dict[str, Any]:
     return {"S": value.isoformat()}
 
 
-def _enum(value: enum.Enum) -> dict[str, Any]:
-    return encode_value(value.value)
+def _enum(value: Any) -> dict[str, Any]:
+    return encode_value(value)
 
 
 def encode_value(value: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requ
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -14,14 +15,16 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from keyplan import values
 from keyplan.design.codec import Decoder, Encoder
 from keyplan.design.dependence import Dependence
+from keyplan.design.dumped import Form, json_of
 from keyplan.design.fields import TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
-from keyplan.design.reading import reader_of
+from keyplan.design.reading import reader_of, reads_by_json
 from keyplan.design.stored import StoredField, stored_fields
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
 
@@ -94,7 +97,12 @@ class CompiledEntity:
         self._moments = [one.name for one in plain if kind_of(one.annotation) is datetime]
         self._in_keys = frozenset(self._defaulted_in_keys())
         self._empty = self._read_from_nothing()
-        self.from_item = reader_of(cls, plain, self._in_keys, self._read_slowly)
+        self._keeps_others = cls.model_config.get("extra") == "allow"
+        self._is_lossy = any(one.form is Form.CUSTOM for one in plain)
+        self.reads_by_json = reads_by_json(cls, plain)
+        """Whether its items are read as JSON."""
+        slowly = self._read_slowly
+        self.from_item = self._read_by_json if self.reads_by_json else reader_of(cls, plain, self._in_keys, slowly)
         """The instance that an item holds. Raises ItemNotReadable."""
         self.matches = primary.matches
         """Whether an item's primary key is one of this entity's."""
@@ -119,7 +127,7 @@ class CompiledEntity:
                 if self.fields[name].optional:
                     found[name] = None
                 elif kind_of(self.fields[name].annotation) in _SETS:
-                    found[name] = ()
+                    found[name] = kind_of(self.fields[name].annotation)()
         return found
 
     @cached_property
@@ -191,7 +199,8 @@ class CompiledEntity:
     def own_values(self, instance: Entity) -> dict[str, Any]:
         """The values of an instance's fields, without what cached properties keep beside them."""
         found = instance.__dict__
-        return {name: found[name] for name in self.cls.model_fields if name in found}
+        own = {name: found[name] for name in self.cls.model_fields if name in found}
+        return {**(instance.__pydantic_extra__ or {}), **own}
 
     def checked(self, instance: Entity) -> Entity:
         """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
@@ -203,7 +212,11 @@ class CompiledEntity:
             ) from None
 
     def as_stored(self, instance: Entity) -> Entity:
-        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there."""
+        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there, and a
+        serializer of the entity's may leave something out.
+        """
+        if self._is_lossy:
+            return self.from_item(self.to_item(instance))
         expires = None if self.ttl is None else getattr(instance, self.ttl.name)
         if self.ttl is None or expires is None or not expires.microsecond:
             return instance
@@ -269,6 +282,8 @@ class CompiledEntity:
         """
         found = self.field_values(instance)
         item = self.encode_fields(found)
+        if instance.__pydantic_extra__:
+            self._add_others(item, instance.__pydantic_extra__)
         for key in self.keys:
             if key is self.primary or key.member(found):
                 item.update(self.item_key(key, found))
@@ -282,6 +297,23 @@ class CompiledEntity:
                 "compress it, split it over several items, or keep it in an object store and its address here",
             )
         return item
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """The attributes that are ours: of fields and of keys."""
+        found = {one.attribute for one in self.fields.values()}
+        return frozenset(found.union(one.name for key in self.keys for one, _ in key.attributes))
+
+    def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
+        """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
+        for name, value in others.items():
+            if name in self._attributes:
+                raise ArgumentError("the attribute of that name holds a key", place=f"{self.name}.{name}")
+            dumped = _undeclared(value)
+            item[name] = self.encode_field(name, values.encode, dumped)
+
+    def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {name: json_of(one) for name, one in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
@@ -304,7 +336,7 @@ class CompiledEntity:
             return encode(value)
         except UnicodeEncodeError as error:
             raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
-        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
+        except (values.ValueFault, values.NumberError, KeyFieldError, TypeError, RecursionError) as error:
             text = error.message if isinstance(error, KeyFieldError) else str(error)
             raise ArgumentError(text, place=f"{self.name}.{name}") from None
 
@@ -319,9 +351,24 @@ class CompiledEntity:
                         found[name] = self._decoded(decode, tag, value)
                     elif self.fields[name].keeps_null:
                         found[name] = None
+            if self._keeps_others:
+                found = {**self._others(item), **found}
             if self._in_keys <= item.keys():
                 return self._validate(found, by_name=True)  # type: ignore[no-any-return]
         return self._from_keys_too(item, found)
+
+    def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
+        found = self._others(item) if self._keeps_others else {}
+        for attribute, name, decode in self._readable:
+            stored = item.get(attribute)
+            if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
+                is_expiry = self.ttl is not None and name == self.ttl.name
+                found[name] = str(self._decoded(decode, *next(iter(stored.items())))) if is_expiry else json_of(stored)
+        if self._in_keys <= item.keys():
+            with suppress(ValidationError):
+                return self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)  # type: ignore[no-any-return]
+        return self._read_slowly(item)
 
     @staticmethod
     def _decoded(decode: Decoder, tag: str, value: Any) -> Any:
@@ -356,6 +403,14 @@ class CompiledEntity:
 
     def __repr__(self) -> str:
         return f"CompiledEntity({self.name}, {self.primary})"
+
+
+def _undeclared(value: Any) -> Any:
+    """A value that no field declares, if it is the same when it comes back."""
+    dumped = to_jsonable_python(value, fallback=repr)
+    if dumped != value:
+        raise ArgumentError(f"{value!r} would be read back as {dumped!r}", hint="declare a field of its type")
+    return dumped
 
 
 def _is_elsewhere(value: Any) -> bool:

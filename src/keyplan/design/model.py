@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Any, get_args, get_origin, get_type_hints
 
 from keyplan.design.collisions import can_collide
+from keyplan.design.comeback import comeback_faults
 from keyplan.design.compiler import compile_read, junctions_of
 from keyplan.design.constants import constant_of, values_asked
 from keyplan.design.entity import CompiledEntity, Entity
@@ -387,7 +388,11 @@ class _EntityCompiler:
         faults.extend(self.faults)
         if self.faults or primary is None:
             return None
-        return CompiledEntity(self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None))
+        made = CompiledEntity(self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None))
+        for name, problem in comeback_faults(made):
+            self.fault(name, problem)
+        faults.extend(self.faults)
+        return None if self.faults else made
 
     def _check_whole(self, key: CompiledKey) -> None:
         """A key names one item only if each of its fields can be told from it whole."""

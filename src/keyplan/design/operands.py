@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, get_args, get_origin
@@ -20,6 +20,7 @@ from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
 
 from keyplan import values
 from keyplan.design.codec import Encoder, encode_value
+from keyplan.design.dumped import Form
 from keyplan.design.entity import CompiledEntity, faults_of
 from keyplan.design.fields import TTL, kind_of, layers, marks_of, unbounded
 from keyplan.design.formats import Problem, as_utc
@@ -191,6 +192,8 @@ def stored_field(entity: CompiledEntity, name: str) -> Stored:
     found = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
     if TTL.name in marks_of(field.annotation):
         return Stored(found.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=found.keeps_null)
+    if field.form is not Form.OURS:
+        return replace(found, tag=None)
     return found
 
 

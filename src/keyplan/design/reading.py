@@ -12,18 +12,19 @@ import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from pydantic_core import SchemaValidator, ValidationError
 
+from keyplan.design.dumped import Form, holds
 from keyplan.design.fields import element_kinds, kind_of
 from keyplan.design.stored import StoredField
 
 if TYPE_CHECKING:
     from keyplan.design.entity import Entity
 
-__all__ = ["reader_of"]
+__all__ = ["reader_of", "reads_by_json"]
 
 _TAGS: dict[Any, str] = {
     str: "S",
@@ -46,8 +47,8 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
     """A function that reads items of ``cls``. ``in_keys`` are the attributes that may stand in the key alone;
     ``slowly`` reads what this way can't.
     """
-    paths = {field.name: (field.attribute, _tag(field.annotation) or _DECODED) for field in fields}
-    found = _fields_schema(cls, paths)
+    paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
+    found = None if cls.model_config.get("extra") == "allow" else _fields_schema(cls, paths)
     if found is None:
         return slowly
     validate = SchemaValidator(*found).validate_python
@@ -76,6 +77,31 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
     return read
 
 
+def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
+    """Whether the fields are to be read as JSON: a strict type takes a text for a moment from that only, and bytes in
+    what pydantic dumps are told from texts by their place alone.
+    """
+    if cls.model_config.get("strict"):
+        return True
+    return any(
+        holds(one.annotation, _is_strict) or (one.form is not Form.OURS and holds(one.annotation, _is_bytes))
+        for one in fields
+    )
+
+
+def _is_strict(annotation: Any) -> bool:
+    config = getattr(annotation, "model_config", None) or getattr(annotation, "__pydantic_config__", None) or {}
+    if isinstance(config, dict) and config.get("strict"):
+        return True
+    return get_origin(annotation) is Annotated and any(
+        getattr(one, "strict", None) is True for one in get_args(annotation)[1:]
+    )
+
+
+def _is_bytes(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, bytes | bytearray)
+
+
 def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str, Any]]) -> Mapping[str, Any]:
     copy: dict[str, Any] = {**item}
     for attribute, decode in decoders:
@@ -83,6 +109,10 @@ def _decoded(item: Mapping[str, Mapping[str, Any]], decoders: Sequence[tuple[str
             for tag, value in copy[attribute].items():
                 copy[attribute] = {_DECODED: decode(tag, value)}
     return copy
+
+
+def _tag_of(field: StoredField) -> str | None:
+    return _tag(field.annotation) if field.form is Form.OURS else None
 
 
 def _tag(annotation: Any) -> str | None:

@@ -14,7 +14,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from keyplan.design.codec import Decoder, Encoder, decoder_of, encoder_of
-from keyplan.design.fields import bounds_of, is_optional, kind_of
+from keyplan.design.dumped import Form, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.design.fields import bounds_of, is_optional, kind_of, marks_of
 
 __all__ = ["StoredField", "stored_fields"]
 
@@ -41,6 +42,8 @@ class StoredField:
     """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
     made_anew: bool = False
     """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
+    form: Form = Form.OURS
+    """Who says how its values are stored."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
 
@@ -55,6 +58,15 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
         keeps_null = not info.is_required() and _reads_otherwise(info, annotation)
         attribute = info.serialization_alias or info.alias or name
         stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
+        form = Form.OURS if marks_of(annotation) else form_of_field(cls, name, annotation)
+        if form is not Form.OURS:
+            stored = replace(
+                stored,
+                form=form,
+                encode=dumper_of(cls, name, annotation),
+                decode=_decode_dumped,
+                optional=stored.optional or takes_nothing(annotation),
+            )
         if not info.is_required() and info.default_factory in _CONSTANT:
             stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
         elif not info.is_required():
@@ -63,6 +75,10 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return found
+
+
+def _decode_dumped(tag: str, value: Any) -> Any:
+    return json_of({tag: value})
 
 
 def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
