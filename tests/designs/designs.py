@@ -309,11 +309,10 @@ class _Maker:
         if key.when is None:
             return read
         name, values = key.when
-        if name in (*read.equal, read.each, read.range, read.prefix):
-            read = replace(read, literal=(name, values) if name in read.equal else None)
-            if name in read.equal:
-                return read
-            return replace(read, members=((name, values),))
+        if name in (read.range, read.prefix):
+            read = replace(read, range="", range_optional=False, prefix="")
+        if name in (*read.equal, read.each):
+            return replace(read, literal=(name, values))
         choice = self.chance.random()
         if choice < 0.5:
             return replace(read, constants=((name, self.chance.choice(values)),))

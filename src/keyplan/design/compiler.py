@@ -205,6 +205,12 @@ class _Question:
         unknown = [name for name in where if name not in known_fields]
         if unknown:
             raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+        twice = [one.name for one in self._conditions() if one.name in where]
+        if twice:
+            raise Problem(
+                f"{', '.join(twice)} is fixed by where= and known by a parameter too",
+                "say it in one place: a Literal as the parameter's type names the values that it may have",
+            )
 
     # Plans by shape
 
