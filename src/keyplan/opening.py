@@ -93,12 +93,27 @@ class Design:
         machine is (embedded, or an endpoint at localhost), and any other isn't. ``secret`` signs the cursors. Raises
         StoreError.
         """
-        if not hasattr(cls, "compiled"):
-            raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
         from keyplan.store import open_store  # noqa: PLC0415 - stores are imported by those who open one
 
-        store = open_store(str(url), cls.compiled, create=create)
+        store = open_store(str(url), cls._compiled(), create=create)
         return cls(store, secret=secret)
+
+    @classmethod
+    async def aopen(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
+        """Open the design from asynchronous code: as ``open``, and the event loop goes on meanwhile.
+
+        ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
+        """
+        from keyplan.store import aopen_store  # noqa: PLC0415 - stores are imported by those who open one
+
+        store = await aopen_store(str(url), cls._compiled(), create=create)
+        return cls(store, secret=secret)
+
+    @classmethod
+    def _compiled(cls) -> CompiledDesign:
+        if not hasattr(cls, "compiled"):
+            raise DesignError("Design itself can't be opened", hint="make a subclass with a table and patterns")
+        return cls.compiled
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from keyplan.client.conversations import AsyncTransport, Transport
+from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
 from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
 from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
@@ -22,7 +22,7 @@ from keyplan.errors import DynamoDBError, StoreError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-__all__ = ["Backend", "Store", "open_store"]
+__all__ = ["Backend", "Store", "aopen_store", "open_store"]
 
 R = TypeVar("R")
 W = TypeVar("W", bound=OnPattern)
@@ -173,13 +173,31 @@ def open_store(url: str, design: CompiledDesign, *, create: bool | None) -> Stor
     """The store that ``url`` names, with the design's table; ``Design.open`` says which URLs there are. Raises
     StoreError.
     """
-    store = _remote(url, design.table.name) if is_url(url) else _embedded(url, design.table.name, create)
+    store = _store(url, design.table.name, create)
     try:
-        _prepare(store, design, create=store.local if create is None else create)
+        converse(_prepare(store, design, create=store.local if create is None else create), store.transport)
     except BaseException:
         store.close()
         raise
     return store
+
+
+async def aopen_store(url: str, design: CompiledDesign, *, create: bool | None) -> Store:
+    """The same from asynchronous code: files and credentials are read in a thread, and the event loop goes on."""
+    import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
+
+    store = await asyncio.to_thread(_store, url, design.table.name, create)
+    try:
+        preparing = _prepare(store, design, create=store.local if create is None else create)
+        await converse_async(preparing, store.async_transport)
+    except BaseException:
+        await store.aclose()
+        raise
+    return store
+
+
+def _store(url: str, table_name: str, create: bool | None) -> Store:
+    return _remote(url, table_name) if is_url(url) else _embedded(url, table_name, create)
 
 
 def _embedded(path: str, table_name: str, create: bool | None) -> Store:
@@ -199,16 +217,16 @@ def _remote(url: str, table_name: str) -> Store:
     return Store(DynamoDB(location), url, location.table, local=location.local)
 
 
-def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> None:
+def _prepare(store: Store, design: CompiledDesign, *, create: bool) -> Conversation[None]:
     """Make the table where it is missing, and compare it where it is there."""
     place = f"{design.name}.open"
     wanted = design.table.create_request(store.table_name)
     try:
-        found = describe_table(store.transport, store.table_name)
+        found = yield from describe_table(store.table_name)
         if found is None and create:
-            found = create_table(store.transport, wanted, design.ttl_attribute)
+            found = yield from create_table(wanted, design.ttl_attribute)
         elif found is not None and found["TableStatus"] in {"CREATING", "DELETING"}:  # another process makes it
-            found = until_ready(store.transport, store.table_name, found)
+            found = yield from until_ready(store.table_name, found)
     except DynamoDBError as error:
         raise StoreError(f"{store.url}: {error.type}: {error.message}", place=place, hint=error.hint) from error
     except StoreError as error:

@@ -10,7 +10,7 @@ import pytest
 
 from keyplan import Design, Entity, Index, Key, Table, read
 from keyplan.client import tables
-from keyplan.client.conversations import Request
+from keyplan.client.conversations import Request, converse
 from keyplan.client.transports.embedded import InProcess
 from keyplan.engine import Engine
 from keyplan.errors import StoreError
@@ -98,7 +98,7 @@ def test_a_table_that_is_being_deleted_is_told(engine: Engine, monkeypatch: pyte
 
 def test_readiness_is_that_of_the_indexes_too(engine: Engine) -> None:
     slow = Slow(engine, ["UPDATING"], ["CREATING", "CREATING", "ACTIVE"])
-    found = tables.until_ready(slow, "notes")
+    found = converse(tables.until_ready("notes"), slow)
     assert found["TableStatus"] == "ACTIVE"
     assert slow.index_states == []
 
@@ -110,4 +110,4 @@ def test_what_is_no_description(answer: dict[str, Any], engine: Engine) -> None:
             return answer
 
     with pytest.raises(StoreError, match="doesn't describe its table"):
-        tables.describe_table(Other(engine, []), "notes")
+        converse(tables.describe_table("notes"), Other(engine, []))

@@ -62,6 +62,7 @@ def open_store(found: Found, where: str, *, create: bool = True) -> Generator[tu
 
 def _create(found: Found, where: str) -> Iterator[str]:
     """Do what is missing, and say it."""
+    from keyplan.client.conversations import converse
     from keyplan.client.tables import (
         add_indexes,
         create_table,
@@ -75,19 +76,19 @@ def _create(found: Found, where: str) -> Iterator[str]:
     attribute = found.design.compiled.ttl_attribute
     with open_store(found, where) as (store, name):
         wanted = found.design.table.create_request(name)
-        there = describe_table(store, name)
+        there = converse(describe_table(name), store)
         if there is None:
-            create_table(store, wanted, None)
+            converse(create_table(wanted, None), store)
             indexes = ", ".join(index.name for index in found.design.table.indexes)
             yield f"Created the table {name} in {where}" + (f", with {indexes}." if indexes else ".")
         else:
-            there = until_ready(store, name, there)
+            there = converse(until_ready(name, there), store)
             wrong = unmended(wanted, there)
             if wrong:  # it may be anybody's table: nothing is added to it
                 raise mismatch(wrong, where, name)
-            added = list(add_indexes(store, wanted, there))
+            added = converse(add_indexes(wanted, there), store)
             yield from (f"Added the index {one} to the table {name} in {where}." for one in added)
             if not added:
                 yield f"The table {name} is there in {where}, with its indexes."
-        if attribute is not None and expire_items(store, name, attribute):
+        if attribute is not None and converse(expire_items(name, attribute), store):
             yield f"Items expire by {attribute}."

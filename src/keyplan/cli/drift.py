@@ -40,16 +40,18 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
     """
     from keyplan.cli.create import open_store
     from keyplan.cli.designs import find
+    from keyplan.client.conversations import converse
     from keyplan.client.tables import describe_table, drift
     from keyplan.errors import StoreError
 
     found = find(name)
     where = found.db(db)
     with open_store(found, where, create=False) as (store, table):
-        there = describe_table(store, table)
+        there = converse(describe_table(table), store)
         if there is None:
             raise StoreError(f"{where} has no table {table}", hint="create it: keyplan create")
-        listed = drift(store, found.design.table.create_request(table), there, found.design.compiled.ttl_attribute)
+        wanted = found.design.table.create_request(table)
+        listed = converse(drift(wanted, there, found.design.compiled.ttl_attribute), store)
     if as_json:
         from keyplan.web.answers import json_text
 

@@ -1,6 +1,6 @@
 """The table of a design on a store: whether it is there, making it, adding what it lacks, and where it differs.
 
-Everything here is done through a synchronous transport, before or beside a design's own calls.
+What is asked of a store is asked in conversations, before or beside a design's own calls.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from keyplan.client.conversations import Transport
+from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.errors import DynamoDBError, Fault, StoreError
 
 __all__ = [
@@ -47,10 +47,10 @@ class Difference:
         return Fault(self.place, f"the design has {self.design}, the table {self.table}", self.hint)
 
 
-def describe_table(transport: Transport, name: str) -> dict[str, Any] | None:
+def describe_table(name: str) -> Conversation[dict[str, Any] | None]:
     """The table as the store describes it; None when it isn't there. Raises StoreError, DynamoDBError."""
     try:
-        answer = transport.call("DescribeTable", {"TableName": name})
+        answer = yield Request("DescribeTable", {"TableName": name})
     except DynamoDBError as error:
         if error.type != "ResourceNotFoundException":
             raise
@@ -61,30 +61,30 @@ def describe_table(transport: Transport, name: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", found)
 
 
-def create_table(transport: Transport, request: Mapping[str, Any], ttl_attribute: str | None) -> dict[str, Any]:
+def create_table(request: Mapping[str, Any], ttl_attribute: str | None) -> Conversation[dict[str, Any]]:
     """Create the table and wait until it is there; another process may do so at the same moment, which is as good.
 
     Gives its description. Raises StoreError, DynamoDBError.
     """
     made: dict[str, Any] | None = None
     try:
-        made = transport.call("CreateTable", dict(request))["TableDescription"]
+        made = (yield Request("CreateTable", dict(request)))["TableDescription"]
     except DynamoDBError as error:
         if error.type != "ResourceInUseException":
             raise
-    description = until_ready(transport, request["TableName"], made)
+    description = yield from until_ready(request["TableName"], made)
     if ttl_attribute is not None:
-        expire_items(transport, request["TableName"], ttl_attribute)
+        yield from expire_items(request["TableName"], ttl_attribute)
     return description
 
 
-def until_ready(transport: Transport, name: str, found: dict[str, Any] | None = None) -> dict[str, Any]:
+def until_ready(name: str, found: dict[str, Any] | None = None) -> Conversation[dict[str, Any]]:
     """Wait until the table and its indexes are there, and filled; gives its description. ``found`` is what is known of
     it already. Raises StoreError.
     """
     patience = time.monotonic() + READY_SECONDS_MAX
     while time.monotonic() < patience:
-        found = found or describe_table(transport, name)
+        found = found or (yield from describe_table(name))
         if found is not None:
             states = {
                 found["TableStatus"],
@@ -94,7 +94,7 @@ def until_ready(transport: Transport, name: str, found: dict[str, Any] | None = 
                 return found
             if "DELETING" in states:
                 raise StoreError(f"the table {name}, or an index, is being deleted", hint="try again when it is gone")
-        time.sleep(POLL_SECONDS)
+        yield Pause(POLL_SECONDS)
         found = None
     raise StoreError(
         f"the table {name} isn't ready after {READY_SECONDS_MAX} s",
@@ -102,10 +102,11 @@ def until_ready(transport: Transport, name: str, found: dict[str, Any] | None = 
     )
 
 
-def add_indexes(transport: Transport, wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
-    """Add the global indexes that the table lacks, one an UpdateTable as DynamoDB wants it; gives each name when the
-    index is filled.
+def add_indexes(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> Conversation[list[str]]:
+    """Add the global indexes that the table lacks, one an UpdateTable as DynamoDB wants it, each when the one before is
+    filled; gives their names.
     """
+    added: list[str] = []
     known = {one["IndexName"] for one in found.get("GlobalSecondaryIndexes", ())}
     for index in wanted.get("GlobalSecondaryIndexes", ()):
         if index["IndexName"] in known:
@@ -119,17 +120,18 @@ def add_indexes(transport: Transport, wanted: Mapping[str, Any], found: Mapping[
                 name: throughput[name] for name in ("ReadCapacityUnits", "WriteCapacityUnits")
             }
         request = {"AttributeDefinitions": types, "GlobalSecondaryIndexUpdates": [{"Create": created}]}
-        transport.call("UpdateTable", {"TableName": wanted["TableName"], **request})
-        until_ready(transport, wanted["TableName"])
-        yield index["IndexName"]
+        yield Request("UpdateTable", {"TableName": wanted["TableName"], **request})
+        yield from until_ready(wanted["TableName"])
+        added.append(index["IndexName"])
+    return added
 
 
-def expire_items(transport: Transport, name: str, attribute: str) -> bool:
+def expire_items(name: str, attribute: str) -> Conversation[bool]:
     """Let items expire by an attribute; gives whether that had to be set."""
-    if _expires_by(transport, name) == attribute:
+    if (yield from _expires_by(name)) == attribute:
         return False
     setting = {"AttributeName": attribute, "Enabled": True}
-    transport.call("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
+    yield Request("UpdateTimeToLive", {"TableName": name, "TimeToLiveSpecification": setting})
     return True
 
 
@@ -168,15 +170,15 @@ def mismatch(wrong: Iterable[Difference], where: str, name: str, place: str | No
 
 
 def drift(
-    transport: Transport, wanted: Mapping[str, Any], found: Mapping[str, Any], ttl_attribute: str | None
-) -> list[Difference]:
+    wanted: Mapping[str, Any], found: Mapping[str, Any], ttl_attribute: str | None
+) -> Conversation[list[Difference]]:
     """Every difference of a described table, with the expiry of its items; the serious ones first."""
-    listed = [*differences(wanted, found), *_of_expiry(transport, wanted["TableName"], ttl_attribute)]
+    expires_by = yield from _expires_by(wanted["TableName"])
+    listed = [*differences(wanted, found), *_of_expiry(expires_by, ttl_attribute)]
     return sorted(listed, key=lambda one: not one.serious)
 
 
-def _of_expiry(transport: Transport, name: str, attribute: str | None) -> Iterator[Difference]:
-    found = _expires_by(transport, name)
+def _of_expiry(found: str | None, attribute: str | None) -> Iterator[Difference]:
     if found == attribute:
         return
     design = "no expiry" if attribute is None else f"expiry by {attribute}"
@@ -226,7 +228,7 @@ def _schema_text(schema: Iterable[Mapping[str, str]]) -> str:
     return ", ".join(f"{one['AttributeName']} ({one['KeyType']})" for one in schema)
 
 
-def _expires_by(transport: Transport, name: str) -> str | None:
-    state = transport.call("DescribeTimeToLive", {"TableName": name})["TimeToLiveDescription"]
+def _expires_by(name: str) -> Conversation[str | None]:
+    state = (yield Request("DescribeTimeToLive", {"TableName": name}))["TimeToLiveDescription"]
     on = state.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
     return str(state.get("AttributeName")) if on else None

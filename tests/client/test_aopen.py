@@ -1,0 +1,107 @@
+"""Opening from asynchronous code: the same as ``open``, and the event loop goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import Design
+from keyplan.client import tables
+from keyplan.client.conversations import Request
+from keyplan.client.transports.embedded import InProcess
+from keyplan.engine import Engine
+from keyplan.errors import DesignError, StoreError
+from keyplan.store import Store
+from tests.client.test_tables import Note, Notes, Slow
+
+
+class Waits:
+    """An asynchronous transport that yields to the event loop before each answer."""
+
+    def __init__(self, slow: Slow) -> None:
+        self.slow = slow
+        self.threads: set[int] = set()
+
+    async def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        self.threads.add(threading.get_ident())
+        await asyncio.sleep(0)
+        return self.slow.call(operation, parameters)
+
+    async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
+        return [await self.call(*each) for each in requests]
+
+
+def test_it_opens_makes_the_table_and_closes(tmp_path: Path) -> None:
+    async def main() -> Note | None:
+        async with await Notes.aopen(tmp_path / "notes.db", secret="s") as notes:
+            await notes.aio.put(Note(name="1", author="ada"))
+            return await notes.aio.get(Note, name="1")
+
+    assert asyncio.run(main()) == Note(name="1", author="ada")
+    with Notes.open(tmp_path / "notes.db", create=False) as notes:
+        assert notes.get(Note, name="1") is not None
+
+
+def test_the_event_loop_goes_on_while_a_table_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "POLL_SECONDS", 0.001)
+    engine = Engine.open(":memory:")
+    engine.call("CreateTable", Notes.table.create_request("notes"))
+    slow = Slow(engine, ["CREATING"] * 20 + ["ACTIVE"])
+    backend = InProcess(slow.call, engine.close)
+    waits = Waits(slow)
+    backend.async_transport = waits  # type: ignore[assignment]  # it is one in kind
+    store = Store(backend, ":memory:", "notes", local=True)
+    made_in: list[int] = []
+
+    def embedded(*_: object) -> Store:
+        made_in.append(threading.get_ident())
+        return store
+
+    monkeypatch.setattr("keyplan.store._embedded", embedded)
+    turns = 0
+
+    async def main() -> None:
+        opening = asyncio.create_task(Notes.aopen(":memory:"))
+        nonlocal turns
+        while not opening.done():
+            turns += 1
+            await asyncio.sleep(0)
+        await (await opening).__aexit__()
+
+    asyncio.run(main())
+    assert turns > 20
+    assert slow.states == []
+    assert made_in != [threading.get_ident()]
+    assert waits.threads == {threading.get_ident()}
+
+
+def test_what_is_wrong_is_the_same_error(tmp_path: Path) -> None:
+    def error_of(design: type[Design], url: str, **options: Any) -> Exception:
+        with pytest.raises((StoreError, DesignError)) as awaited:
+            asyncio.run(design.aopen(url, **options))
+        with pytest.raises((StoreError, DesignError)) as called:
+            design.open(url, **options)
+        assert str(awaited.value) == str(called.value)
+        return awaited.value
+
+    Notes.open(tmp_path / "notes.db").close()
+    assert isinstance(error_of(Notes, str(tmp_path / "none.db"), create=False), StoreError)
+    assert isinstance(error_of(Notes, "dynamodb://nowhere"), StoreError)
+    assert isinstance(error_of(Design, ":memory:"), DesignError)
+
+
+def test_a_store_that_fails_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine.open(":memory:")
+    engine.call("CreateTable", Notes.table.create_request("notes"))
+    closed: list[bool] = []
+    slow = Slow(engine, ["DELETING"])
+    store = Store(InProcess(slow.call, lambda: closed.append(True)), ":memory:", "notes", local=True)
+    monkeypatch.setattr("keyplan.store._embedded", lambda *_: store)
+    with pytest.raises(StoreError, match="is being deleted"):
+        asyncio.run(Notes.aopen(":memory:"))
+    assert closed == [True]
+    engine.close()
