@@ -6,6 +6,7 @@ condition over every stored item; how many requests that takes, and their units,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import total_ordering
@@ -147,9 +148,28 @@ class Actual:
                     ]
                     last = _last_member(plan, one)
                     found[tuple(partition)] = Stretch(
-                        sorted(met, key=lambda met: met.place), None if last is None else last.__name__
+                        sorted(met, key=lambda met: met.place),
+                        None if last is None else last.__name__,
+                        self._is_closed(plan, one, partition),
                     )
         return tuple(found.values())
+
+    def _is_closed(self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]) -> bool:
+        """Whether the last item in the direction of the read has the last sort key that the condition includes: in the
+        table itself, DynamoDB knows then that nothing follows.
+        """
+        sort = self.compiled.table.sort
+        condition = key_condition(plan, values, partition)
+        selected = sorted(self._selected(plan, values, partition), key=lambda one: one[2])
+        if plan.index is not None or sort is None or condition is None or not selected:
+            return False
+        (name,) = [placeholder for placeholder, one in condition.names.items() if one == sort.name] or [""]
+        bounds = r"(?:BETWEEN (?P<low>:\w+) AND (?P<high>:\w+)|<= (?P<most>:\w+)|>= (?P<least>:\w+))"
+        found = re.search(f"{name} {bounds}", condition.text)
+        if not name or found is None:
+            return False
+        bound = found["high"] or found["most"] if plan.forward else found["low"] or found["least"]
+        return bound is not None and condition.values[bound] == selected[-1][0][sort.name]
 
     def _selected(
         self, plan: QueryPlan, values: Mapping[str, Any], partition: list[str]

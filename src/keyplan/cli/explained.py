@@ -63,7 +63,7 @@ class Explained:
 
 def explained(design: type[Design], pattern: str, arguments: dict[str, Any] | None = None) -> Explained:
     """One pattern. Raises UnknownPattern, ArgumentError, KeyFieldError."""
-    return Explained(explain(design, pattern, arguments), estimate_pattern(design, pattern))
+    return Explained(explain(design, pattern, arguments), estimate_pattern(design, pattern, arguments=arguments))
 
 
 def explained_all(design: type[Design]) -> list[Explained]:

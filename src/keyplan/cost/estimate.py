@@ -159,10 +159,22 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
     )
 
 
-def estimate_pattern(cls: type[Any], name: str, traffic: Traffic | None = None) -> PatternEstimate:
-    """The estimate of one pattern of a design's class. Raises UnknownPattern."""
+def estimate_pattern(
+    cls: type[Any], name: str, traffic: Traffic | None = None, *, arguments: Mapping[str, Any] | None = None
+) -> PatternEstimate:
+    """The estimate of one pattern of a design's class. ``arguments``, texts or JSON values, say the limit of a read,
+    and what a write is called with; others are made up. Raises UnknownPattern, ArgumentError.
+    """
     design: CompiledDesign = cls.compiled
-    return _Estimator(cls, design, traffic or traffic_of(design)).pattern(design.pattern(name))
+    pattern = design.pattern(name)
+    traffic = traffic or traffic_of(design)
+    bound: Mapping[str, Any] | None = None
+    if arguments is not None:
+        bound = pattern.signature.bind((), arguments, strict=False)
+        load = replace(traffic.patterns.get(name, Load()), arguments=dict(arguments))
+        if isinstance(pattern, WritePattern):
+            traffic = replace(traffic, patterns={**traffic.patterns, pattern.name: load})
+    return _Estimator(cls, design, traffic).pattern(pattern, bound)
 
 
 def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> WriteCost:
@@ -201,15 +213,17 @@ class _Estimator:
         self.accounts = Accounts(design, cls, traffic)
         self.failures: list[str] = []
 
-    def pattern(self, pattern: ReadPattern | WritePattern) -> PatternEstimate:
-        """What a typical call of the pattern takes."""
+    def pattern(
+        self, pattern: ReadPattern | WritePattern, arguments: Mapping[str, Any] | None = None
+    ) -> PatternEstimate:
+        """What a typical call of the pattern takes; of a read, with these arguments."""
         load = self.traffic.patterns.get(pattern.name, Load())
         requests: list[Request] = []
         notes: tuple[str, ...] = ()
         failure: str | None = None
         if isinstance(pattern, ReadPattern):
             try:
-                found = self.facts.read(pattern)
+                found = self.facts.read(pattern, arguments=arguments)
                 requests, notes = found.requests, found.notes
             except Problem as problem:
                 failure = str(problem)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Generator, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from keyplan.cost.units import Request, batch_get, get_item, page_read
@@ -59,10 +59,12 @@ class Stretch:
     """What lies in one partition between the bounds of a Query, in the order in which it is read.
 
     ``last_kind``: the entity that no other follows, if that can be told (it ends the reading of a collection).
+    ``closed``: whether the last one lies on the bound itself; then a page that ends with it is known to be the last.
     """
 
     met: Sequence[Met] = ()
     last_kind: str | None = None
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class _Stream:
 
     met: Sequence[Met]
     at: int = 0
+    closed: bool = False
 
     def within(self, last: Any) -> Sequence[Met]:
         """What lies up to a sort key; all of it where there is no bound, or where it was read up to the bound already:
@@ -197,7 +200,7 @@ class _Reading:
         first = True
         while not ended and (wanted is None or len(taken) < wanted):
             ask = None if wanted is None else self._page_size(plan, wanted - len(taken), first=first)
-            read, ended = page(stretch.met, at, ask)
+            read, ended = page(stretch.met, at, ask, closed=stretch.closed)
             yield self._page(plan.index, plan, read)
             taken += [met for met in read if met.kind is not None]
             at += len(read)
@@ -207,7 +210,7 @@ class _Reading:
     def _merge(self, plan: QueryPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
         """Partitions merged in order, each by its share."""
         wanted = None if size is None else size + 1
-        streams = [_Stream(one.met) for one in stretches]
+        streams = [_Stream(one.met, closed=one.closed) for one in stretches]
         bounded = len(plan.key.sort) == 1
         shares = Shares(len(streams), wanted, forward=True, bounded=bounded, sifted=plan.filter is not None)
         taken: list[Met] = []
@@ -217,7 +220,9 @@ class _Reading:
                 if stream.beyond(end):
                     shares.took(ask, (), 0, None)
                     continue
-                read, ended = page(stream.within(end), stream.at, ask.limit)
+                within = stream.within(end)
+                closed = stream.closed and len(within) == len(stream.met)
+                read, ended = page(within, stream.at, ask.limit, closed=closed)
                 yield self._page(plan.index, plan, read)
                 stream.at += len(read)
                 kept = [met for met in read if met.kind is not None]
@@ -231,10 +236,10 @@ class _Reading:
             return (yield from self._merge(plan, stretches, 1))
         if not stretches:
             return []
-        met = stretches[0].met
+        stretch = stretches[0]
         at, ended, first = 0, False, True
         while not ended:
-            read, ended = page(met, at, self._page_size(plan, 1, first=first))
+            read, ended = page(stretch.met, at, self._page_size(plan, 1, first=first), closed=stretch.closed)
             yield self._page(plan.index, plan, read)
             kept = [one for one in read if one.kind is not None]
             if kept:
@@ -253,7 +258,8 @@ class _Reading:
         kinds: set[str] = set()
         at, ended, first = 0, False, True
         while not ended:
-            read, ended = page(stretch.met, at, self._page_size(plan, len(plan.matches), first=first))
+            size = self._page_size(plan, len(plan.matches), first=first)
+            read, ended = page(stretch.met, at, size, closed=stretch.closed)
             yield self._page(plan.index, plan, read)
             kinds |= {met.kind for met in read if met.kind is not None}
             if len(kinds) == len(plan.matches) or stretch.last_kind in kinds:
@@ -338,12 +344,12 @@ def _behind(stretches: Sequence[Stretch], place: Any) -> Sequence[Stretch]:
     """What lies behind a place of the answer's order."""
     if place is None:
         return stretches
-    return [Stretch([met for met in one.met if met.place > place], one.last_kind) for one in stretches]
+    return [replace(one, met=[met for met in one.met if met.place > place]) for one in stretches]
 
 
-def page(met: Sequence[Met], at: int, limit: int | None) -> tuple[Sequence[Met], bool]:
+def page(met: Sequence[Met], at: int, limit: int | None, *, closed: bool = False) -> tuple[Sequence[Met], bool]:
     """What one request looks at from ``at`` on, and whether the end was reached: up to ``limit`` items, and not beyond
-    the one with which 1 MB is full.
+    the one with which 1 MB is full. ``closed``: behind the last one nothing can lie.
     """
     size = 0
     position = at
@@ -351,7 +357,7 @@ def page(met: Sequence[Met], at: int, limit: int | None) -> tuple[Sequence[Met],
         size += met[position].size_bytes
         position += 1
         if position - at == limit or size >= PAGE_BYTES_MAX:
-            return met[at:position], False
+            return met[at:position], closed and position == len(met)
     return met[at:position], True
 
 

@@ -40,6 +40,8 @@ __all__ = ["TRIALS_MAX", "Tried", "try_write"]
 
 TRIALS_MAX = 100
 """How often a write's body is run at the most, to find a call that goes through."""
+IDLE_MAX = 5
+"""Fields, and values of each, that are tried so that a call changes them."""
 CALLS_MAX = 12
 """Combinations of arguments of which there are few values."""
 ELEMENTS = 3
@@ -127,15 +129,26 @@ class _TypicalWorld:
         return self.typical.item(instance)
 
     def before(self, entity: CompiledEntity, known: Fields, action: Action) -> Stored | None:
-        """A typical item of that key, or the instance that the action is given; nothing where a new one is put."""
-        if isinstance(action, Put | Create):
+        """A typical item of that key, or the instance that the action is given; for a Put what was read under that key,
+        if anything was.
+        """
+        if isinstance(action, Create):
             return None
+        if isinstance(action, Put):
+            replaced = self._standing(entity, known)
+            return None if replaced is None else (replaced, self.item(replaced))
         target = getattr(action, "target", None)
         if not isinstance(target, Entity):
             target = self.instance(entity, known)
         elif target not in self.there:
             self.there.append(target)
         return target, self.item(target)
+
+    def _standing(self, entity: CompiledEntity, known: Fields) -> Entity | None:
+        """What was said to be there under the key of these field values."""
+        key = entity.item_key(entity.primary, known)
+        own = (one for one in self.there if type(one) is entity.cls)
+        return next((one for one in own if entity.item_key(entity.primary, entity.field_values(one)) == key), None)
 
     def claim(self, entity: CompiledEntity, claim: CompiledKey, known: Fields) -> Item | None:
         """The claim's item."""
@@ -206,10 +219,28 @@ class _Trying:
         for trial in islice(_trials(self.design, self.pattern, self.asked), TRIALS_MAX):
             found = self._once(trial)
             if found is not None:
+                found = self._stirred(found, trial)
                 break
         found = found or self.empty or Tried(None, (), f"{self.first} (say arguments in the traffic file)")
         noted = tuple(self.refused.values()), tuple(self.errors.values()), tuple(self.outside)
         return replace(found, refused=noted[0], errors=noted[1], outside=noted[2], runs=self.runs)
+
+    def _stirred(self, found: Tried, trial: _Trial) -> Tried:
+        """The same call on items whose fields aren't yet what it sets them to, as those of a real call mostly aren't:
+        of fields in index keys, where that makes a difference. Where none such goes through, the call as it is.
+        """
+        idle = () if found.rehearsal is None else sorted(found.rehearsal.idle)[:IDLE_MAX]
+        for place in idle:
+            entity = self.design.by_name[place[0]]
+            stored = entity.fields[place[1]]
+            others = [*_others(stored.annotation, stored.bounds), typical_value(stored.annotation, stored.name, 7)]
+            for value in others[:IDLE_MAX]:
+                other = replace(trial, fields={**trial.fields, place: value})
+                tried = self._once(other) if self.runs < TRIALS_MAX else None
+                if tried is not None and tried.rehearsal is not None and place not in tried.rehearsal.idle:
+                    found, trial = tried, other
+                    break
+        return found
 
     def _once(self, trial: _Trial) -> Tried | None:
         """What came of one run, if that settles it."""

@@ -1,0 +1,52 @@
+"""What the model predicts is what the engine meters, for designs made at random too: for their reads and the plain
+verbs, on generated stores, for those very items and arguments; and for the typical call of each of their writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from keyplan.cost.facts import Facts
+from keyplan.cost.writing import write_cost
+from keyplan.design.traffic import traffic_of
+from keyplan.design.typical import Typical
+from keyplan.errors import DesignError
+from tests.cost.test_prediction import Compared, called, check, stored
+from tests.designs.designs import design_of
+from tests.designs.source import module_of
+
+DESIGNS = 16
+STORES = 3
+
+
+def compiled(number: int) -> Any:
+    """A random design without the questions that the compiler refuses: whether it should is another test's matter."""
+    spec = design_of(number)
+    for _ in range(8):
+        try:
+            return vars(module_of(spec))[f"D{number}"]
+        except DesignError as error:
+            refused = {fault.place.rpartition(".")[2] for fault in error.faults}
+            kept = [one for one in spec.reads if one.name not in refused]
+            spec = replace(spec, reads=type(spec.reads)(kept))
+    raise AssertionError(f"design {number} is refused")
+
+
+@pytest.mark.parametrize("number", range(DESIGNS))
+def test_a_random_design_costs_what_the_engine_meters(number: int) -> None:
+    cls = compiled(number)
+    compared = check(cls, STORES)
+    assert sum(compared.reads.values()) > 0
+    typical = Typical(cls.compiled)
+    facts = Facts(typical, traffic_of(cls.compiled))
+    for name, pattern in cls.compiled.writes.items():
+        cost = write_cost(cls.compiled, cls, pattern, typical, facts)
+        if cost.failure is not None:
+            continue
+        with cls.open(":memory:") as design:
+            for item in stored(cls.compiled, cost.there):
+                design.store.transport.call("PutItem", {"TableName": design.store.table_name, "Item": item})
+            called(design, name, dict(cost.arguments), Compared())

@@ -1,0 +1,62 @@
+# mypy: disable-error-code="empty-body"
+"""A typical call is one that changes something, and one with the arguments that are given."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from keyplan import Design, Entity, Index, Key, Page, Put, Table, Update, Writes, now, read, write
+from keyplan.cli.explained import explained
+from keyplan.cost.estimate import estimate_pattern
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Note(Entity):
+    note_id: str
+    owner: str
+    status: Literal["done", "open"]
+    at: datetime
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+    by_status = Key("OWNER#{owner}#{status}", "{at}#{note_id}", index=GSI1)
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[GSI1])
+
+    @read("R1")
+    def note(self, note_id: str) -> Note: ...
+
+    @read("R2", newest_first=True)
+    def notes(self, owner: str, status: Literal["done", "open"], limit: int = 10) -> Page[Note]: ...
+
+    @write("W1")
+    def finish(self, note_id: str) -> Writes:
+        note = yield from self.note.ask(note_id)
+        yield Update(note, status="done")
+
+    @write("W2")
+    def touch(self, note_id: str) -> Writes:
+        note = yield from self.note.ask(note_id)
+        yield Put(note.model_copy(update={"at": now()}))
+
+
+def test_a_typical_update_changes_what_it_sets() -> None:
+    """The first choice of the status is the one that the write sets: it counts as another before."""
+    found = estimate_pattern(Notes, "finish")
+    assert found.units("write") == {"": 1, "GSI1": 2}
+    assert "where Note.status is 'open'" in found.notes
+
+
+def test_a_put_of_what_was_read_replaces_it() -> None:
+    assert estimate_pattern(Notes, "touch").units("write") == {"": 1, "GSI1": 2}
+
+
+def test_a_limit_that_is_given_is_the_one_that_is_estimated() -> None:
+    def looked_at(limit: int) -> int:
+        found = explained(Notes, "notes", {"owner": "ada", "status": "open", "limit": limit})
+        return int(found.arithmetic[0].partition(" on GSI1: ")[2].partition(" ")[0])
+
+    assert (looked_at(5), looked_at(40)) == (6, 41)
