@@ -236,19 +236,67 @@ def test_a_body_of_16_mb_is_taken_and_one_byte_more_is_not(server: Server) -> No
         assert raw.ended()
 
 
+@pytest.mark.parametrize("chunked", [False, True])
+def test_who_sends_too_much_can_read_the_answer(server: Server, chunked: bool) -> None:
+    """Also a client that reads only when all is sent."""
+    with server.raw() as raw:
+        if chunked:
+            raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
+            for _ in range(20):
+                raw.send(b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20)))
+            raw.send(b"0\r\n\r\n")
+        else:
+            raw.send(request("ListTables", b" " * (LARGEST + 4_000_000)))
+        assert raw.answer().status == 413
+        assert raw.ended()
+
+
 def test_an_endless_body_is_cut(server: Server) -> None:
     with server.raw() as raw:
         raw.send(request("ListTables", b"", content_length=None, transfer_encoding="chunked"))
         chunk = b"%x\r\n%s\r\n" % (1 << 20, b" " * (1 << 20))
         sent = 0
         try:
-            while sent < 64:
+            while sent < 200:
                 raw.send(chunk)
                 sent += 1
         except (BrokenPipeError, ConnectionResetError):
             pass
-        assert sent < 64
+        assert sent < 200
     assert server.memory_mb() < 400
+
+
+def test_a_head_of_16_kb(server: Server) -> None:
+    with server.raw() as raw:
+        assert raw.ask(request("ListTables", x_more="y" * 15_000)).status == 200
+        assert raw.ask(request("ListTables", x_more="y" * 17_000)).status == 400
+        assert raw.ended()
+
+
+@pytest.mark.parametrize("method", ["POST", "CONNECT"])
+def test_an_upgrade_gets_one_answer(server: Server, method: str) -> None:
+    asked = request("ListTables", method=method, connection="Upgrade" if method == "POST" else None, upgrade="h2c")
+    with server.raw() as raw:
+        raw.send(asked + b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+        assert raw.answer().status in {400, 404}
+        assert raw.ended()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+def test_packed_bodies_and_answers(server: Server, encoding: str) -> None:
+    pack = gzip.compress if encoding == "gzip" else zlib.compress
+    query = {"TableName": TABLE, "KeyConditionExpression": "pk = :a", "ExpressionAttributeValues": {":a": s("a")}}
+    body = json.dumps(query).encode()
+    with server.raw() as raw:
+        answer = raw.ask(request("Query", pack(body), content_encoding=encoding, accept_encoding=encoding))
+        assert answer.headers["content-encoding"] == encoding
+        unpacked = gzip.decompress(answer.body) if encoding == "gzip" else zlib.decompress(answer.body)
+        assert len(json.loads(unpacked)["Items"]) == 30
+        assert "content-encoding" not in raw.ask(request("ListTables", accept_encoding=encoding)).headers
+        if encoding == "gzip":
+            members = gzip.compress(body[:20]) + gzip.compress(body[20:])
+            assert len(raw.ask(request("Query", members, content_encoding="gzip")).json()["Items"]) == 30
+        assert raw.ask(request("Query", pack(body)[:-3], content_encoding=encoding)).status == 400
 
 
 def test_what_is_no_http(server: Server) -> None:

@@ -67,6 +67,11 @@ class Connection(asyncio.Protocol):
         self._is_read_paused = False
         self._ends = False
         """Nothing more is read: the last answer closes the connection."""
+        self._drains_bytes = 0
+        """What is read and thrown away, once nothing else is, so that a client that is still sending can read its
+        answer: were the connection closed with bytes unread, the system would tell it that it was reset.
+        """
+        self._is_draining = False
         self._began = time.monotonic()
         self._is_receiving = False
         self._head_bytes = 0
@@ -77,6 +82,7 @@ class Connection(asyncio.Protocol):
     def _new_request(self) -> None:
         self._url = b""
         self._headers: dict[bytes, bytes] = {}
+        self._header_bytes = 0
         self._chunks: list[bytes] = []
         self._body_bytes = 0
 
@@ -102,11 +108,13 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """The client sends no more; what it asked is still answered."""
         self._ends = True
+        self._drains_bytes = 0
         return self._is_answering or bool(self._waiting)
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and answer what is complete."""
         if self._ends:
+            self._drain(len(data))
             return
         if not self._is_receiving:
             self._is_receiving = True
@@ -114,7 +122,9 @@ class Connection(asyncio.Protocol):
         self._head_bytes += len(data)  # a head or body that ends in this data sets it to nought
         try:
             self._parser.feed_data(data)
-        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+        except httptools.HttpParserUpgrade:
+            self._ends = True  # its request is answered, and what follows is of no protocol that is spoken here
+        except httptools.HttpParserError as error:
             # What a callback raises comes as the context of the parser's own error.
             refused = error.__context__
             answer = (
@@ -123,7 +133,7 @@ class Connection(asyncio.Protocol):
             self._refuse(answer)
         else:
             if self._in_head and self._head_bytes > self._limits.head_bytes_max:
-                self._refuse(answers.plain_answer(431, b"", closes=True))
+                self._refuse(_head_too_large().answer)
         self._run()
 
     def pause_writing(self) -> None:
@@ -148,6 +158,9 @@ class Connection(asyncio.Protocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header; one that comes again is joined to the first."""
+        self._header_bytes += len(name) + len(value)
+        if self._header_bytes + len(self._url) > self._limits.head_bytes_max:
+            raise _head_too_large()
         name = name.lower()
         first = self._headers.get(name)
         self._headers[name] = value if first is None else b"%s,%s" % (first, value)
@@ -158,6 +171,7 @@ class Connection(asyncio.Protocol):
         self._head_bytes = 0
         length = self._headers.get(b"content-length")
         if length is not None and int(length) > self._limits.body_bytes_max:
+            self._drains_bytes = self._limits.drained_bytes_max
             raise _RefusedError(answers.plain_answer(413, b"", closes=True))
         if self._headers.get(b"expect", b"").lower() == b"100-continue" and not self._is_answering:
             self._transport.write(_CONTINUE)
@@ -167,6 +181,7 @@ class Connection(asyncio.Protocol):
         self._body_bytes += len(body)
         self._all.buffered_bytes += len(body)
         if self._body_bytes > self._limits.body_bytes_max:
+            self._drains_bytes = self._limits.drained_bytes_max
             raise _RefusedError(answers.plain_answer(413, b"", closes=True))
         if self._all.buffered_bytes > self._limits.buffered_bytes_max:
             fault = protocol_fault("ServiceUnavailableException", RETRY)
@@ -210,7 +225,7 @@ class Connection(asyncio.Protocol):
         if self._transport is None:
             return
         if self._ends and not self._waiting and not self._is_answering:
-            self._transport.close()
+            self._close()
         self._pace()
 
     def _answer(self, request: Incoming, keep_alive: bool) -> None:
@@ -224,10 +239,25 @@ class Connection(asyncio.Protocol):
         if not keep_alive or (self._all.is_closing and not self._waiting):
             self._ends = True
             self._waiting.clear()
-            self._transport.close()
+            self._close()
             return
         self._began = time.monotonic()
         self._run()
+
+    def _close(self) -> None:
+        """Close behind the last answer; if the client is still sending, once it has sent what is read of it."""
+        if self._drains_bytes <= 0:
+            self._transport.close()
+        elif not self._is_draining:
+            self._is_draining = True
+            self._began = time.monotonic()
+            self._transport.write_eof()
+
+    def _drain(self, size_bytes: int) -> None:
+        """Throw away what is sent behind a refused request."""
+        self._drains_bytes -= size_bytes
+        if self._is_draining and self._drains_bytes <= 0 and self._transport is not None:
+            self._transport.close()
 
     def _pace(self) -> None:
         """Stop reading while too much waits."""
@@ -244,6 +274,8 @@ class Connection(asyncio.Protocol):
         passed_s = now - self._began
         if self._is_answering:
             return False
+        if self._is_draining:
+            return passed_s > self._limits.drained_s_max
         if self._is_receiving and not self._waiting:
             granted_s = self._body_bytes / self._limits.body_bytes_per_s_min
             return passed_s > self._limits.request_s_max + granted_s
@@ -258,6 +290,10 @@ class Connection(asyncio.Protocol):
         """End now when nothing is asked, else after the answer."""
         if self._transport is not None and not self._is_answering and not self._waiting:
             self._transport.close()
+
+
+def _head_too_large() -> _RefusedError:
+    return _RefusedError(answers.plain_answer(400, b"", closes=True))
 
 
 class _RefusedError(Exception):

@@ -21,7 +21,11 @@ class Limits:
 
     body_bytes_max: int = BATCH_WRITE_BYTES_MAX
     """One request's body, as sent and unpacked. One byte more is answered with 413."""
-    head_bytes_max: int = 64 * 1024
+    head_bytes_max: int = 16 * 1024
+    """A request's address and headers. A byte more is answered with 400."""
+    drained_bytes_max: int = 64 * 1024 * 1024
+    """What is still read of a client whose body was refused, so that it comes to read its answer."""
+    drained_s_max: float = 5.0
     buffered_bytes_max: int = 256 * 1024 * 1024
     """Bodies that are being received, of all connections of one process together."""
     connections_max: int = 4096
