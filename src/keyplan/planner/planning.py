@@ -308,21 +308,22 @@ def _best(
     """The choices compiled and priced. First the cheapest of those with the fewest indexes; one that saves an index by
     filtering goes before it only where it costs no more.
     """
-    tried = [one for choices_ in kinds for one in choices_[:PRICED_MAX]]
-    plans: list[list[Plan]] = []
+    tried = [(kind, one) for kind, choices_ in enumerate(kinds) for one in choices_[:PRICED_MAX]]
+    plans: list[list[Plan]] = [[] for _ in kinds]
     last: DesignError | None = None
-    done = 0
-    for choices_ in kinds:
-        own: list[Plan] = []
-        for choice in choices_[:PRICED_MAX]:
-            try:
-                own.append(_compiled(read, declared(choice, fixed), traffic))
-            except DesignError as error:
-                last = last or error
-            done += 1
-            if progress is not None:
-                progress("pricing plans", done, len(tried))
-        plans.append(sorted(own, key=_by_indexes))
+    for done, (kind, choice) in enumerate(tried, 1):
+        try:
+            plans[kind].append(_compiled(read, declared(choice, fixed), traffic))
+        except DesignError as error:
+            last = last or error
+        except KeyboardInterrupt:
+            if not any(plans):
+                raise
+            break  # the best so far
+        if progress is not None:
+            progress("pricing plans", done, len(tried))
+    for own in plans:
+        own.sort(key=_by_indexes)
     exact, fewer = plans
     if exact and fewer and (fewer[0].usd_per_million or 0.0) > (exact[0].usd_per_million or 0.0):
         fewer, exact = exact, fewer

@@ -52,7 +52,8 @@ def declared(choice: Choice, fixed: Fixed) -> Declared:
         for need in one.claims:
             looked_up = [each for each in one.entity.kinds if each in need.known]
             name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *one.entity.kinds})
-            what = "_".join((word(one.entity.name), *(_bare(each).upper() for each in looked_up)))
+            words = [word(one.entity.name), *(_bare(each).upper() for each in looked_up)]
+            what = "_".join(dict.fromkeys(words))
             own[name] = Unique(f"{what}#{_joined(looked_up)}")
             served[one.entity.cls, name] = (need,)
         keys[one.entity.cls] = own
@@ -144,12 +145,21 @@ def _key_name(entity: EntityFacts, key: Candidate, taken: Iterable[str]) -> str:
     if key.partition:
         name = "by_" + "_and_".join(_bare(one) for one in key.partition)
     elif key.when:
-        name = "_".join(_text(value).lower() for _, value in key.when)
+        name = _state(key)
     else:
         name = "all_" + word(entity.name).lower()
     if key.when and key.partition:
-        name = f"{'_'.join(_text(value).lower() for _, value in key.when)}_{name}"
+        name = f"{_state(key)}_{name}"
     return _free(name, {*taken, *entity.kinds})
+
+
+def _state(key: Candidate) -> str:
+    """What the items of a sparse key are: ``pending``; of a flag ``paid``, or ``not_paid``."""
+    words = [
+        f"{'' if value else 'not_'}{name}" if isinstance(value, bool) else _text(value).lower()
+        for name, value in key.when
+    ]
+    return "_".join(words)
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -1,0 +1,508 @@
+# mypy: disable-error-code="empty-body"
+"""Designs that experts have published, without their keys: entities, questions, and how many indexes theirs need.
+
+The questions are those that AWS's "Data modeling schema design packages" and the models beside them list; the numbers
+of global secondary indexes are read off the published NoSQL Workbench models. The classes are made without being compiled.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+from keyplan import Cursor, Design, Entity, Field, Id, Page, Prefix, Range, Table, read, ulid
+from keyplan.design.deferral import deferred
+
+__all__ = ["PUBLISHED"]
+
+
+# Complaints: Customer_Complaint_GSI, Escalations_GSI, Agents_Comments_GSI
+
+
+class Complaint(Entity):
+    complaint_id: Id[str]
+    customer_id: str
+    severity: Literal["P1", "P2", "P3"] = "P3"
+    state: Literal["waiting", "assigned", "investigating", "resolved"] = "waiting"
+    created_at: datetime
+    escalated_to: str | None = None
+    escalated_at: datetime | None = None
+
+
+class ComplaintComment(Entity):
+    complaint_id: Id[str]
+    commented_at: Id[datetime]
+    comment_id: Id[str]
+    agent_id: str | None = None
+    text: str
+
+
+# Payments that recur: GSI-1 by reminder date, GSI-2 by payment date
+
+
+class Subscription(Entity):
+    account_id: Id[str]
+    sku: Id[str]
+    next_reminder: date
+    next_payment: date
+    amount_cents: int
+
+
+class Receipt(Entity):
+    account_id: Id[str]
+    paid_at: Id[datetime]
+    sku: Id[str]
+    amount_cents: int
+
+
+# Device status: GSI1 by operator, GSI2 by whom it was escalated to
+
+
+class DeviceLog(Entity):
+    device_id: Id[str]
+    state: Id[Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]]
+    logged_at: Id[datetime]
+    operator: str
+    escalated_to: str | None = None
+
+
+# Chat: one index by room
+
+
+class ChatComment(Entity):
+    user_id: Id[str]
+    commented_at: Id[datetime]
+    room_id: str
+    text: str
+
+
+class ChatRoom(Entity):
+    room_id: Id[str]
+    created_by: str
+
+
+class RoomMember(Entity):
+    room_id: Id[str]
+    user_id: Id[str]
+
+
+# Sessions: one index, the table's keys turned over
+
+
+class Session(Entity):
+    session_id: Id[str]
+    customer: str
+    state: Literal["active", "closing"] = "active"
+    last_login: datetime
+
+
+class ChildSession(Entity):
+    session_id: Id[str]
+    child_id: Id[str]
+    access_token: str
+
+
+# A social network: no index
+
+
+class Person(Entity):
+    user_id: Id[str]
+    name: str
+
+
+class PersonFollower(Entity):
+    user_id: Id[str]
+    follower_id: Id[str]
+
+
+class PersonFollowing(Entity):
+    user_id: Id[str]
+    followed_id: Id[str]
+
+
+class PersonPost(Entity):
+    user_id: Id[str]
+    post_id: Id[str] = Field(default_factory=ulid)
+    text: str
+
+
+class PostLiker(Entity):
+    post_id: Id[str]
+    user_id: Id[str]
+
+
+class TimelinePost(Entity):
+    reader_id: Id[str]
+    post_id: Id[str]
+    author_id: str
+
+
+# Players: no index
+
+
+class Player(Entity):
+    player_id: Id[str]
+    name: str
+
+
+class Friend(Entity):
+    player_id: Id[str]
+    friend_id: Id[str]
+
+
+class PlayerItem(Entity):
+    player_id: Id[str]
+    item_id: Id[str]
+    level: int = 1
+
+
+class Inventory(NamedTuple):
+    player: Player
+    friends: list[Friend]
+    items: list[PlayerItem]
+
+
+# An online shop: GSI1 and GSI2
+
+
+class ShopCustomer(Entity):
+    customer_id: Id[str]
+    email: str
+
+
+class ShopProduct(Entity):
+    product_id: Id[str]
+    price: Decimal
+
+
+class Stock(Entity):
+    product_id: Id[str]
+    warehouse_id: Id[str]
+    quantity: int
+
+
+class ShopOrder(Entity):
+    order_id: Id[str]
+    customer_id: str
+    ordered_at: datetime
+
+
+class OrderItem(Entity):
+    order_id: Id[str]
+    product_id: Id[str]
+    customer_id: str
+    ordered_at: datetime
+
+
+class Invoice(Entity):
+    order_id: Id[str]
+    invoice_id: Id[str]
+    customer_id: str
+    invoiced_at: datetime
+    amount_cents: int
+
+
+class Shipment(Entity):
+    order_id: Id[str]
+    shipment_id: Id[str]
+    warehouse_id: str
+    shipped_at: datetime
+
+
+class WholeOrder(NamedTuple):
+    order: ShopOrder
+    items: list[OrderItem]
+    invoices: list[Invoice]
+    shipments: list[Shipment]
+
+
+# A bank's scheduled payments (one sharded index), and its transactions (two)
+
+
+class ScheduledPayment(Entity):
+    account_id: Id[str]
+    scheduled_at: Id[datetime]
+    status: Literal["SCHEDULED", "PENDING", "PROCESSED"] = "SCHEDULED"
+    payload: str
+
+
+class Transaction(Entity):
+    account_id: Id[str]
+    booked_at: Id[datetime]
+    transaction_id: str
+    amount_cents: int
+
+
+# A hotel's reservations (one index), a mobile operator's bills (one), an asset register (one)
+
+
+class Room(Entity):
+    hotel_id: Id[str]
+    room: Id[str]
+
+
+class Reservation(Entity):
+    hotel_id: Id[str]
+    night: Id[date]
+    room: Id[str]
+    guest_id: str
+
+
+class Bill(Entity):
+    phone: Id[str]
+    month: Id[date]
+    paid: bool = False
+
+
+class Call(Entity):
+    phone: Id[str]
+    called_at: Id[datetime]
+    other: str
+
+
+class Asset(Entity):
+    asset_id: Id[str]
+    kind: str
+    owner: str
+    bought_on: date
+
+
+class AssetEvent(Entity):
+    asset_id: Id[str]
+    happened_at: Id[datetime]
+    what: str
+
+
+with deferred():
+
+    class Complaints(Design):
+        table = Table("complaints")
+
+        @read("C1")
+        def complaint(self, complaint_id: str) -> Complaint | None: ...
+
+        @read("C2")
+        def comments(self, complaint_id: str) -> list[ComplaintComment]: ...
+
+        @read("C3", newest_first=True)
+        def latest_comment(self, complaint_id: str) -> ComplaintComment | None: ...
+
+        @read("C4")
+        def complaints_of(self, customer_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Complaint]: ...
+
+        @read("C5", order_by="-escalated_at")
+        def escalated_to(self, escalated_to: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Complaint]: ...
+
+        @read("C6")
+        def comments_of_agent(self, agent_id: str, commented_at: Range[datetime]) -> list[ComplaintComment]: ...
+
+    class RecurringPayments(Design):
+        table = Table("payments")
+
+        @read("P1")
+        def due_reminders(self, next_reminder: date) -> list[Subscription]: ...
+
+        @read("P2")
+        def due_payments(self, next_payment: date) -> list[Subscription]: ...
+
+        @read("P3")
+        def subscriptions(self, account_id: str) -> list[Subscription]: ...
+
+        @read("P4", newest_first=True)
+        def receipts(self, account_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Receipt]: ...
+
+    class Devices(Design):
+        table = Table("devices")
+
+        @read("D1")
+        def logs_in_state(self, device_id: str, state: Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"],
+                          limit: int = 20, cursor: Cursor | None = None) -> Page[DeviceLog]: ...  # fmt: skip
+
+        @read("D2")
+        def logs(self, device_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[DeviceLog]: ...
+
+        @read("D3")
+        def logs_by_operator(self, operator: str, logged_at: Range[datetime]) -> list[DeviceLog]: ...
+
+        @read("D4")
+        def escalated(self, escalated_to: str) -> list[DeviceLog]: ...
+
+        @read("D5")
+        def escalated_in_state(
+            self, escalated_to: str, state: Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]
+        ) -> list[DeviceLog]: ...
+
+    class Chat(Design):
+        table = Table("chat")
+
+        @read("T1", newest_first=True)
+        def comments_of_user(self, user_id: str, limit: int = 9) -> Page[ChatComment]: ...
+
+        @read("T2", newest_first=True)
+        def comments_in_room(
+            self, room_id: str, limit: int = 20, cursor: Cursor | None = None
+        ) -> Page[ChatComment]: ...
+
+        @read("T3")
+        def members(self, room_id: str) -> list[RoomMember]: ...
+
+        @read("T4")
+        def room(self, room_id: str) -> ChatRoom | None: ...
+
+    class Sessions(Design):
+        table = Table("sessions")
+
+        @read("S1")
+        def session(self, session_id: str) -> Session | None: ...
+
+        @read("S2")
+        def children(self, session_id: str) -> list[ChildSession]: ...
+
+        @read("S3")
+        def sessions_of(self, customer: str) -> list[Session]: ...
+
+    class Network(Design):
+        table = Table("network")
+
+        @read("N1")
+        def person(self, user_id: str) -> Person | None: ...
+
+        @read("N2")
+        def followers(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PersonFollower]: ...
+
+        @read("N3")
+        def following(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PersonFollowing]: ...
+
+        @read("N4", newest_first=True)
+        def posts(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PersonPost]: ...
+
+        @read("N5")
+        def likers(self, post_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PostLiker]: ...
+
+        @read("N6", order_by="-post_id")
+        def timeline(self, reader_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[TimelinePost]: ...
+
+    class Players(Design):
+        table = Table("players")
+
+        @read("G1")
+        def friends(self, player_id: str) -> list[Friend]: ...
+
+        @read("G2")
+        def everything(self, player_id: str) -> Inventory | None: ...
+
+        @read("G3")
+        def items(self, player_id: str) -> list[PlayerItem]: ...
+
+        @read("G4")
+        def item(self, player_id: str, item_id: str) -> PlayerItem | None: ...
+
+    class OnlineShop(Design):
+        table = Table("shop")
+
+        @read("O1")
+        def customer(self, customer_id: str) -> ShopCustomer | None: ...
+
+        @read("O2")
+        def product(self, product_id: str) -> ShopProduct | None: ...
+
+        @read("O3")
+        def stock(self, product_id: str, warehouse_id: str) -> Stock | None: ...
+
+        @read("O4")
+        def stock_everywhere(self, product_id: str) -> list[Stock]: ...
+
+        @read("O5")
+        def whole_order(self, order_id: str) -> WholeOrder | None: ...
+
+        @read("O6")
+        def orders_of(self, customer_id: str, ordered_at: Range[datetime]) -> list[ShopOrder]: ...
+
+        @read("O7")
+        def items_with(self, product_id: str, ordered_at: Range[datetime]) -> list[OrderItem]: ...
+
+        @read("O8")
+        def invoices_of(self, customer_id: str, invoiced_at: Range[datetime]) -> list[Invoice]: ...
+
+        @read("O9")
+        def invoice(self, invoice_id: str) -> Invoice | None: ...
+
+        @read("O10")
+        def shipments_of_warehouse(self, warehouse_id: str) -> list[Shipment]: ...
+
+    class Scheduler(Design):
+        table = Table("scheduler")
+
+        @read("B1")
+        def payments_of(
+            self, account_id: str, scheduled_at: Range[datetime] | None = None
+        ) -> list[ScheduledPayment]: ...
+
+        @read("B2")
+        def in_status(
+            self, status: Literal["SCHEDULED", "PENDING", "PROCESSED"], scheduled_at: Range[datetime]
+        ) -> list[ScheduledPayment]: ...
+
+    class Ledger(Design):
+        table = Table("ledger")
+
+        @read("L1", newest_first=True)
+        def of_account(self, account_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Transaction]: ...
+
+        @read("L2")
+        def transaction(self, transaction_id: str) -> Transaction | None: ...
+
+    class Hotel(Design):
+        table = Table("hotel")
+
+        @read("H1")
+        def rooms(self, hotel_id: str) -> list[Room]: ...
+
+        @read("H2")
+        def reserved(self, hotel_id: str, night: Range[date]) -> list[Reservation]: ...
+
+        @read("H3")
+        def stays_of(self, guest_id: str, night: Range[date] | None = None) -> list[Reservation]: ...
+
+    class PhoneBills(Design):
+        table = Table("bills")
+
+        @read("M1", newest_first=True)
+        def bills(self, phone: str, limit: int = 12) -> Page[Bill]: ...
+
+        @read("M2")
+        def calls(self, phone: str, called_at: Range[datetime]) -> list[Call]: ...
+
+        @read("M3", where={"paid": False})
+        def unpaid(self, month: date) -> list[Bill]: ...
+
+    class Assets(Design):
+        table = Table("assets")
+
+        @read("A1")
+        def asset(self, asset_id: str) -> Asset | None: ...
+
+        @read("A2")
+        def history(self, asset_id: str) -> list[AssetEvent]: ...
+
+        @read("A3")
+        def of_kind(self, kind: str, owner: Prefix) -> list[Asset]: ...
+
+
+PUBLISHED: list[tuple[type[Any], int]] = [
+    (Complaints, 3),
+    (RecurringPayments, 2),
+    (Devices, 2),
+    (Chat, 1),
+    (Sessions, 1),
+    (Network, 0),
+    (Players, 0),
+    (OnlineShop, 2),
+    (Scheduler, 1),
+    (Ledger, 2),
+    (Hotel, 1),
+    (PhoneBills, 1),
+    (Assets, 1),
+]
+"""Each design with the number of indexes that its published model has."""
