@@ -2,7 +2,7 @@
 """Designs that experts have published, without their keys: entities, questions, and how many indexes theirs need.
 
 The questions are those that AWS's "Data modeling schema design packages" and the models beside them list; the numbers
-of global secondary indexes are read off the published NoSQL Workbench models. The classes are made without being compiled.
+of global secondary indexes are read off the published NoSQL Workbench models. The classes are made, but not compiled.
 """
 
 from __future__ import annotations
@@ -59,9 +59,12 @@ class Receipt(Entity):
 # Device status: GSI1 by operator, GSI2 by whom it was escalated to
 
 
+State = Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]
+
+
 class DeviceLog(Entity):
     device_id: Id[str]
-    state: Id[Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]]
+    state: Id[State]
     logged_at: Id[datetime]
     operator: str
     escalated_to: str | None = None
@@ -316,8 +319,9 @@ with deferred():
         table = Table("devices")
 
         @read("D1")
-        def logs_in_state(self, device_id: str, state: Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"],
-                          limit: int = 20, cursor: Cursor | None = None) -> Page[DeviceLog]: ...  # fmt: skip
+        def logs_in_state(
+            self, device_id: str, state: State, limit: int = 20, cursor: Cursor | None = None
+        ) -> Page[DeviceLog]: ...
 
         @read("D2")
         def logs(self, device_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[DeviceLog]: ...
@@ -329,9 +333,7 @@ with deferred():
         def escalated(self, escalated_to: str) -> list[DeviceLog]: ...
 
         @read("D5")
-        def escalated_in_state(
-            self, escalated_to: str, state: Literal["NORMAL", "WARNING1", "WARNING2", "WARNING3", "WARNING4"]
-        ) -> list[DeviceLog]: ...
+        def escalated_in_state(self, escalated_to: str, state: State) -> list[DeviceLog]: ...
 
     class Chat(Design):
         table = Table("chat")
