@@ -108,7 +108,7 @@ def test_generated_designs_need_no_more_indexes_than_they_were_made_with(first: 
         try:
             best = plan(design.cls, anew=True)[0]
         except DesignError as error:
-            if "order_by=" in str(error):
+            if "order_by=" in str(error) or "is a fraction" in str(error):
                 continue
             raise AssertionError(source_of(design.spec)) from error
         optional = any(

@@ -10,12 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
+from keyplan.design.fields import kind_of
 from keyplan.planner.needs import EntityFacts, Need
 
 __all__ = ["Candidate", "index_candidates", "primary_candidates"]
+
+
+KEY_ATTRIBUTES_MAX = 4
+"""DynamoDB's limit for the sort key attributes of an index. Source: "Multi-attribute keys" in the
+developer guide."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
         ]
         cliques = [*_cliques(entity, wishes), ()]
         found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
-    return _best(found)
+    return _best(one for one in found if _writable(entity, one, primary=True))
 
 
 def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: bool) -> list[Candidate]:
@@ -96,7 +103,7 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
             for clique in _cliques(entity, wishes):
                 ordered = tuple(name for name in entity.kinds if name in partition)
                 found.append(_candidate(entity, needs, ordered, clique, tuple(when.items())))
-    return _best(found)
+    return _best(one for one in found if _writable(entity, one, primary=False))
 
 
 def _subsets(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -199,6 +206,18 @@ def _candidate(
     served = frozenset(one.number for one in wishes if not one.sole or one.asked.issuperset(sort))
     sorted_as = next((one.sorted_as.__name__ for one in map(needs.__getitem__, served) if one.sorted_as), "")
     return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged)
+
+
+def _writable(entity: EntityFacts, key: Candidate, *, primary: bool) -> bool:
+    """Whether the key can be written: a fraction has no text that sorts, so it stands in a native sort attribute of an
+    index, of which there are four at most.
+    """
+    fractions = [kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort[: key.needed]]
+    if any(kind_of(entity.kinds[name]) in {float, Decimal} for name in key.partition):
+        return False
+    if primary:
+        return not any(kind_of(entity.kinds[name]) in {float, Decimal} for name in key.sort)
+    return not any(fractions) or len(fractions) <= KEY_ATTRIBUTES_MAX
 
 
 def _best(candidates: Iterable[Candidate]) -> list[Candidate]:

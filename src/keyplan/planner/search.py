@@ -130,7 +130,13 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
     for number, need in enumerate(problem.needs):
         if number in every or need.claimable:
             continue
-        if need.consistent:
+        if fractions := [name for name in need.known if kind_of(problem.entity.kinds[name]) in {float, Decimal}]:
+            yield Unserved(
+                need,
+                f"{', '.join(sorted(fractions))} is a fraction, which no partition key tells apart",
+                "know something else by equality, and this as a Range",
+            )
+        elif need.consistent:
             yield Unserved(
                 need,
                 f"it is strongly consistent, and only the table answers that: by {', '.join(problem.entity.identity)}",
