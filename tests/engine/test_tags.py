@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.wire.operations import NOT_THERE
 from tests.engine.support import answer, create
 
 LIMITS = 50
@@ -136,10 +135,3 @@ def test_limits_endpoints_and_backups(engine: Engine) -> None:
     assert description["PointInTimeRecoveryDescription"] == {"PointInTimeRecoveryStatus": "DISABLED"}
     missing = answer(engine, "DescribeContinuousBackups", {"TableName": "none"})
     assert missing == {"error": "TableNotFoundException", "message": "Table not found: none"}
-
-
-@pytest.mark.parametrize("operation", NOT_THERE)
-def test_what_is_not_there(engine: Engine, operation: str) -> None:
-    answered = answer(engine, operation, {})
-    assert answered["error"] == "UnknownOperationException"
-    assert NOT_THERE[operation] in answered["message"]

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from keyplan import errors
 from keyplan.cli.group import cli
-from keyplan.wire.operations import NOT_THERE, OPERATIONS
+from keyplan.wire.operations import OPERATIONS
 from tests.repository import operations_page
 from tests.repository.files import ROOT
 
@@ -60,15 +60,12 @@ def command_help() -> str:
 
 
 def operation_table() -> str:
-    """The operations of the served store, and those that it hasn't, in Markdown."""
+    """The operations of the served store, in Markdown."""
     lines = ["| | operations |", "|---|---|"]
     titles = {"table": "of tables", "read": "that read items", "write": "that write items", "stream": "of streams"}
     for kind, title in titles.items():
         names = [f"`{name}`" for name, operation in OPERATIONS.items() if operation.kind == kind]
         lines.append(f"| {title} | {', '.join(names)} |")
-    for feature in dict.fromkeys(NOT_THERE.values()):
-        names = [f"`{name}`" for name, of in NOT_THERE.items() if of == feature]
-        lines.append(f"| not there: {feature} | {', '.join(names)} |")
     return "\n".join(lines)
 
 

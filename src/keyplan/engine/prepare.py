@@ -8,12 +8,11 @@ there, a key or an item that doesn't fit the table.
 
 from __future__ import annotations
 
-from typing import Any
-
 from keyplan.engine import legacy
 from keyplan.engine.database import Database
 from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
 from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
+from keyplan.engine.tables import Table
 from keyplan.engine.writes import Change, Item, Write, prepare_put
 from keyplan.expressions import (
     WRONG_TYPE,
@@ -114,14 +113,30 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
         given.check_unused()
     table = database.table(request["TableName"])
     key = key_of_request(table, request["Key"])
-    touched: frozenset[str] = bound.attributes if bound is not None else frozenset()
+    old_words = given is None
+    change = change_of(table, bound, check_item(request["Key"]), counts_statement=counts_statement, old_words=old_words)
+    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound
+
+
+def change_of(
+    table: Table,
+    bound: BoundUpdate | None,
+    key_item: Item,
+    *,
+    counts_statement: bool = False,
+    old_words: bool = False,
+) -> Change:
+    """The change that a bound update makes of an item of this table with this key; None is no change.
+
+    Raises:
+        SchemaFault: it would change the key.
+    """
     updated = bound.first_of(table.key_names) if bound is not None else None
     if updated is not None:
         raise SchemaFault(
             "One or more parameter values were invalid: "
             f"Cannot update attribute {updated}. This attribute is part of the key"
         )
-    key_item: dict[str, Any] = check_item(request["Key"])
 
     def apply(old: Item | None) -> Item:
         base = old if old is not None else dict(key_item)
@@ -130,14 +145,13 @@ def update(database: Database, request: Request, *, counts_statement: bool = Fal
         try:
             return bound.apply(base)
         except UpdateFault as fault:
-            if given is None and fault.message == WRONG_TYPE:
+            if old_words and fault.message == WRONG_TYPE:
                 raise UpdateFault(_OLD_WRONG_TYPE) from None
             raise
 
-    change = Change(
+    return Change(
         apply,
-        touched,
+        bound.attributes if bound is not None else frozenset(),
         only_removes=bound is not None and bound.only_removes,
         cost_bytes=bound.cost_bytes if bound is not None and counts_statement else None,
     )
-    return Write(table, key, condition, change=change, tells_item=_tells(request)), bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
@@ -151,6 +151,14 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
     return tuple(texts)
 
 
+class Projection(Protocol):
+    """What a page shows of its items."""
+
+    def project(self, item: Item) -> Item:
+        """The parts that are asked for."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A page to read: where, from which bounds, how filtered and shown."""
@@ -158,7 +166,7 @@ class Question:
     target: Target
     bounds: Bounds
     filter: BoundCondition | None
-    projection: BoundProjection | None
+    projection: Projection | None
     fetches: bool
     """Whether a local index reads the whole items from the table."""
 

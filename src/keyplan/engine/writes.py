@@ -27,7 +27,7 @@ from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes
 from keyplan.expressions import BoundCondition
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
-from keyplan.wire.errors import ConditionalCheckFailedException
+from keyplan.wire.errors import ConditionalCheckFailedException, DuplicateItemException
 from keyplan.wire.limits import ITEM_BYTES_MAX
 
 Item = dict[str, Any]
@@ -72,6 +72,8 @@ class Write:
     """Whether the outcome must hold the old item."""
     tells_item: bool = False
     """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
+    inserts: bool = False
+    """Whether there must be no item yet, which isn't told as a condition."""
     by_expiry: bool = False
     """Whether it is the removal of an item whose time to live is over."""
 
@@ -110,6 +112,7 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
 
     Raises:
         ConditionalCheckFailedException: its condition doesn't hold.
+        DuplicateItemException: it inserts an item that is there.
         ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
         JSONDecodeError: what is stored of the item is damaged, and the write asks what it is.
     """
@@ -129,6 +132,10 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         if charge is not None and found is not None:
             charge(table, write.key, Outcome(old, old, found[1], found[1]))
         raise ConditionalCheckFailedException(old if write.tells_item else None)
+    if write.inserts and found is not None:
+        if charge is not None:
+            charge(table, write.key, Outcome(old, old, found[1], found[1]))
+        raise DuplicateItemException
     put = write.put
     if write.change is not None and not (old is None and write.change.only_removes):
         put = _changed(table, write.change, old)

@@ -30,6 +30,7 @@ __all__ = [
     "Expression",
     "bind_condition",
     "bind_key_condition",
+    "bind_paths",
     "bind_projection",
     "bind_update",
     "parse_condition",
@@ -118,8 +119,8 @@ def _check_count(operators: int) -> None:
 
 
 def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
-    """The fault of an expression with the prefix that names it."""
-    return ExpressionFault(f"Invalid {kind}: {fault.message}")
+    """The fault of an expression with the prefix that names it; one of a statement has none."""
+    return ExpressionFault(f"Invalid {kind}: {fault.message}") if kind else fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +134,8 @@ class BoundCondition:
 def bind_condition(
     expression: str | tree.Condition, given: Placeholders, kind: str = "ConditionExpression"
 ) -> BoundCondition:
-    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter: its text, or its tree. Raises
-    ``ExpressionFault``.
+    """Bind a ConditionExpression or (``kind="FilterExpression"``) a filter: its text, or its tree. ``kind`` is what
+    faults call it; they don't name what is empty. Raises ``ExpressionFault``.
     """
     try:
         parsed = _parsed(expression)
@@ -205,11 +206,17 @@ class BoundProjection:
         return select(self.paths, item)
 
 
+def bind_paths(paths: Sequence[tree.Path], given: Placeholders) -> tuple[Steps, ...]:
+    """The paths of a projection, which must not overlap. Raises ``ExpressionFault``."""
+    steps = tuple([resolve(path, given) for path in paths])
+    check_overlaps(steps)
+    return steps
+
+
 def bind_projection(text: str, given: Placeholders) -> BoundProjection:
     """Bind a ProjectionExpression. Raises ``ExpressionFault``."""
     try:
-        paths = tuple([resolve(path, given) for path in parse_projection(text).paths])
-        check_overlaps(paths)
+        paths = bind_paths(parse_projection(text).paths, given)
     except ExpressionFault as fault:
         raise _named("ProjectionExpression", fault) from None
     return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
@@ -249,7 +256,7 @@ def project_attributes(names: Iterable[str]) -> BoundProjection:
     return BoundProjection(paths, frozenset([str(steps[0]) for steps in paths]))
 
 
-def bind_update(expression: str | tree.Update, given: Placeholders) -> BoundUpdate:
+def bind_update(expression: str | tree.Update, given: Placeholders, kind: str = "UpdateExpression") -> BoundUpdate:
     """Bind an UpdateExpression: its text, or its tree. Raises ``ExpressionFault``."""
     try:
         actions = (parse_update(expression) if isinstance(expression, str) else expression).actions
@@ -263,7 +270,7 @@ def bind_update(expression: str | tree.Update, given: Placeholders) -> BoundUpda
         ]
         bound.sort(key=itemgetter(0))
     except ExpressionFault as fault:
-        raise _named("UpdateExpression", fault) from None
+        raise _named(kind, fault) from None
     attributes = frozenset([str(steps[0]) for steps in paths])
     removing = [isinstance(action, (tree.Remove, tree.Delete)) for action in actions]
     # As recorded of the service: 3 bytes for the update, 19 for what sets or adds, 2 for what removes, 1 an index.

@@ -175,6 +175,15 @@ class ConditionalCheckFailedException(DynamoDBError):
         super().__init__("The conditional request failed", fields={"Item": item} if item is not None else None)
 
 
+class DuplicateItemException(DynamoDBError):
+    """A statement's new item has the key of one that is there."""
+
+    type = "DuplicateItemException"
+
+    def __init__(self) -> None:
+        super().__init__("Duplicate primary key exists in table")
+
+
 class TransactionCanceledException(DynamoDBError):
     """A transaction was cancelled. ``fields["CancellationReasons"]`` has one reason for each action, in
     order.

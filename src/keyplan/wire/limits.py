@@ -31,6 +31,10 @@ TRANSACT_BYTES_MAX = 4 * MIB_BYTES
 TOKEN_LIFETIME_S = 600
 """How long a ClientRequestToken makes a repeated TransactWriteItems answer without writing again."""
 
+STATEMENT_CHARACTERS_MAX = 8192
+STATEMENT_TOKEN_CHARACTERS_MAX = 32768
+BATCH_STATEMENTS_MAX = 25
+
 IN_OPTIONS_MAX = 100
 """Options of one IN in a condition or a filter."""
 

@@ -3,7 +3,7 @@
 This is the only list of operations. It drives validation (``Operation.validate``), the engine's dispatch,
 the server's, and the documentation. Members and limits are those of the API reference. Legacy parameters
 (``Expected``, ``KeyConditions``...) are named beside, since they don't go with expressions; those of features that
-aren't there stand apart: they are recognised and refused. So are the operations that aren't there (``NOT_THERE``).
+aren't there stand apart: they are recognised and refused.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from keyplan.wire import administration, limits, streams
+from keyplan.wire import administration, limits, statements, streams
 from keyplan.wire.errors import RequestFault, UnknownOperationException, ValidationException, one_or_more
 from keyplan.wire.explanation import Wording, check_types, explain
 from keyplan.wire.members import (
@@ -402,6 +402,7 @@ _ALL = (
             ClientRequestToken=Text(1, 36, named="both"),
         ),
     ),
+    *(Operation(name, "write", request) for name, request in statements.REQUESTS.items()),
     *(Operation(name, "table", request) for name, request in administration.REQUESTS.items()),
     *(Operation(name, "table", request) for name, request in streams.DESTINATIONS.items()),
     *(Operation(name, "stream", request, api="DynamoDBStreams") for name, request in streams.REQUESTS.items()),
@@ -410,19 +411,7 @@ _ALL = (
 OPERATIONS: Mapping[str, Operation] = {operation.name: operation for operation in _ALL}
 """Every operation by its name."""
 
-_FEATURES_NOT_THERE = {
-    "PartiQL": "BatchExecuteStatement ExecuteStatement ExecuteTransaction",
-}
-
-NOT_THERE: Mapping[str, str] = {
-    name: feature for feature, names in _FEATURES_NOT_THERE.items() for name in names.split()
-}
-"""The operations that the service has and this store hasn't, with the feature they belong to. They answer
-``UnknownOperationException``, as the service does in a region that lacks them.
-"""
-
 
 def unknown_operation(name: str) -> UnknownOperationException:
-    """The error of an operation that isn't in ``OPERATIONS``."""
-    feature = NOT_THERE.get(name)
-    return UnknownOperationException(f"Operation {name} is not supported" + (f": {feature}" if feature else ""))
+    """The error of an operation that isn't in ``OPERATIONS``, as the service gives it in a region that lacks one."""
+    return UnknownOperationException(f"Operation {name} is not supported")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from keyplan.engine.actions.batch_execute_statement import batch_execute_statement
 from keyplan.engine.actions.batch_get_item import batch_get_item
 from keyplan.engine.actions.batch_write_item import batch_write_item
 from keyplan.engine.actions.cancel_bulk_operation import cancel_bulk_operation
@@ -32,6 +33,8 @@ from keyplan.engine.actions.describe_table_replica_auto_scaling import describe_
 from keyplan.engine.actions.describe_time_to_live import describe_time_to_live
 from keyplan.engine.actions.disable_kinesis_streaming_destination import disable_kinesis_streaming_destination
 from keyplan.engine.actions.enable_kinesis_streaming_destination import enable_kinesis_streaming_destination
+from keyplan.engine.actions.execute_statement import execute_statement
+from keyplan.engine.actions.execute_transaction import execute_transaction
 from keyplan.engine.actions.export_table_to_point_in_time import export_table_to_point_in_time
 from keyplan.engine.actions.get_item import get_item
 from keyplan.engine.actions.get_records import get_records
@@ -96,6 +99,9 @@ ACTIONS: Mapping[str, Action] = {
     "BatchWriteItem": batch_write_item,
     "TransactGetItems": transact_get_items,
     "TransactWriteItems": transact_write_items,
+    "ExecuteStatement": execute_statement,
+    "BatchExecuteStatement": batch_execute_statement,
+    "ExecuteTransaction": execute_transaction,
     "PutResourcePolicy": put_resource_policy,
     "GetResourcePolicy": get_resource_policy,
     "DeleteResourcePolicy": delete_resource_policy,

@@ -24,7 +24,25 @@ def transact_get_items(database: Database, request: Request) -> Answer:
     projections = [only_projection(get) for get in gets]
     tables = [database.table(get["TableName"]) for get in gets]
     keys = _keys(tables, gets)
-    if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(gets):
+    rows = read_together(database, tables, keys)
+    responses: list[Answer] = []
+    for row, projection in zip(rows, projections, strict=True):
+        if row is None:
+            responses.append({})
+        else:
+            item = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
+            responses.append({"Item": item})
+    return {"Responses": responses, **read_capacity(request, tables, rows)}
+
+
+def read_together(database: Database, tables: list[Table], keys: list[Key]) -> list[Row | None]:
+    """Read items as of one moment.
+
+    Raises:
+        ValidationException: two keys are of one item, or the items are too large together.
+        TransactionCanceledException: some are throttled.
+    """
+    if len({(table.name, key) for table, key in zip(tables, keys, strict=True)}) < len(keys):
         raise ValidationException("Transaction request cannot include multiple operations on one item")
 
     def work(reader: Reader) -> list[Row | None]:
@@ -35,22 +53,19 @@ def transact_get_items(database: Database, request: Request) -> Answer:
         raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
     if database.meter is not None:
         _charge(database.meter, tables, keys, rows)
-    responses: list[Answer] = []
-    for row, projection in zip(rows, projections, strict=True):
-        if row is None:
-            responses.append({})
-        else:
-            item = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
-            responses.append({"Item": item})
-    answer: Answer = {"Responses": responses}
+    return rows
+
+
+def read_capacity(request: Request, tables: list[Table], rows: list[Row | None]) -> Answer:
+    """What an answer says of the capacity of a transaction that reads."""
     level = wants_capacity(request)
-    if level is not None:
-        units: dict[str, Consumed] = {}
-        for table, row in zip(tables, rows, strict=True):
-            consumed = units.setdefault(table.name, Consumed(table.name, "Read"))
-            consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
-        answer["ConsumedCapacity"] = consumed_list(units, level, by_direction=True)
-    return answer
+    if level is None:
+        return {}
+    units: dict[str, Consumed] = {}
+    for table, row in zip(tables, rows, strict=True):
+        consumed = units.setdefault(table.name, Consumed(table.name, "Read"))
+        consumed.table_units += read_units(0 if row is None else row[0], transactional=True)
+    return {"ConsumedCapacity": consumed_list(units, level, by_direction=True)}
 
 
 def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row | None]) -> None:

@@ -1,0 +1,117 @@
+"""BatchExecuteStatement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from keyplan.engine.database import Database
+from keyplan.engine.items import decode
+from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
+from keyplan.engine.statements import Given, given_of, has_functions, read_of, write_of
+from keyplan.engine.storage.port import StaleTableError
+from keyplan.engine.throttle import THROTTLED, cancellation_of
+from keyplan.engine.writes import add_units, perform
+from keyplan.errors import DynamoDBError
+from keyplan.expressions import ExpressionFault, UpdateFault
+from keyplan.partiql import StatementFault
+from keyplan.values import ValueFault
+from keyplan.wire.capacity import Consumed, read_units
+from keyplan.wire.errors import RequestFault, ValidationException
+
+_ONE_ITEM = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+_STALE_RETRIES = 50
+
+
+def batch_execute_statement(database: Database, request: Request) -> Answer:
+    """Run up to 25 PartiQL statements, each by itself: one that fails has its error in the answer."""
+    statements: list[Mapping[str, Any]] = request["Statements"]
+    parsed = [_given(statement) for statement in statements]
+    kinds = {given.reads for given in parsed if isinstance(given, Given)}
+    if len(kinds) > 1:
+        raise RequestFault("Read and write requests together in the same batch is not supported.")
+    units: dict[str, Consumed] = {}
+    responses = [_run(database, statement, given, units) for statement, given in zip(statements, parsed, strict=True)]
+    answer: Answer = {"Responses": responses}
+    level = wants_capacity(request)
+    if level is not None:
+        answer["ConsumedCapacity"] = consumed_list(units, level)
+    return answer
+
+
+def _given(statement: Mapping[str, Any]) -> Given | ExpressionFault | ValueFault:
+    """A statement, or what is wrong with it: told in its place."""
+    try:
+        return given_of(statement["Statement"], statement.get("Parameters"))
+    except (ExpressionFault, ValueFault) as fault:
+        return fault
+
+
+def _run(
+    database: Database,
+    statement: Mapping[str, Any],
+    given: Given | ExpressionFault | ValueFault,
+    units: dict[str, Consumed],
+) -> Answer:
+    if not isinstance(given, Given):
+        return _error(given)
+    run = _read if given.reads else _write
+    for _ in range(_STALE_RETRIES):
+        # Others of the batch may have been done: only this one is run again where the form of its table has changed.
+        try:
+            return run(database, statement, given, units)
+        except StaleTableError:
+            database.refresh()
+        except (DynamoDBError, ExpressionFault, ValueFault) as fault:
+            name = given.table_name
+            if not (isinstance(fault, (ValidationException, ExpressionFault)) and database.refresh()):
+                return _error(fault, name)
+    raise StaleTableError
+
+
+def _read(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+    consistent = bool(statement.get("ConsistentRead"))
+    read = read_of(database, given, consistent=consistent)
+    table = read.target.table
+    if read.key is None or has_functions(given):
+        raise StatementFault(_ONE_ITEM)
+    row = table.stored.get(*read.key)
+    consumed = read_units(0 if row is None else row[0], consistent=consistent)
+    if database.meter is not None:
+        database.meter.read(table, None, read.key[:1], consumed)
+    units.setdefault(table.name, Consumed(table.name, "Read")).table_units += consumed
+    answer: Answer = {"TableName": table.name}
+    item = None if row is None else read.shown(decode(row[1]))
+    if item is not None:
+        answer["Item"] = item
+    return answer
+
+
+def _write(database: Database, _: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
+    if given.is_check:
+        raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
+    written = write_of(database, given)
+    write = written.write
+    outcome = database.write(lambda writer: perform(writer, write, database.charge))
+    add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)
+    answer: Answer = {"TableName": write.table.name}
+    item = written.returned(outcome)
+    if item:
+        answer["Item"] = item
+    return answer
+
+
+def _error(fault: DynamoDBError | ExpressionFault | ValueFault, table_name: str | None = None) -> Answer:
+    """The answer to a statement that failed. What only the item shows tells the table, too."""
+    if isinstance(fault, THROTTLED):
+        return {"Error": cancellation_of(fault)}
+    if isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
+        message = fault.message if isinstance(fault, UpdateFault) else fault.older
+        return {"Error": {"Code": "ValidationError", "Message": message}}
+    code = fault.type.removesuffix("Exception")
+    if code == "Validation":
+        code = "ValidationError"
+    answer: Answer = {"Error": {"Code": code, "Message": fault.message}}
+    if code in {"ConditionalCheckFailed", "DuplicateItem"} and table_name is not None:
+        answer["TableName"] = table_name
+    return answer

@@ -1,0 +1,102 @@
+"""ExecuteTransaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from keyplan.engine.actions.transact_get_items import read_capacity, read_together
+from keyplan.engine.database import Database
+from keyplan.engine.items import decode
+from keyplan.engine.keys import Key, SchemaFault
+from keyplan.engine.requests import Answer, Request
+from keyplan.engine.statements import Given, Read, given_of, read_of, returning_of, write_of
+from keyplan.engine.transactions import NO_REASON, check_together, write_together
+from keyplan.engine.writes import Write
+from keyplan.expressions import ExpressionFault
+from keyplan.partiql import StatementFault
+from keyplan.wire.errors import RequestFault, TransactionCanceledException
+
+_ONE_ITEM = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
+T = TypeVar("T")
+
+
+def execute_transaction(database: Database, request: Request) -> Answer:
+    """Run up to a hundred PartiQL statements, all or none: either SELECTs of one item each, or writes."""
+    statements: list[Mapping[str, Any]] = request["TransactStatements"]
+    given = [_told(number, _parse, statement) for number, statement in enumerate(statements)]
+    if len({one.reads for one in given}) > 1:
+        raise RequestFault(
+            "ExecuteTransaction API does not support both read and write operations in the same request."
+        )
+    if given[0].reads:
+        return _read(database, request, given)
+    return _write(database, request, statements, given)
+
+
+def _parse(statement: Mapping[str, Any]) -> Given:
+    given = given_of(statement["Statement"], statement.get("Parameters"))
+    if returning_of(given) is not None:
+        raise StatementFault("RETURNING clause is not supported in ExecuteTransaction.")
+    return given
+
+
+def _told(number: int, make: Callable[..., T], *arguments: Any) -> T:
+    """What ``make`` makes; what is wrong with the statement names its number."""
+    try:
+        return make(*arguments)
+    except ExpressionFault as fault:
+        raise StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}") from None
+
+
+def _read(database: Database, request: Request, given: Sequence[Given]) -> Answer:
+    reads: list[Read] = []
+    keys: list[Key] = []
+    for number, one in enumerate(given):
+        read = _planned(number, len(given), _one_item, database, one)
+        reads.append(read)
+        assert read.key is not None  # noqa: S101 - it is of one item
+        keys.append(read.key)
+    tables = [read.target.table for read in reads]
+    rows = read_together(database, tables, keys)
+    responses: list[Answer] = []
+    for read, row in zip(reads, rows, strict=True):
+        item = None if row is None else read.shown(decode(row[1]))
+        responses.append({} if item is None else {"Item": item})
+    return {"Responses": responses, **read_capacity(request, tables, rows)}
+
+
+def _one_item(database: Database, given: Given) -> Read:
+    read = read_of(database, given)
+    if read.target.index is not None:
+        raise StatementFault("Reads on indices are not supported within transactions.")
+    if read.key is None:
+        raise StatementFault(_ONE_ITEM)
+    return read
+
+
+def _planned(number: int, count: int, make: Callable[..., T], *arguments: Any) -> T:
+    """What ``make`` makes of a statement; where it doesn't fit its table, it cancels the transaction."""
+    try:
+        return _told(number, make, *arguments)
+    except SchemaFault as fault:
+        reason = {"Code": "ValidationError", "Message": fault.message}
+        raise TransactionCanceledException(
+            [*[NO_REASON] * number, reason, *[NO_REASON] * (count - number - 1)]
+        ) from None
+
+
+def _write(
+    database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
+) -> Answer:
+    writes: list[Write] = []
+    for number, (statement, one) in enumerate(zip(statements, given, strict=True)):
+        tells_item = statement.get("ReturnValuesOnConditionCheckFailure") == "ALL_OLD"
+        writes.append(_planned(number, len(given), _one_write, database, one, tells_item))
+    check_together(writes)
+    answer, _ = write_together(database, request, writes, statements)
+    return {"Responses": [], **answer}
+
+
+def _one_write(database: Database, given: Given, tells_item: bool) -> Write:
+    return write_of(database, given, tells_item=tells_item).write

@@ -1,0 +1,220 @@
+"""What a statement's condition says of the keys it reads: the partitions it can find anything in, and their ranges.
+
+The whole condition filters what is read; so a range may be too wide, but never too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from keyplan.engine.keybounds import bounds_of
+from keyplan.engine.keys import SchemaFault, check_not_empty
+from keyplan.engine.reading import Target
+from keyplan.engine.storage.port import Bound, Bounds, KeyText
+from keyplan.engine.tables import KeyAttribute
+from keyplan.expressions import KeyCondition, KeyTerm, tree
+from keyplan.partiql import Lowering, StatementFault
+from keyplan.values import AttributeValue, key_text
+
+KEY_TYPE = "One or more parameter values were invalid: Condition parameter type does not match schema type"
+_OVERLAP = "Overlapping conditions with range keys are not supported in where clause"
+_READS_MAX = 300
+"""How many ranges a statement may read."""
+_TURNED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """A range of one partition: its bounds, whether a condition on the sort key made them, and whether a negative one
+    stands beside.
+    """
+
+    bounds: Bounds
+    is_narrowed: bool
+    is_negated: bool
+
+
+@dataclass(slots=True)
+class Partitions:
+    """The partitions that a condition is about, each with its ranges."""
+
+    is_single: bool
+    """Whether the partition key is given beside all other conditions, not within a branch of OR."""
+    ranges: dict[KeyText, list[Bounds]] = field(default_factory=dict)
+
+    def bounds(self, *, forward: bool, partitions_forward: bool) -> tuple[Bounds, ...]:
+        """All ranges in the order to read them."""
+        ordered = sorted(self.ranges, key=_raw, reverse=not partitions_forward)
+        of_each = [sorted(self.ranges[partition], key=_begin, reverse=not forward) for partition in ordered]
+        return tuple([replace(bounds, forward=forward) for ranges in of_each for bounds in ranges])
+
+
+def conjuncts(condition: tree.Condition | None) -> list[tree.Condition]:
+    """The conditions that are joined by AND, in the order of the text."""
+    found: list[tree.Condition] = []
+    stack = [] if condition is None else [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.And):
+            stack.extend(reversed(part.conditions))
+        else:
+            found.append(part)
+    return found
+
+
+def _branches(condition: tree.Condition) -> list[tree.Condition]:
+    """The conditions that are joined by OR."""
+    found: list[tree.Condition] = []
+    stack = [condition]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.Or):
+            stack.extend(reversed(part.conditions))
+        else:
+            found.append(part)
+    return found
+
+
+def term_of(lowering: Lowering, condition: tree.Condition) -> KeyTerm | None:
+    """What a condition says of one attribute, where it is of a form that can be asked of a key: also ``IN``."""
+    match condition:
+        case tree.Compare(operator, left, right) if operator in _TURNED:
+            if isinstance(left, tree.Value):
+                operator, left, right = _TURNED[operator], right, left
+            return _term(lowering, operator, left, (right,))
+        case tree.Between(operand, low, high):
+            return _term(lowering, "BETWEEN", operand, (low, high))
+        case tree.In(operand, options):
+            return _term(lowering, "IN", operand, options)
+        case tree.Call("begins_with", (operand, prefix)):
+            return _term(lowering, "begins_with", operand, (prefix,))
+        case _:
+            return None
+
+
+def _term(lowering: Lowering, operator: str, operand: tree.Operand, operands: Sequence[tree.Operand]) -> KeyTerm | None:
+    name = lowering.name(operand)
+    values = [value for value in map(lowering.content, operands) if value is not None]
+    if name is None or len(values) < len(operands):
+        return None
+    return KeyTerm(name, operator, tuple(values))
+
+
+def partitions_of(target: Target, lowering: Lowering, where: tree.Condition | None) -> Partitions | None:
+    """The partitions that a condition is about; None where it may be about any: then all must be read.
+
+    Raises:
+        SchemaFault: a key is compared with what it can't be.
+        StatementFault: ranges of one partition overlap.
+    """
+    if where is None:
+        return None
+    branches = _branches(where)
+    ranges: dict[KeyText, list[_Range]] = {}
+    for branch in branches:
+        found = _of_branch(target, lowering, conjuncts(branch))
+        if found is None:
+            return None
+        for range_ in found:
+            ranges.setdefault(range_.bounds.partition[0], []).append(range_)
+    if sum(map(len, ranges.values())) > _READS_MAX:
+        raise StatementFault("Too many decomposed read operations for a given query.")
+    partitions = Partitions(len(branches) == 1)
+    for partition, of_one in ranges.items():
+        partitions.ranges[partition] = _apart(of_one)
+    return partitions
+
+
+def _of_branch(target: Target, lowering: Lowering, conditions: list[tree.Condition]) -> list[_Range] | None:
+    partition = target.partition[0]
+    sort = target.sort[0] if target.sort else None
+    terms = [term for term in (term_of(lowering, condition) for condition in conditions) if term is not None]
+    equal = next((term for term in terms if term.name == partition.name and term.operator in {"=", "IN"}), None)
+    if equal is None:
+        return None
+    _check_values(partition, equal.values)
+    sort_terms = [term for term in terms if sort is not None and term.name == sort.name]
+    for term in sort_terms:
+        assert sort is not None  # noqa: S101 - there are terms on it
+        _check_values(sort, term.values)
+    is_negated = sort is not None and any(_negates(lowering, condition, sort.name) for condition in conditions)
+    narrowing = [term for term in sort_terms if term.operator != "IN"]
+    ranges: list[_Range] = []
+    for value in equal.values:
+        bounds = Bounds((key_text(value),))
+        for term in narrowing:
+            bounds = _narrowed(bounds, term)
+        ranges.append(_Range(bounds, bool(sort_terms), is_negated))
+    return ranges
+
+
+def _check_values(attribute: KeyAttribute, values: Sequence[AttributeValue]) -> None:
+    if any(attribute.type not in value for value in values):
+        raise SchemaFault(KEY_TYPE)
+    for value in values:
+        check_not_empty(attribute, value)
+
+
+def _negates(lowering: Lowering, condition: tree.Condition, name: str) -> bool:
+    """Whether a condition says what the sort key must not be."""
+    match condition:
+        case tree.Not(inner):
+            term = term_of(lowering, inner)
+            return term is not None and term.name == name
+        case tree.Compare("<>", left, right):
+            return name in {lowering.name(left), lowering.name(right)}
+        case _:
+            return False
+
+
+def _narrowed(bounds: Bounds, term: KeyTerm) -> Bounds:
+    """Bounds narrowed by one more condition, as far as they can hold both."""
+    if bounds.equal:
+        return bounds
+    own = bounds_of(KeyCondition((), (term,)), forward=True)
+    if own.equal:
+        return Bounds(bounds.partition, own.equal)
+    return Bounds(bounds.partition, (), bounds.low or own.low, bounds.high or own.high)
+
+
+def _apart(ranges: list[_Range]) -> list[Bounds]:
+    """The ranges of one partition, which must not overlap unless none of them is one."""
+    for number, range_ in enumerate(ranges):
+        for other in ranges[:number]:
+            if _overlap(range_.bounds, other.bounds):
+                narrowed = range_.is_narrowed or other.is_narrowed
+                if narrowed and not (range_.is_negated or other.is_negated):
+                    raise StatementFault(_OVERLAP)
+                return [Bounds(range_.bounds.partition)]
+    return [range_.bounds for range_ in ranges]
+
+
+def _overlap(one: Bounds, other: Bounds) -> bool:
+    low, high = _ends(one)
+    other_low, other_high = _ends(other)
+    return not (_before(high, other_low) or _before(other_high, low))
+
+
+def _ends(bounds: Bounds) -> tuple[Bound | None, Bound | None]:
+    if bounds.equal:
+        return (">=", bounds.equal[0]), ("<=", bounds.equal[0])
+    return bounds.low, bounds.high
+
+
+def _before(high: Bound | None, low: Bound | None) -> bool:
+    """Whether everything up to ``high`` is before everything from ``low``."""
+    if high is None or low is None:
+        return False
+    end, begin = _raw(high[1]), _raw(low[1])
+    return end < begin or (end == begin and (high[0] == "<" or low[0] == ">"))
+
+
+def _raw(text: KeyText) -> bytes:
+    """The order of keys."""
+    return text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+
+
+def _begin(bounds: Bounds) -> bytes:
+    low, _ = _ends(bounds)
+    return b"" if low is None else _raw(low[1])

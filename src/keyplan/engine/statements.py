@@ -1,0 +1,427 @@
+"""From PartiQL statements to what native requests are made of: pages to read, keys to get, writes to perform.
+
+A statement's condition is the tree of an expression. Where it holds the partition key to certain values, its pages are
+those of a Query; else they are those of a Scan, as with the service. Nothing is evaluated here.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from keyplan.engine import prepare
+from keyplan.engine.database import Database
+from keyplan.engine.keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
+from keyplan.engine.reading import Item, Projection, Target
+from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
+from keyplan.engine.storage.port import Bounds
+from keyplan.engine.tables import Table
+from keyplan.engine.writes import Outcome, Write, prepare_put
+from keyplan.expressions import BoundCondition, bind_condition, bind_paths, bind_update, tree
+from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, Statement, StatementFault, Update, parse
+from keyplan.partiql.syntax import Call, Node, Returning
+from keyplan.partiql.syntax import Path as WrittenPath
+from keyplan.values import AttributeValue, check_value
+from keyplan.wire.errors import ValidationException, one_or_more
+from keyplan.wire.limits import NAME_PATTERN, TABLE_NAME_MAX, TABLE_NAME_MIN
+
+_LOG = logging.getLogger("keyplan.statements")
+_TOLD_MAX = 1024
+_FROM_PARTS_MAX = 2
+_NAME = "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'."
+_MANY_KEYS = (
+    "PartiQL statements cannot be executed on tables with multi-attribute HASH keys or multi-attribute RANGE keys."
+)
+_NOT_FULL_KEY = "Where clause does not contain a mandatory equality on all key attributes"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A statement as it is given: its tree, and its parameters in normal form."""
+
+    statement: Statement
+    parameters: tuple[AttributeValue, ...]
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is a SELECT."""
+        return isinstance(self.statement, Select)
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it is an EXISTS."""
+        return isinstance(self.statement, Exists)
+
+    @property
+    def table_name(self) -> str:
+        """The name of the table."""
+        select = self.statement.select if isinstance(self.statement, Exists) else self.statement
+        return select.table[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The projection of a SELECT: what a path leads to has the name of its last part."""
+
+    paths: tuple[tuple[str, tuple[str | int, ...]], ...]
+
+    def project(self, item: Item) -> Item:
+        """The projected parts of an item; what is absent is left out."""
+        shown: Item = {}
+        for name, steps in self.paths:
+            value = _at(item, steps)
+            if value is not None:
+                shown[name] = value
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A SELECT: the pages it reads, one after the other, and how they are filtered and shown."""
+
+    target: Target
+    bounds: tuple[Bounds, ...]
+    filter: BoundCondition | None
+    projection: Projection | None
+    fetches: bool
+    key: Key | None
+    """The key, where the condition holds all of it to one value."""
+    rest: int
+    """How many conditions there are beside those on the key."""
+
+    def shown(self, item: Item) -> Item | None:
+        """What is shown of an item; None where the condition doesn't hold."""
+        if self.filter is not None and not self.filter.matches(item):
+            return None
+        return item if self.projection is None else self.projection.project(item)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement that writes, and what it returns of the outcome."""
+
+    write: Write
+    returned: Callable[[Outcome], Item | None]
+
+
+def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
+    """A statement with its parameters.
+
+    Raises:
+        StatementFault: it can't be read, or there are more or fewer parameters than question marks.
+        ValueFault: a parameter isn't an attribute value.
+    """
+    statement = parse(text)
+    values = parameters or ()
+    if len(values) != statement.parameters:
+        raise StatementFault("Number of parameters in request and statement don't match.")
+    return Given(statement, tuple([check_value(value) for value in values]))
+
+
+def returning_of(given: Given) -> Returning | None:
+    """The RETURNING of a statement."""
+    return given.statement.returning if isinstance(given.statement, (Update, Delete)) else None
+
+
+def has_functions(given: Given) -> bool:
+    """Whether the condition of a SELECT has a function in it."""
+    stack: list[Any] = [given.statement.where] if isinstance(given.statement, Select) else []
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Call):
+            return True
+        if isinstance(node, tuple):
+            stack.extend(node)
+        elif is_dataclass(node):
+            stack.extend(getattr(node, part.name) for part in fields(node))
+    return False
+
+
+def _at(item: Item, steps: tuple[str | int, ...]) -> AttributeValue | None:
+    value: Any = {"M": item}
+    for step in steps:
+        if isinstance(step, int):
+            members = value.get("L")
+            value = members[step] if members is not None and step < len(members) else None
+        else:
+            value = value.get("M", {}).get(step)
+        if value is None:
+            return None
+    found: AttributeValue = value
+    return found
+
+
+# --- reads --------------------------------------------------------------------------------------------------
+
+
+def read_of(database: Database, given: Given, *, consistent: bool = False) -> Read:
+    """The pages of a SELECT.
+
+    Raises:
+        StatementFault, ExpressionFault, ValidationException: it doesn't fit its table, or says what can't be.
+        ResourceNotFoundException: there is no such table.
+    """
+    select = given.statement
+    assert isinstance(select, Select)  # noqa: S101 - it reads
+    _check_from(select.table)
+    lowering = Lowering(given.parameters)
+    where = None if select.where is None else lowering.condition(select.where)
+    filter_ = None if where is None else bind_condition(where, lowering.given(), "")
+    target = _target(database, select.table, consistent=consistent)
+    projection = _projection(lowering, select.projection)
+    found = partitions_of(target, lowering, where)
+    forward, partitions_forward = _order(target, select, is_keyed=found is not None)
+    if found is None:
+        _tell_scan(".".join(select.table))
+        bounds: tuple[Bounds, ...] = (Bounds(),)
+    else:
+        bounds = found.bounds(forward=forward, partitions_forward=partitions_forward)
+    fetches = _fetches(target, filter_, projection, is_keyed=found is not None and found.is_single)
+    key, rest = (None, 0) if target.index is not None else _single(target, lowering, where)
+    return Read(target, bounds, filter_, projection, fetches, key, rest)
+
+
+@lru_cache(_TOLD_MAX)
+def _tell_scan(source: str) -> None:
+    """Say once that a statement reads all of a table or an index; its answer can't."""
+    _LOG.info("a SELECT without the partition key is a scan of %s", source)
+
+
+def _check_from(names: Sequence[str]) -> None:
+    if len(names) > _FROM_PARTS_MAX:
+        raise StatementFault("A path may contain at most 2 components in the FROM clause")
+    if not all(names):
+        raise StatementFault("Path component cannot be an empty string")
+
+
+def _table(database: Database, name: str) -> Table:
+    fits = TABLE_NAME_MIN <= len(name) <= TABLE_NAME_MAX and re.fullmatch(NAME_PATTERN, name) is not None
+    if not fits and not name.startswith("arn:"):
+        raise StatementFault(_NAME)
+    return database.table(name)
+
+
+def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Target:
+    table = _table(database, names[0])
+    if len(names) == 1:
+        return Target(table)
+    index = table.index_by_name.get(names[1])
+    if index is None:
+        raise ValidationException("The table does not have the specified index")
+    if consistent and not index.is_local:
+        raise ValidationException("Strongly consistent read is not supported on Global Secondary Indexes")
+    if len(index.partition) > 1 or len(index.sort) > 1:
+        raise ValidationException(_MANY_KEYS)
+    return Target(table, index)
+
+
+def _projection(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
+    if not nodes:
+        return None
+    lowered = [lowering.path(node) for node in nodes]
+    named: list[str] = []
+    for node in nodes:
+        assert isinstance(node, WrittenPath)  # noqa: S101 - it was lowered as a path
+        name = _shown_name(node.parts)
+        if name in named:
+            raise StatementFault(f"Duplicate identifiers in select clause: {name}")
+        named.append(name)
+    return Shown(tuple(zip(named, bind_paths(lowered, lowering.given()), strict=True)))
+
+
+def _shown_name(parts: Sequence[str | int]) -> str:
+    """The last name of a path, with the list indexes behind it."""
+    indexes = ""
+    for part in reversed(parts):
+        if isinstance(part, str):
+            return part + indexes
+        indexes = f"[{part}]{indexes}"
+    raise AssertionError(parts)  # pragma: no cover - a path begins with a name
+
+
+def _order(target: Target, select: Select, *, is_keyed: bool) -> tuple[bool, bool]:
+    """Whether pages, and the partitions they are of, are read forward."""
+    directions = {"sort": True, "partition": True}
+    for order in select.order:
+        if not isinstance(order.path, WrittenPath):
+            kind = getattr(order.path, "operator", type(order.path).__name__)
+            raise StatementFault(f"Argument to ORDER BY must be of type VariableReference. Type: {kind}")
+        if select.where is None:
+            raise StatementFault("Must have WHERE clause in the statement when using ORDER BY clause.")
+        name = str(order.path.parts[0])
+        of_sort = name in {attribute.name for attribute in target.sort}
+        if len(order.path.parts) > 1 or not (of_sort or name == target.partition[0].name):
+            raise StatementFault(f"Variable reference {name} in ORDER BY clause must be part of the primary key")
+        if not is_keyed:
+            raise StatementFault(
+                "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause."
+            )
+        directions["sort" if of_sort else "partition"] = order.forward
+    return directions["sort"], directions["partition"]
+
+
+def _fetches(target: Target, filter_: BoundCondition | None, projection: Shown | None, *, is_keyed: bool) -> bool:
+    """Whether a local index must fetch from the table what the projection wants. A filter that wants what the index
+    doesn't hold is refused where the key is given; else nothing holds it.
+    """
+    index = target.index
+    if index is None or not index.projected:
+        return False
+    if filter_ is not None and is_keyed and not filter_.attributes <= index.projected:
+        unfiltered = sorted(filter_.attributes - index.projected)
+        raise one_or_more(
+            f"Secondary index {index.name} does not project one or more filter attributes: [{', '.join(unfiltered)}]"
+        )
+    if projection is None:
+        return False
+    missing = [str(steps[0]) for _, steps in projection.paths if steps[0] not in index.projected]
+    if missing and not index.is_local:
+        raise one_or_more(f"Global secondary index {index.name} does not project [{', '.join(dict.fromkeys(missing))}]")
+    return bool(missing)
+
+
+def _single(target: Target, lowering: Lowering, where: tree.Condition | None) -> tuple[Key | None, int]:
+    """The key that a condition holds to one value, and how many other conditions there are."""
+    values, rest = _key_values(target.table, lowering, where)
+    if len(values) < len(target.table.keys):
+        return None, len(rest)
+    return key_of_request(target.table, values), len(rest)
+
+
+def _key_values(
+    table: Table, lowering: Lowering, where: tree.Condition | None
+) -> tuple[dict[str, AttributeValue], list[tree.Condition]]:
+    """The equalities on key attributes among the conditions joined by AND, and the other conditions."""
+    values: dict[str, AttributeValue] = {}
+    rest: list[tree.Condition] = []
+    types = {attribute.name: attribute for attribute in table.keys}
+    for condition in conjuncts(where):
+        term = term_of(lowering, condition)
+        if term is None or term.operator != "=" or term.name not in types or term.name in values:
+            rest.append(condition)
+            continue
+        if types[term.name].type not in term.values[0]:
+            raise SchemaFault(KEY_TYPE)
+        values[term.name] = term.values[0]
+    return values, rest
+
+
+# --- writes -------------------------------------------------------------------------------------------------
+
+
+def write_of(database: Database, given: Given, *, tells_item: bool = False) -> Written:
+    """The write of an INSERT, an UPDATE or a DELETE, or the check of an EXISTS.
+
+    Raises:
+        StatementFault, ExpressionFault, ValueFault, ValidationException: it doesn't fit its table, or says what can't
+            be.
+        ResourceNotFoundException: there is no such table.
+    """
+    lowering = Lowering(given.parameters)
+    match given.statement:
+        case Insert() as insert:
+            return Written(_insert(database, lowering, insert), _nothing)
+        case Update() as update:
+            return _update(database, lowering, update, tells_item=tells_item)
+        case Delete() as delete:
+            return _delete(database, lowering, delete, tells_item=tells_item)
+        case Exists(select):
+            return Written(_exists(database, lowering, select, tells_item=tells_item), _nothing)
+        case Select():
+            raise AssertionError(given)  # pragma: no cover - it is read
+
+
+def _nothing(_: Outcome) -> Item | None:
+    return None
+
+
+def _insert(database: Database, lowering: Lowering, insert: Insert) -> Write:
+    _check_from(insert.table)
+    item = lowering.item(insert.value)
+    check_names(item)
+    table = database.table(insert.table[0])
+    _check_types(table, item)
+    key = key_of_item(table, item)
+    return Write(table, key, put=prepare_put(table, item), inserts=True)
+
+
+def _check_types(table: Table, item: Mapping[str, AttributeValue]) -> None:
+    for attribute in table.keys:
+        value = item.get(attribute.name)
+        if value is not None and attribute.type in value:
+            check_not_empty(attribute, value)
+
+
+def _update(database: Database, lowering: Lowering, update: Update, *, tells_item: bool) -> Written:
+    bound = bind_update(lowering.update(update.changes), lowering.given(), "")
+    table, values, condition = _one_item(database, lowering, update.table, update.where)
+    there = tree.Call("attribute_exists", (lowering.name_path(table.partition.name),))
+    whole = there if condition is None else tree.And((there, condition))
+    change = prepare.change_of(table, bound, values)
+    key = key_of_request(table, values)
+    judged = bind_condition(whole, lowering.given(), "")
+    write = Write(table, key, judged, change=change, tells_item=tells_item)
+
+    def returned(outcome: Outcome) -> Item | None:
+        if update.returning is None:
+            return None
+        item = outcome.old if update.returning.when == "OLD" else outcome.new
+        return item if update.returning.which == "ALL" else bound.touched(item)
+
+    return Written(write, returned)
+
+
+def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_item: bool) -> Written:
+    returning = delete.returning
+    if returning is not None and returning != Returning("ALL", "OLD"):
+        raise StatementFault(
+            f"Invalid returning clause: {returning}. Only RETURNING ALL OLD * is allowed in DELETE statements."
+        )
+    table, values, condition = _one_item(database, lowering, delete.table, delete.where)
+    key = key_of_request(table, values)
+    judged = None if condition is None else bind_condition(condition, lowering.given(), "")
+    wants_old = returning is not None
+    write = Write(table, key, judged, removes=True, wants_old=wants_old, tells_item=tells_item)
+    return Written(write, (lambda outcome: outcome.old) if wants_old else _nothing)
+
+
+def _exists(database: Database, lowering: Lowering, select: Select, *, tells_item: bool) -> Write:
+    _check_from(select.table)
+    where = None if select.where is None else lowering.condition(select.where)
+    judged = None if where is None else bind_condition(where, lowering.given(), "")
+    table = _table(database, select.table[0])
+    if len(select.table) > 1:
+        raise StatementFault("Operations on indices are not supported in transactions")
+    values, rest = _key_values(table, lowering, where)
+    if len(values) < len(table.keys) or not rest:
+        raise StatementFault("EXISTS() must contain a single item read with additional condition")
+    return Write(table, key_of_request(table, values), judged, tells_item=tells_item)
+
+
+def _one_item(
+    database: Database, lowering: Lowering, names: Sequence[str], node: Node | None
+) -> tuple[Table, dict[str, AttributeValue], tree.Condition | None]:
+    """The table of a statement that changes one item, the item's key, and the conditions beside."""
+    _check_from(names)
+    where = None if node is None else lowering.condition(node)
+    if where is not None:
+        bind_condition(where, lowering.given(), "")
+    table = _table(database, names[0])
+    if len(names) > 1:
+        raise StatementFault("This operation is not supported on an index")
+    values, rest = _key_values(table, lowering, where)
+    if len(values) < len(table.keys):
+        raise StatementFault(_NOT_FULL_KEY)
+    for condition in rest:
+        term = term_of(lowering, condition)
+        if term is not None and term.name in table.key_names:
+            raise StatementFault(
+                f"Multiple conditions on same key {term.name}. Only single item Update/Insert/Delete are supported"
+            )
+    if not rest:
+        return table, values, None
+    return table, values, rest[0] if len(rest) == 1 else tree.And(tuple(rest))

@@ -1,0 +1,24 @@
+"""PartiQL as DynamoDB has it: statements read into trees, and what they say as expressions and keys.
+
+``parse`` reads a statement's text; ``Lowering`` makes the trees of ``keyplan.expressions`` of its conditions and
+assignments, and attribute values of its literals. Nothing here knows tables, and nothing evaluates.
+"""
+
+from __future__ import annotations
+
+from keyplan.partiql.faults import StatementFault
+from keyplan.partiql.lowering import Lowering
+from keyplan.partiql.parser import parse
+from keyplan.partiql.syntax import Delete, Exists, Insert, Select, Statement, Update
+
+__all__ = [
+    "Delete",
+    "Exists",
+    "Insert",
+    "Lowering",
+    "Select",
+    "Statement",
+    "StatementFault",
+    "Update",
+    "parse",
+]

@@ -1,0 +1,467 @@
+"""PartiQL: the texts are those recorded of the service, or of the catalogue of its messages (decision 0031)."""
+
+from __future__ import annotations
+
+# ruff: noqa: E501 - texts of the service, some of them long, and statements
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create, n, s
+
+BAD = "Statement wasn't well formed, can't be processed: "
+KEYED = "WHERE pk='a' AND sk='1'"
+ITEM: dict[str, Any] = {
+    "pk": s("a"),
+    "sk": s("1"),
+    "text": s("hello"),
+    "number": n(5),
+    "yes": {"BOOL": True},
+    "nothing": {"NULL": True},
+    "numbers": {"NS": ["1", "2"]},
+    "list": {"L": [n(5), s("x")]},
+    "map": {"M": {"inner": {"M": {"deep": n(7)}}}},
+    "g": s("g1"),
+    "h": s("1"),
+}
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        engine.call("PutItem", {"TableName": "orders", "Item": ITEM})
+        for number in range(2, 6):
+            item = {"pk": s("a"), "sk": s(str(number)), "number": n(number), "g": s("g1"), "h": s(str(number))}
+            engine.call("PutItem", {"TableName": "orders", "Item": item})
+        for number in range(3):
+            engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s("b"), "sk": s(str(number))}})
+        yield engine
+        assert engine.check() == []
+
+
+def run(engine: Engine, statement: str, *parameters: Any, **more: Any) -> dict[str, Any]:
+    given = {"Parameters": list(parameters)} if parameters else {}
+    return answer(engine, "ExecuteStatement", {"Statement": statement, **given, **more})
+
+
+def told(engine: Engine, statement: str, *parameters: Any, **more: Any) -> str:
+    answered = run(engine, statement, *parameters, **more)
+    assert answered.get("error") == "ValidationException", answered
+    return str(answered["message"])
+
+
+def sorts(answered: dict[str, Any]) -> list[str]:
+    return [item["sk"]["S"] for item in answered["Items"]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("SELECT", BAD + "Unexpected term"),
+        ("SELECT * FROM", BAD + "Unexpected term"),
+        ("SELECT * FROM orders extra words", BAD + "Unexpected token after expression"),
+        ("SELECT * FROM orders WHERE pk =", BAD + "Missing right-hand side expression of infix operator"),
+        ("SELECT * FROM orders WHERE pk = 'a' AND", BAD + "Missing right-hand side expression of infix operator"),
+        ("SELECT * FROM orders WHERE AND pk = 'a'", BAD + "Unexpected operator"),
+        ("SELECT * FROM orders WHERE WHERE", BAD + "Unexpected keyword"),
+        ("SELECT * FROM orders WHERE pk IS nonsense", BAD + "Expected type name"),
+        ("SELECT * FROM 'orders'", BAD + "Expected identifier for simple path"),
+        ("SLECT * FROM orders WHERE pk = 'a'", BAD + "Expected data manipulation"),
+        ("SELECT map.inner FROM orders", BAD + "Invalid path dot component"),
+        ("SELECT * FROM orders WHERE pk = 'open", BAD),
+        ('SELECT * FROM "open', BAD),
+        ("SELECT # FROM orders", BAD),
+        ("SELECT * FROM orders /* open", BAD),
+        ("SELECT * FROM orders WHERE number = 1e9999999999", BAD),
+        ("SELECT * FROM orders AS o", "Aliasing is not supported"),
+        ("SELECT pk AS p FROM orders", "Aliasing is not supported"),
+        ("x IS NULL", "Unsupported operation: IsType"),
+        ("SELECT * FROM orders LIMIT 5", "Unsupported clause: LIMIT at 1:28:1"),
+        ("SELECT * FROM orders WHERE EXISTS(ss)", "Unrecognized function: exists at 1:28:6"),
+        ("SELECT * FROM orders WHERE nofun(pk, 'a')", "Unrecognized function: nofun at 1:28:5"),
+        ("SELECT COUNT(*) FROM orders", "Unexpected path component at 1:8:5"),
+        ("SELECT pk, map.pk FROM orders", "Duplicate identifiers in select clause: pk"),
+        ("SELECT * FROM orders WHERE pk", "WHERE clause must contain an expression that resolves to a boolean"),
+        ("SELECT * FROM orders WHERE NOT pk", "The argument to NOT must be a Type or Expression"),
+        ("SELECT * FROM orders WHERE pk='a' AND sk", "The arguments to AND/OR must be Expressions"),
+        ("SELECT * FROM orders WHERE pk = missing", "MISSING must be compared using IS operator"),
+        ("SELECT * FROM orders WHERE number + 1 = 2", "Unsupported operator in Condition Expression. Operator: +"),
+        (
+            "SELECT * FROM orders WHERE pk IN 5",
+            "IN operator must have a left hand argument of type Variable Reference and right hand argument of type Seq with at least one member",
+        ),
+        (
+            "SELECT * FROM orders WHERE attribute_exists('x')",
+            "Operator or function requires a document path; operator or function: attribute_exists",
+        ),
+        (
+            "SELECT * FROM nowhere WHERE number < true",
+            "Incorrect operand type for operator or function; operator or function: <, operand type: BOOL",
+        ),
+        ("SELECT * FROM a.b.c", "A path may contain at most 2 components in the FROM clause"),
+        ('SELECT * FROM orders.""', "Path component cannot be an empty string"),
+        ("SELECT * FROM orders.none", "The table does not have the specified index"),
+        ("SELECT * FROM orders ORDER BY sk", "Must have WHERE clause in the statement when using ORDER BY clause."),
+        (
+            "SELECT * FROM orders WHERE number = 1 ORDER BY sk",
+            "Must have at least one non-optional hash key condition in WHERE clause when using ORDER BY clause.",
+        ),
+        (
+            "SELECT * FROM orders WHERE pk = 'a' ORDER BY number",
+            "Variable reference number in ORDER BY clause must be part of the primary key",
+        ),
+        (
+            "SELECT * FROM orders WHERE pk = 1",
+            "One or more parameter values were invalid: Condition parameter type does not match schema type",
+        ),
+        (
+            "SELECT * FROM orders WHERE pk = ''",
+            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk",
+        ),
+        (
+            "SELECT * FROM orders WHERE pk = 'a' AND sk > '1' OR pk = 'a' AND sk < '3'",
+            "Overlapping conditions with range keys are not supported in where clause",
+        ),
+        ("SELECT * FROM orders WHERE pk = ?", "Number of parameters in request and statement don't match."),
+        (
+            'INSERT INTO orders."ByG" VALUE {}',
+            "FROM clause may only contain a single table name in data manipulation statements at 1:13:6",
+        ),
+        ("INSERT INTO orders AS o VALUE {}", BAD + "Unexpected token after expression"),
+        (
+            "INSERT INTO orders VALUE 5",
+            "Unsupported format in item expression. Please use struct format {...} to express item values for insert statement. at 1:26:1",
+        ),
+        ("INSERT INTO orders VALUE {'x': <<>>}", "Empty bags are not supported"),
+        ("INSERT INTO orders VALUE {'x': 1, 'x': 2}", "Duplicate keys in tuple. Key: x under root at 1:35:3"),
+        ("INSERT INTO orders VALUE {'x': y}", "Unsupported data type: y under key root at 1:32:1"),
+        ("INSERT INTO orders VALUE {'x': missing}", "Unsupported data type: MISSING under key root at 1:32:7"),
+        (
+            "INSERT INTO orders VALUE {'pk': 'a', 'sk': 'b', 'x': [1, {'y': 1e200}]}",
+            "Number overflow. Attempting to store a number with magnitude larger than supported range under root[1].y",
+        ),
+        ("INSERT INTO orders VALUE {'pk': 'z', 'sk': '1'} RETURNING ALL OLD *", "RETURNING is not supported in INSERT"),
+        (
+            "INSERT INTO orders VALUE {'pk': 'z'}",
+            "One or more parameter values were invalid: Missing the key sk in the item",
+        ),
+        (
+            "UPDATE orders.\"ByG\" SET number = 1 WHERE g = 'g1'",
+            "This operation is not supported on an index",
+        ),
+        (
+            "UPDATE orders SET number = 1 WHERE pk = 'a'",
+            "Where clause does not contain a mandatory equality on all key attributes",
+        ),
+        (
+            "DELETE FROM orders WHERE pk = 'a' AND sk > '0'",
+            "Where clause does not contain a mandatory equality on all key attributes",
+        ),
+        (
+            f"UPDATE orders SET pk = 'x' {KEYED}",
+            "One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key",
+        ),
+        (f"UPDATE orders SET numbers = set_add(numbers) {KEYED}", "SET_ADD must have exactly two arguments at 1:29:7"),
+        (
+            f"UPDATE orders SET numbers = set_add(text, <<1>>) {KEYED}",
+            "The first argument to SET_ADD must equal the assignment value at 1:29:7",
+        ),
+        (
+            f"UPDATE orders SET numbers = set_delete(numbers, 1) {KEYED}",
+            "The second argument to SET_DELETE must be a value with type SET at 1:40:7",
+        ),
+        (f"UPDATE orders SET number = number * 2 {KEYED}", "Unsupported operator in Update Expression. Operator: *"),
+        (
+            f"DELETE FROM orders {KEYED} RETURNING MODIFIED OLD *",
+            "Invalid returning clause: RETURNING MODIFIED OLD *. Only RETURNING ALL OLD * is allowed in DELETE statements.",
+        ),
+        (f"EXISTS(SELECT * FROM orders {KEYED})", "EXISTS can only be used in ExecuteTransaction write requests."),
+    ],
+)
+def test_what_is_wrong_with_statements(engine: Engine, statement: str, message: str) -> None:
+    assert told(engine, statement) == message
+
+
+def test_a_table_that_is_not_there(engine: Engine) -> None:
+    assert run(engine, "SELECT * FROM nowhere")["error"] == "ResourceNotFoundException"
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("pk = 'a'", "12345"),
+        ("'a' = pk AND sk > '3'", "45"),
+        ("pk = 'a' AND sk BETWEEN '2' AND '4'", "234"),
+        ("pk = 'a' AND sk > '1' AND sk <= '4' AND number <> 3", "24"),
+        ("pk = 'a' AND begins_with(sk, '3')", "3"),
+        ("pk = 'a' AND begins_with(sk, '3') = true", "3"),
+        ("pk = 'a' AND sk IN ['1', '5', '7']", "15"),
+        ("pk = 'a' AND (sk = '1' OR sk = '5')", "15"),
+        ("pk IN ['a', 'b'] AND number IS MISSING", "012"),
+        ("pk = 'b' AND sk = '0' OR pk = 'a' AND sk = '1'", "10"),
+        ("pk = 'a' AND sk = '1' OR pk = 'a' AND sk <> '3'", "1245"),
+        ("number IN (2, 3) AND NOT sk = '3'", "2"),
+        ("number BETWEEN 2 AND 3", "23"),
+        ("NOT (number >= 2)", "012"),
+        ("text = 'hello'", "1"),
+        ("contains(text, 'ell')", "1"),
+        ("contains(list, 5) AND size(list) = 2", "1"),
+        ('list[1] = \'x\' AND "map"."inner".deep = 7', "1"),
+        ("text IS STRING AND number IS NUMERIC AND yes IS BOOLEAN AND nothing IS NULL", "1"),
+        ("numbers IS BAG AND list IS LIST AND map IS TUPLE", "1"),
+        ("attribute_type(text, 'S') AND attribute_exists(g)", "1"),
+        ("text IS NOT MISSING", "1"),
+        ("yes = true -- a comment", "1"),
+        ("text >= 'h' /* and */ OR pk = 'none'", "1"),
+    ],
+)
+def test_conditions(engine: Engine, where: str, found: str) -> None:
+    assert "".join(sorts(run(engine, f"SELECT * FROM orders WHERE {where}"))) == found
+
+
+def test_projections(engine: Engine) -> None:
+    shown = run(engine, f'SELECT pk, "map"."inner".deep, list[1], numbers, none FROM "orders" {KEYED};')
+    assert shown == {"Items": [{"pk": s("a"), "deep": n(7), "list[1]": s("x"), "numbers": {"NS": ["1", "2"]}}]}
+    assert run(engine, f"SELECT none FROM orders {KEYED}") == {"Items": [{}]}
+
+
+def test_order(engine: Engine) -> None:
+    assert sorts(run(engine, "SELECT * FROM orders WHERE pk='a' ORDER BY sk DESC")) == list("54321")
+    assert sorts(run(engine, "SELECT * FROM orders WHERE pk IN ['a','b'] ORDER BY pk DESC, sk ASC")) == list("01212345")
+
+
+def test_pages(engine: Engine) -> None:
+    statement = "SELECT sk FROM orders WHERE pk IN [?, 'a', 'none'] AND sk <> '1'"
+    asked: dict[str, Any] = {"Statement": statement, "Parameters": [s("b")]}
+    found: list[str] = []
+    pages = 0
+    token: str | None = None
+    while pages == 0 or token is not None:
+        page = engine.call("ExecuteStatement", {**asked, "Limit": 2, **({"NextToken": token} if token else {})})
+        assert len(page["Items"]) <= 2
+        found += sorts(page)
+        token = page.get("NextToken")
+        pages += 1
+    assert found == list("234502")
+    assert pages == 5
+    first = engine.call("ExecuteStatement", {**asked, "Limit": 2})["NextToken"]
+    assert told(engine, statement, s("c"), NextToken=first) == "NextToken does not match request"
+    assert told(engine, "SELECT * FROM orders", NextToken=first) == "NextToken does not match request"
+    assert told(engine, "SELECT * FROM orders", NextToken="x") == "Invalid NextToken"
+    assert told(engine, "SELECT * FROM orders", NextToken="bnVsbA==") == "Invalid NextToken"
+
+
+def test_capacity_and_what_a_read_costs(engine: Engine) -> None:
+    one = run(engine, "SELECT * FROM orders WHERE pk='a'", ReturnConsumedCapacity="INDEXES", ConsistentRead=True)
+    assert one["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}}
+    two = run(engine, "SELECT * FROM orders WHERE pk IN ['a','b']", ReturnConsumedCapacity="TOTAL")
+    assert two["ConsumedCapacity"] == {"TableName": "orders", "CapacityUnits": 1.0}
+    insert = "INSERT INTO orders VALUE {'pk': 'c', 'sk': '1'}"
+    written = run(engine, insert, ReturnConsumedCapacity="TOTAL")
+    assert written == {"Items": [], "ConsumedCapacity": {"TableName": "orders", "CapacityUnits": 1.0}}
+
+
+def test_without_the_partition_key_all_is_read(engine: Engine) -> None:
+    """As with the service: one statement can read the whole table."""
+    for number in range(10):
+        item = {"pk": s(f"p{number}"), "sk": s("1"), "big": s("x" * 4096)}
+        engine.call("PutItem", {"TableName": "orders", "Item": item})
+    keyed = run(engine, "SELECT * FROM orders WHERE pk='p1' AND sk='1'", ReturnConsumedCapacity="TOTAL")
+    whole = run(engine, "SELECT * FROM orders WHERE sk='1' AND big='y'", ReturnConsumedCapacity="TOTAL")
+    assert keyed["ConsumedCapacity"]["CapacityUnits"] == 1.0
+    assert whole["ConsumedCapacity"]["CapacityUnits"] > 5.0
+    assert whole["Items"] == []
+
+
+def test_indexes(engine: Engine) -> None:
+    found = run(engine, "SELECT sk FROM \"orders\".\"ByG\" WHERE g = 'g1' AND h > '2' ORDER BY h DESC")
+    assert sorts(found) == list("543")
+    told_text = told(engine, "SELECT * FROM orders.ByG WHERE g='g1'", ConsistentRead=True)
+    assert told_text == "Strongly consistent read is not supported on Global Secondary Indexes"
+
+
+def test_insert(engine: Engine) -> None:
+    statement = (
+        "INSERT INTO orders VALUE {'pk': 'n', 'sk': ?, 'it''s': -1.50, 'list': [1, 'x', {'y': true}], 'null': null, "
+        "'texts': <<'a', 'b'>>, 'numbers': <<1, 2.0>>}"
+    )
+    assert run(engine, statement, s("1")) == {"Items": []}
+    assert run(engine, statement, s("1"))["error"] == "DuplicateItemException"
+    assert run(engine, "SELECT * FROM orders WHERE pk='n'")["Items"] == [
+        {
+            "pk": s("n"),
+            "sk": s("1"),
+            "it's": n("-1.5"),
+            "list": {"L": [n(1), s("x"), {"M": {"y": {"BOOL": True}}}]},
+            "null": {"NULL": True},
+            "texts": {"SS": ["a", "b"]},
+            "numbers": {"NS": ["1", "2"]},
+        }
+    ]
+
+
+def test_update(engine: Engine) -> None:
+    statement = (
+        "UPDATE orders SET number = number + 1 - ? SET list = list_append(list, [?]) "
+        "SET numbers = set_add(numbers, <<3>>) SET fresh = if_not_exists(fresh, 'new') "
+        f'REMOVE text, map."inner".deep {KEYED} AND yes = true RETURNING MODIFIED NEW *'
+    )
+    assert run(engine, statement, n(3), s("end")) == {
+        "Items": [
+            {
+                "number": n(3),
+                "list": {"L": [n(5), s("x"), s("end")]},
+                "numbers": {"NS": ["1", "2", "3"]},
+                "fresh": s("new"),
+            }
+        ]
+    }
+    old = run(engine, f"UPDATE orders SET numbers = set_delete(numbers, <<1, 2, 3>>) {KEYED} RETURNING ALL OLD *")
+    assert old["Items"][0]["numbers"] == {"NS": ["1", "2", "3"]}
+    new = run(engine, f"FROM orders {KEYED} SET number = 0 RETURNING ALL NEW *")
+    assert new["Items"][0]["number"] == n(0)
+    assert "numbers" not in new["Items"][0]
+
+
+def test_conditions_that_fail(engine: Engine) -> None:
+    for statement in (
+        "UPDATE orders SET x = 1 WHERE pk = 'none' AND sk = '1'",
+        f"UPDATE orders SET x = 1 {KEYED} AND number = 6",
+        f"DELETE FROM orders {KEYED} AND number = 6",
+    ):
+        assert run(engine, statement)["error"] == "ConditionalCheckFailedException"
+    failed = run(engine, f"DELETE FROM orders {KEYED} AND x = 1", ReturnValuesOnConditionCheckFailure="ALL_OLD")
+    assert failed["Item"] == ITEM
+
+
+def test_delete(engine: Engine) -> None:
+    assert run(engine, f"DELETE FROM orders {KEYED} AND number = 5 RETURNING ALL OLD *") == {"Items": [ITEM]}
+    assert run(engine, f"DELETE FROM orders {KEYED} RETURNING ALL OLD *") == {"Items": []}
+    assert run(engine, f"DELETE FROM orders {KEYED}") == {"Items": []}
+
+
+def test_a_batch_of_reads(engine: Engine) -> None:
+    statements = [
+        {"Statement": f"SELECT number FROM orders {KEYED}"},
+        {"Statement": "SELECT * FROM orders WHERE pk = 'none' AND sk = '1'", "ConsistentRead": True},
+        {"Statement": "SELECT * FROM orders WHERE pk = 'a'"},
+        {"Statement": f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"},
+        {"Statement": "SELECT * FROM nowhere WHERE pk = 'a'"},
+        {"Statement": "SELECT"},
+    ]
+    one = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
+    answered = engine.call("BatchExecuteStatement", {"Statements": statements, "ReturnConsumedCapacity": "TOTAL"})
+    assert answered["Responses"] == [
+        {"TableName": "orders", "Item": {"number": n(5)}},
+        {"TableName": "orders"},
+        {"Error": {"Code": "ValidationError", "Message": one}},
+        {"Error": {"Code": "ValidationError", "Message": one}},
+        {"Error": {"Code": "ResourceNotFound", "Message": "Requested resource not found"}},
+        {"Error": {"Code": "ValidationError", "Message": BAD + "Unexpected term"}},
+    ]
+    assert answered["ConsumedCapacity"] == [{"TableName": "orders", "CapacityUnits": 1.5}]
+
+
+def test_a_batch_of_writes(engine: Engine) -> None:
+    statements = [
+        {"Statement": "INSERT INTO orders VALUE {'pk': 'a', 'sk': '1'}"},
+        {"Statement": "INSERT INTO orders VALUE {'pk': ?, 'sk': '1'}", "Parameters": [s("new")]},
+        {"Statement": f"UPDATE orders SET number = 6 {KEYED} AND number = 7"},
+        {"Statement": f"UPDATE orders SET number = 6 {KEYED} RETURNING MODIFIED NEW *"},
+        {"Statement": "DELETE FROM orders WHERE pk = 'a'"},
+    ]
+    assert engine.call("BatchExecuteStatement", {"Statements": statements}) == {
+        "Responses": [
+            {
+                "Error": {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+                "TableName": "orders",
+            },
+            {"TableName": "orders"},
+            {
+                "Error": {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"},
+                "TableName": "orders",
+            },
+            {"TableName": "orders", "Item": {"number": n(6)}},
+            {
+                "Error": {
+                    "Code": "ValidationError",
+                    "Message": "Where clause does not contain a mandatory equality on all key attributes",
+                }
+            },
+        ]
+    }
+    mixed = {"Statements": [statements[0], {"Statement": f"SELECT * FROM orders {KEYED}"}]}
+    assert answer(engine, "BatchExecuteStatement", mixed)["message"] == (
+        "Read and write requests together in the same batch is not supported."
+    )
+
+
+def transact(engine: Engine, *statements: str, **more: Any) -> dict[str, Any]:
+    given = [{"Statement": statement} for statement in statements]
+    return answer(engine, "ExecuteTransaction", {"TransactStatements": given, **more})
+
+
+def test_transactions(engine: Engine) -> None:
+    read = f"SELECT number FROM orders {KEYED}"
+    missing = "SELECT * FROM orders WHERE pk='none' AND sk='1'"
+    assert transact(engine, read, missing) == {"Responses": [{"Item": {"number": n(5)}}, {}]}
+    insert = "INSERT INTO orders VALUE {'pk': 'new', 'sk': '1'}"
+    check = f"EXISTS(SELECT * FROM orders {KEYED} AND number = 5)"
+    more = {"ClientRequestToken": "t", "ReturnConsumedCapacity": "TOTAL"}
+    first = transact(engine, insert, check, **more)
+    assert first["Responses"] == []
+    assert first["ConsumedCapacity"][0]["WriteCapacityUnits"] == 4.0
+    again = transact(engine, insert, check, **more)
+    assert again["Responses"] == []
+    assert again["ConsumedCapacity"][0]["ReadCapacityUnits"] == 4.0
+    assert transact(engine, insert, **more)["error"] == "IdempotentParameterMismatchException"
+    failed = transact(engine, insert, check.replace("= 5", "= 6"))
+    assert failed["CancellationReasons"] == [
+        {"Code": "DuplicateItem", "Message": "Duplicate primary key exists in table"},
+        {"Code": "ConditionalCheckFailed", "Message": "The conditional request failed"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        (("SELECT",), "Validation failed in TransactStatements[0]: " + BAD + "Unexpected term"),
+        (
+            (f"DELETE FROM orders {KEYED}", f"DELETE FROM orders {KEYED} RETURNING ALL OLD *"),
+            "Validation failed in TransactStatements[1]: RETURNING clause is not supported in ExecuteTransaction.",
+        ),
+        (
+            ("SELECT * FROM orders.ByG WHERE g='g1'",),
+            "Validation failed in TransactStatements[0]: Reads on indices are not supported within transactions.",
+        ),
+        (
+            ("SELECT * FROM orders WHERE pk='a'",),
+            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"EXISTS(SELECT * FROM orders {KEYED})",),
+            "Validation failed in TransactStatements[0]: EXISTS() must contain a single item read with additional condition",
+        ),
+        (
+            (f"DELETE FROM orders {KEYED}", f"UPDATE orders SET x = 1 {KEYED}"),
+            "Transaction request cannot include multiple operations on one item",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED}", f"DELETE FROM orders {KEYED}"),
+            "ExecuteTransaction API does not support both read and write operations in the same request.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_transactions(engine: Engine, statements: tuple[str, ...], message: str) -> None:
+    assert transact(engine, *statements)["message"] == message
+
+
+def test_a_scan_is_told_to_the_log(engine: Engine, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "keyplan.statements")
+    create(engine, "told-of-a-scan")
+    for statement in ("WHERE pk = 'a'", "WHERE sk = '1'", ""):
+        run(engine, f'SELECT * FROM "told-of-a-scan" {statement}')
+    assert caplog.messages == ["a SELECT without the partition key is a scan of told-of-a-scan"]

@@ -1,0 +1,129 @@
+"""Statements become trees, or faults; no text is slow, none crashes, and what is alike reads alike."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, StatementFault, Update, parse, syntax
+from keyplan.partiql.tokens import tokenize
+
+STATEMENT_CHARACTERS_MAX = 8192
+SECONDS_MAX = 1.5
+"""Of the processor's time, for three texts, where others share the machine."""
+WORDS = (
+    *("SELECT", "INSERT", "UPDATE", "DELETE", "FROM", "INTO", "VALUE", "SET", "REMOVE", "WHERE", "AND", "OR", "NOT"),
+    *("IN", "BETWEEN", "IS", "MISSING", "NULL", "ORDER", "BY", "ASC", "DESC", "RETURNING", "ALL", "OLD", "NEW"),
+    *("EXISTS", "orders", "pk", "a.b", '"x"', "'y'", "1", "-2.5e3", "?", "*", "(", ")", "[", "]", "{", "}", "<<"),
+    *(">>", ",", ".", ":", ";", "=", "<>", "<", ">=", "+", "-", "size", "begins_with", "set_add", "true", "/*", "*/"),
+    *("--", "\n"),
+)
+texts = st.one_of(
+    st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join),
+    st.text(max_size=60),
+    st.text(alphabet="'\"()[]{}<>,.?*-/ a1\n", max_size=60),
+)
+
+
+@given(text=texts)
+def test_any_text_is_a_statement_or_a_fault(text: str) -> None:
+    with contextlib.suppress(StatementFault):
+        assert isinstance(parse(text), (Select, Exists, Insert, Update, Delete))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *("(", "[", "{'a':", "<<", "NOT ", "a.", "a[0]", "f(", "((", " ", "/**/", "--\n", "/*", "''", '""', "-", "- "),
+        *("a=1 AND ", "a=1 OR ", "a IS NULL ", "a=b=", "1+", "?,", "a IN (", "EXISTS(", "a BETWEEN b AND ", "1e1"),
+        *("CAST(", "FROM a ", "SET a=1 ", "x,", "'a':1,"),
+    ],
+)
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        "",
+        "SELECT * FROM a WHERE ",
+        "SELECT ",
+        "INSERT INTO a VALUE {'x':",
+        "UPDATE a SET x=",
+        "EXISTS(SELECT * FROM a WHERE ",
+    ],
+)
+def test_no_text_is_slow(beginning: str, piece: str) -> None:
+    room = STATEMENT_CHARACTERS_MAX - len(beginning) - 1
+    begun = time.thread_time()
+    for end in ("", "#", ")"):
+        try:
+            statement = parse(beginning + piece * (room // len(piece)) + end)
+        except StatementFault:
+            continue
+        lowering = Lowering([{"S": "x"}] * statement.parameters)
+        try:
+            if isinstance(statement, Select) and statement.where is not None:
+                lowering.condition(statement.where)
+            elif isinstance(statement, Update):
+                lowering.update(statement.changes)
+        except StatementFault:
+            continue
+    assert time.thread_time() - begun < SECONDS_MAX
+
+
+def test_places() -> None:
+    select = parse("SELECT *\nFROM a\n  WHERE f(x)")
+    assert isinstance(select, Select)
+    assert isinstance(select.where, syntax.Call)
+    assert str(select.where.place) == "3:9:1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("select * from a where b = 1", "SELECT * FROM a WHERE b = 1"),
+        ("SELECT * FROM a WHERE b != 1", "SELECT * FROM a WHERE b<>1"),
+        ("SELECT * FROM a WHERE NOT NOT b IS NULL;", "SELECT * FROM a WHERE b IS NULL"),
+        ("SELECT * FROM a WHERE (b IS NULL)", "SELECT * FROM a WHERE b IS NULL"),
+        ("SELECT * FROM a WHERE b IN (1, 2)", "SELECT * FROM a WHERE b IN [1, 2]"),
+        ('SELECT "b" FROM "a"', "SELECT b FROM a"),
+        ("SELECT b FROM a ORDER BY c ASC", "SELECT b FROM a ORDER BY c"),
+        ("FROM a WHERE b = 1 SET c = 2", "UPDATE a SET c = 2 WHERE b = 1"),
+    ],
+)
+def test_what_says_the_same(one: str, other: str) -> None:
+    assert _without_places(parse(one)) == _without_places(parse(other))
+
+
+def _without_places(tree: object) -> str:
+    text = repr(tree)
+    while (begin := text.find("Place(")) >= 0:
+        text = text[:begin] + text[text.index(")", begin) + 1 :]
+    return text
+
+
+def test_precedence() -> None:
+    select = parse("SELECT * FROM t WHERE a = 1 OR b = 2 AND NOT c = 3")
+    assert isinstance(select, Select)
+    assert isinstance(select.where, syntax.Or)
+    assert isinstance(select.where.conditions[1], syntax.And)
+    assert isinstance(select.where.conditions[1].conditions[1], syntax.Not)
+
+
+def test_question_marks_are_counted() -> None:
+    assert parse("INSERT INTO a VALUE {'x': ?, 'y': [?, ?]}").parameters == 3
+    assert parse("UPDATE a SET x = ? WHERE y = '?' AND z = ?").parameters == 2
+
+
+def test_tokens() -> None:
+    assert [token.text for token in tokenize("a.\"b\"\"c\" 'it''s' 1.5e3 <> -- end")] == [
+        "a",
+        ".",
+        'b"c',
+        "it's",
+        "1.5e3",
+        "<>",
+        "",
+    ]
