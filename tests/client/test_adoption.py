@@ -136,3 +136,37 @@ def test_ours_that_cannot_be_read_is_told_with_its_place(devices: Devices) -> No
     assert caught.value.place == "Device(pk=DEVICE#d, sk=#META)"
     assert [fault.place for fault in caught.value.faults] == ["Device.name"]
     assert caught.value.hint
+
+
+class Parcel(Entity):
+    """Its place stands in an index's key alone, where something else wrote it."""
+
+    number: str
+    weight: int = 0
+    depot: str | None = None
+    shelf: str | None = None
+
+    primary = Key("PARCEL#{number}", "#HEAD")
+    by_depot = Key("DEPOT#{depot}", "SHELF#{shelf}", index=GSI1)
+
+
+class Parcels(Design):
+    """Those."""
+
+    table = Table("parcels", indexes=[GSI1])
+
+    @read("P1")
+    def parcel(self, number: str) -> Parcel | None: ...
+
+
+def test_an_optional_field_that_only_an_index_key_holds_is_read_from_it() -> None:
+    """Read as None, it would be lost when the item is put back."""
+    entity = Parcels.compiled.by_name["Parcel"]
+    key = {"pk": {"S": "PARCEL#1"}, "sk": {"S": "#HEAD"}, "number": {"S": "1"}}
+    placed = {**key, "gsi1pk": {"S": "DEPOT#Kiel"}, "gsi1sk": {"S": "SHELF#7"}}
+    for more in ({}, {"weight": {"N": "3"}}, {"depot": {"S": "Kiel"}}):
+        found = entity.from_item({**placed, **more})
+        assert (found.depot, found.shelf) == ("Kiel", "7")  # type: ignore[attr-defined]
+        assert entity.to_item(found).items() >= placed.items()
+    absent = entity.from_item({**key, "weight": {"N": "3"}})
+    assert (absent.depot, absent.shelf) == (None, None)  # type: ignore[attr-defined]

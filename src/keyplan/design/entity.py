@@ -97,12 +97,13 @@ class CompiledEntity:
         self._moments = [one.name for one in plain if kind_of(one.annotation) is datetime]
         self._in_keys = frozenset(self._defaulted_in_keys())
         self._empty = self._read_from_nothing()
+        self._in_index_keys = self._optional_in_index_keys()
         self._keeps_others = cls.model_config.get("extra") == "allow"
         self._is_lossy = any(one.form is Form.CUSTOM for one in plain)
         self.reads_by_json = reads_by_json(cls, plain)
         """Whether its items are read as JSON."""
-        slowly = self._read_slowly
-        self.from_item = self._read_by_json if self.reads_by_json else reader_of(cls, plain, self._in_keys, slowly)
+        by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
+        self.from_item = self._read_by_json if self.reads_by_json else by_schema
         """The instance that an item holds. Raises ItemNotReadable."""
         self.matches = primary.matches
         """Whether an item's primary key is one of this entity's."""
@@ -118,6 +119,23 @@ class CompiledEntity:
             for name, info in infos
             if info is not None and not info.is_required() and (info.default is not None or info.default_factory)
         ]
+
+    def _optional_in_index_keys(self) -> list[tuple[str, str]]:
+        """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
+        key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
+        """
+        found: list[tuple[str, str]] = []
+        always = {attribute.name for attribute, _ in self.primary.attributes}
+        for key in self.index_keys:
+            for attribute, template in key.attributes:
+                if attribute.name in always:
+                    continue
+                for name in template.fields:
+                    info = self.cls.model_fields.get(name)
+                    own = self.fields[name].attribute
+                    if info is not None and not info.is_required() and info.default is None and own != attribute.name:
+                        found.append((own, attribute.name))
+        return found
 
     def _read_from_nothing(self) -> dict[str, Any]:
         """What required fields hold that aren't stored when they hold it: None, or an empty set."""
@@ -353,7 +371,9 @@ class CompiledEntity:
                         found[name] = None
             if self._keeps_others:
                 found = {**self._others(item), **found}
-            if self._in_keys <= item.keys():
+            if self._in_keys <= item.keys() and not any(
+                own not in item and attribute in item for own, attribute in self._in_index_keys
+            ):
                 return self._validate(found, by_name=True)  # type: ignore[no-any-return]
         return self._from_keys_too(item, found)
 

@@ -43,9 +43,16 @@ _DECODED = "decoded"
 Reader = Callable[[Mapping[str, Mapping[str, Any]]], "Entity"]
 
 
-def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozenset[str], slowly: Reader) -> Reader:
+def reader_of(
+    cls: type[Entity],
+    fields: Sequence[StoredField],
+    in_keys: frozenset[str],
+    slowly: Reader,
+    in_index_keys: Sequence[tuple[str, str]] = (),
+) -> Reader:
     """A function that reads items of ``cls``. ``in_keys`` are the attributes that may stand in the key alone;
-    ``slowly`` reads what this way can't.
+    ``slowly`` reads what this way can't. ``in_index_keys``: attributes that may do so where another, an index's, is
+    there.
     """
     paths = {field.name: (field.attribute, _tag_of(field) or _DECODED) for field in fields}
     found = None if cls.model_config.get("extra") == "allow" else _fields_schema(cls, paths)
@@ -67,6 +74,9 @@ def reader_of(cls: type[Entity], fields: Sequence[StoredField], in_keys: frozens
             there = attributes & item.keys()
             if len(fields_set) != len(there) or not in_keys <= there:
                 return slowly(item)
+            for attribute, index_attribute in in_index_keys:
+                if attribute not in there and index_attribute in item:
+                    return slowly(item)
         instance = make(cls)
         set_attribute(instance, "__dict__", fields)
         set_attribute(instance, "__pydantic_fields_set__", fields_set)

@@ -37,6 +37,8 @@ Attributes = tuple[tuple[str, str], ...]
 Called = list[tuple[str, frozenset[str]]]
 """What values are called elsewhere in the model: a name, and the values that it has."""
 
+_STATE = re.compile(r"status|state|stage|phase|flag|active|open|enabled|visible|public")
+"""Fields that say whether an item is in an index, even where one item alone shows it."""
 _PLACEHOLDER = re.compile(r"\$?[{<\[(]\s*([A-Za-z][\w -]*?)\s*[}>\])]")
 
 
@@ -455,7 +457,8 @@ class _Drafting:
             if not all(isinstance(one, bool) or (isinstance(one, str) and is_word(one)) for one in column.values):
                 continue
             inside, outside = ({column.values[one] for one in places} for places in (members, others))
-            if len(inside) == 1 and not inside & outside:
+            telling = len(members) > 1 or column.tag == "BOOL" or _STATE.search(column.name) is not None
+            if telling and len(inside) == 1 and not inside & outside:
                 self.entity.note(key, f"only items with {column.name} {inside} are in the index, as in the sample")
                 return {column.name: tuple(inside)}
         self.entity.note(
