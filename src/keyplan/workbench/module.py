@@ -18,7 +18,8 @@ from keyplan.design.entity import Entity
 from keyplan.design.templates import split_template
 from keyplan.workbench.declarations import Declarations, IndexDeclaration, KeyDeclaration, declarations_in
 from keyplan.workbench.declared import FieldDeclaration, ReadDeclaration
-from keyplan.workbench.drafts import EntityDraft, TableDraft, draft_table, variables
+from keyplan.workbench.drafting import EntityDraft, TableDraft, variables
+from keyplan.workbench.drafts import draft_table
 from keyplan.workbench.inference import Column, is_day, is_moment, is_padded
 from keyplan.workbench.reading import Item, Model
 from keyplan.workbench.texts import snake

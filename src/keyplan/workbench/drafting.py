@@ -1,0 +1,461 @@
+"""One entity drafted from its items: attributes are fields, the sample shows the keys. How items are told apart, and
+entities whose keys meet, is in ``grouping.py`` and ``drafts.py``.
+
+A key's templates are, in this order: what Keyplan declared in the description, what the facet's alias says, what the
+model's own schema says, what the sample shows. What is a guess is noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.formats import Problem
+from keyplan.design.templates import DELIMITER, split_template
+from keyplan.workbench.declarations import PRIMARY, Declarations, IndexDeclaration, KeyDeclaration
+from keyplan.workbench.declared import FieldDeclaration
+from keyplan.workbench.grouping import Group, key_text
+from keyplan.workbench.inference import Column, Sample, free_name, infer, is_padded
+from keyplan.workbench.reading import Item, TableModel
+from keyplan.workbench.texts import WordList, is_generic, is_word, snake
+
+__all__ = ["Attributes", "Called", "Drafting", "EntityDraft", "TableDraft", "is_single", "variables"]
+
+Attributes = tuple[tuple[str, str], ...]
+"""Key attributes with their types."""
+Called = list[tuple[str, frozenset[str]]]
+"""What values are called elsewhere in the model: a name, and the values that it has."""
+
+_STATE = re.compile(r"status|state|stage|phase|flag|active|open|enabled|visible|public")
+"""Fields that say whether an item is in an index, even where one item alone shows it."""
+_PLACEHOLDER = re.compile(r"\$?[{<\[(]\s*([A-Za-z][\w -]*?)\s*[}>\])]")
+
+
+@dataclass
+class EntityDraft:
+    """An entity: its name, its columns, its keys. ``specs`` are the formats of its fields in the keys. ``notes`` are
+    what of it is a guess, by key; those of the whole entity stand under "".
+    """
+
+    name: str
+    columns: list[Column]
+    items: list[Item]
+    facet: str | None = None
+    primary: KeyDeclaration = field(default_factory=lambda: KeyDeclaration(PRIMARY, (), ()))
+    keys: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
+    claims: list[KeyDeclaration] = field(default_factory=list[KeyDeclaration])
+    specs: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    marks: dict[str, str] = field(default_factory=dict[str, str])
+    notes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    given: bool = False
+    """Whether its primary key is declared, or an alias's: then it stays as it is."""
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name."""
+        return next((one for one in self.columns if one.name == name), None)
+
+    @property
+    def declared(self) -> bool:
+        """Whether its fields are, by a design that was exported."""
+        return any(one.declared is not None for one in self.columns) and self.name.isidentifier()
+
+    @property
+    def lists(self) -> set[str]:
+        """Fields that hold any number of parts."""
+        return {one.name for one in self.columns if one.tag == "L"}
+
+    def note(self, key: str, text: str) -> None:
+        """Note what of a key is a guess."""
+        notes = self.notes.setdefault(key, [])
+        if text not in notes:
+            notes.append(text)
+
+
+@dataclass
+class TableDraft:
+    """A table with its indexes, its entities, and notes on what the model leaves open."""
+
+    name: str
+    key: IndexDeclaration
+    indexes: list[IndexDeclaration]
+    entities: list[EntityDraft]
+    notes: list[str]
+
+
+def is_single(group: Group, key: IndexDeclaration) -> bool:
+    """Whether each of its items has a partition of its own, and the sort key names nothing else."""
+    partition = key.partition[0][0]
+    texts = [key_text(one, partition) for one in group.items]
+    if not texts or len(set(texts)) < len(texts):
+        return False
+    if not key.sort:
+        return True
+    sorts = [key_text(one, key.sort[0][0]) for one in group.items]
+    return sorts == texts or all(
+        DELIMITER not in one.strip(DELIMITER) and not any(map(str.isdigit, one)) for one in sorts
+    )
+
+
+class Drafting:
+    """One group being made an entity."""
+
+    def __init__(
+        self,
+        table: TableModel,
+        group: Group,
+        draft: TableDraft,
+        declared: Declarations,
+        words: WordList,
+        called: Called,
+        starts: Mapping[str, str],
+    ) -> None:
+        self.table = table
+        self.group = group
+        self.out = draft
+        self.words = words
+        self.called = called
+        self.starts = starts
+        self.declared = {one.name: one for one in declared.keys.get(group.name, ())}
+        self.claims = declared.claims.get(group.name, [])
+        self.fields = declared.fields.get(group.name, [])
+        self.marks = {name: mark for (entity, name), mark in declared.marks.items() if entity == group.name}
+        self.schema = self._schema()
+        self.key_names = {name for one in (draft.key, *draft.indexes) for name, _ in (*one.partition, *one.sort)}
+        self.entity = EntityDraft(group.name, list(self._columns()), group.items, group.facet)
+        self.templates: dict[str, str] = {}
+        """By key attribute: an attribute that stands in several keys has one template."""
+
+    def draft(self) -> EntityDraft:
+        """The entity, with the keys of its table and of each index that its items stand in."""
+        entity = self.entity
+        entity.primary = self._primary()
+        self._note_key(entity.primary, self.out.key)
+        for index in self.out.indexes:
+            for key in self._index_keys(index):
+                entity.keys.append(key)
+                self._note_key(key, index)
+        for claim in self.claims:
+            if self._fits(claim, self.out.key, []):
+                entity.claims.append(claim)
+                self._bind(claim, self.out.key, [])
+                self._note_specs(claim)
+        self._add_left_over()
+        entity.marks = {name: mark for name, mark in self.marks.items() if entity.column(name) is not None}
+        return entity
+
+    # Columns
+
+    def _columns(self) -> Iterator[Column]:
+        """The attributes that aren't made by a key."""
+        made = [
+            Column(
+                one.name, one.attribute, _tag(one), [_value(item.get(one.attribute)) for item in self.group.items],
+                declared=one,
+            )
+            for one in self.fields
+        ]  # fmt: skip
+        declared = {one.attribute for one in made}
+        seen = dict.fromkeys([*self.group.attributes, *(name for item in self.group.items for name in item)])
+        for attribute in seen:
+            if attribute not in declared and (attribute not in self.key_names or self._is_field(attribute)):
+                made.append(self._column(attribute, made))
+        yield from made
+
+    def _is_field(self, attribute: str) -> bool:
+        """Whether a key attribute is a field as it stands: its name says what it holds."""
+        if self.declared or is_generic(attribute) or DELIMITER in attribute or attribute in self.schema:
+            return False
+        held = [item[attribute] for item in self.group.items if attribute in item]
+        if attribute not in {name for name, _ in (*self.out.key.partition, *self.out.key.sort)}:
+            return not any(DELIMITER in str(value.get("S", "")) for value in held)
+        alone = self.group.aliases == ("", "") and self.group.kind is None
+        return alone and len(held) == len(self.group.items)
+
+    def _column(self, attribute: str, made: Sequence[Column]) -> Column:
+        kind = self.table.attributes.get(attribute, "")
+        found = [item.get(attribute) for item in self.group.items]
+        tags = {next(iter(value)) for value in found if value is not None} - {"NULL"}
+        tag = (tags.pop() if len(tags) == 1 else "") if tags else ("" if kind == "NULL" else kind)
+        values = [_value(value) for value in found]
+        constant = self.group.kind is not None and attribute == self.group.kind[0]
+        return Column(free_name(snake(attribute), made), attribute, tag, values, constant=constant)
+
+    def _add_left_over(self) -> None:
+        """Attributes of keys that the entity has no key for: they are fields, as they stand."""
+        covered = {one.attribute for one in self.entity.columns} | self.templates.keys()
+        for name in dict.fromkeys(name for item in self.group.items for name in item):
+            if name not in covered:
+                self.entity.columns.append(self._column(name, self.entity.columns))
+
+    # Keys
+
+    def _primary(self) -> KeyDeclaration:
+        declared = next((one for one in self.declared.values() if one.index is None), None)
+        everywhere = list(range(len(self.group.items)))
+        for candidate in (declared, self._by_alias()):
+            if candidate is not None and self._fits(candidate, self.out.key, everywhere):
+                self._bind(candidate, self.out.key, everywhere)
+                self.entity.given = True
+                return candidate
+        if self.group.items:
+            return self._inferred(PRIMARY, None, self.out.key, everywhere)
+        self.entity.note(PRIMARY, "the model has no sample of it, so its key is a guess")
+        return self._guess()
+
+    def _guess(self) -> KeyDeclaration:
+        """The key of what has no sample: its natural attributes, or its name and an id."""
+        place = self.out.key
+        if not any(is_generic(name) for name, _ in (*place.partition, *place.sort)) and len(self.table.facets) < 2:
+            sides = [tuple(f"{{{snake(name)}}}" for name, _ in side) for side in (place.partition, place.sort)]
+            guess = KeyDeclaration(PRIMARY, sides[0], sides[1])
+        else:
+            word = snake(self.group.name).upper()
+            alias = self.group.aliases[0]
+            name = snake(alias if alias not in {"", place.partition[0][0]} else "id")
+            guess = KeyDeclaration(PRIMARY, (f"{word}{DELIMITER}{{{name}}}",), (word,) if place.sort else ())
+        self._bind(guess, place, [])
+        return guess
+
+    def _by_alias(self) -> KeyDeclaration | None:
+        """The templates where the aliases are some: ``USER#{user_id}``, ``USER#<userId>``."""
+        partition, sort = self.group.aliases
+        texts = [partition, *([sort] * bool(self.out.key.sort))]
+        templates = [one if variables(one) else _PLACEHOLDER.sub(_placeholder, one) for one in texts]
+        if not any("{" in one for one in templates):
+            return None
+        return KeyDeclaration(PRIMARY, (templates[0],), tuple(templates[1:]))
+
+    def _index_keys(self, index: IndexDeclaration) -> list[KeyDeclaration]:
+        names = [name for name, _ in (*index.partition, *index.sort)]
+        members = [place for place, item in enumerate(self.group.items) if all(name in item for name in names)]
+        declared = [one for one in self.declared.values() if one.index == index.name]
+        fitting = [one for one in declared if self._fits(one, index, members)]
+        for one in fitting:
+            self._bind(one, index, members)
+        if fitting or not members:
+            return fitting
+        return [self._inferred(f"by_{snake(index.name)}", index.name, index, members)]
+
+    def _inferred(self, name: str, index: str | None, place: IndexDeclaration, members: list[int]) -> KeyDeclaration:
+        """The key that the sample shows."""
+        aliases = self.group.aliases if index is None else ("", "")
+        sides: list[tuple[str, ...]] = []
+        for side, sorts, alias in ((place.partition, False, aliases[0]), (place.sort, True, aliases[1])):
+            sides.append(
+                tuple(
+                    self._template(name, attribute, kind, members, alias, sorts=sorts, whole=index is None)
+                    for attribute, kind in side
+                )
+            )
+        when = {} if index is None else self._when(sides, members, name)
+        return KeyDeclaration(name, sides[0], sides[1], index, when)
+
+    def _template(
+        self, key: str, attribute: str, kind: str, members: list[int], alias: str, *, sorts: bool, whole: bool
+    ) -> str:
+        """The template of one key attribute."""
+        if attribute in self.templates:
+            return self.templates[attribute]
+        by_schema = None if attribute in self.starts else self._by_schema(attribute, kind, members)
+        if by_schema is not None:
+            return by_schema
+        columns = [
+            Column(one.name, one.attribute, one.tag, one.within(members), one.constant, one.before)
+            for one in self.entity.columns
+        ]
+        sample = Sample(
+            attribute,
+            kind,
+            self._texts(attribute, members),
+            columns,
+            self.words,
+            alias,
+            sorts=sorts,
+            whole=whole,
+            start=self.starts.get(attribute, ""),
+            called=self.called,
+            entity=self.group.said or self.group.name,
+            single=is_single(self.group, self.out.key),
+        )
+        found = infer(sample)
+        self._add(found.added, members)
+        for text in found.guesses:
+            self.entity.note(key, f"{attribute}: {text}")
+        if found.misfits:
+            values = ", ".join(repr(sample.values[one]) for one in found.misfits[:3])
+            self.entity.note(key, f"{attribute}: {values} is made otherwise than {found.template}")
+        return found.template
+
+    def _add(self, added: Iterable[Column], members: Sequence[int]) -> None:
+        for column in added:
+            values: list[Any] = [None] * len(self.group.items)
+            for place, value in zip(members, column.values, strict=True):
+                values[place] = value
+            attribute = column.attribute
+            if attribute in self.key_names and column.name == attribute and column.before:
+                attribute = f"{attribute}_value"  # the key attribute of that name holds more
+            self.entity.columns.append(Column(column.name, attribute, column.tag, values, before=column.before or ""))
+
+    def _when(self, sides: list[tuple[str, ...]], members: list[int], key: str) -> dict[str, tuple[Any, ...]]:
+        """What keeps the other items out, where their fields alone don't."""
+        others = [place for place in range(len(self.group.items)) if place not in members]
+        names = [name for side in sides for template in side for name, _ in variables(template)]
+        columns = [column for column in self.entity.columns if column.name in names]
+        if not others or any(column.values[place] is None for place in others for column in columns):
+            return {}
+        for column in self.entity.columns:
+            if column.tag not in {"S", "BOOL"} or not column.whole or column.name in names:
+                continue
+            if not all(isinstance(one, bool) or (isinstance(one, str) and is_word(one)) for one in column.values):
+                continue
+            inside, outside = ({column.values[one] for one in places} for places in (members, others))
+            telling = len(members) > 1 or column.tag == "BOOL" or _STATE.search(column.name) is not None
+            if telling and len(inside) == 1 and not inside & outside:
+                self.entity.note(key, f"only items with {column.name} {inside} are in the index, as in the sample")
+                return {column.name: tuple(inside)}
+        self.entity.note(
+            key, "some of its items are not in the index though they have its fields; no field tells which"
+        )
+        return {}
+
+    # The model's own schema
+
+    def _schema(self) -> dict[str, str]:
+        """The templates that the model's author wrote for this entity, by key attribute."""
+        if not self.group.items or (self.group.kind is not None and self.group.said is None):
+            return {}
+        return self.table.schema.get(self.group.said or self.group.name, {})
+
+    def _by_schema(self, attribute: str, kind: str, members: list[int], depth: int = 0) -> str | None:
+        text = self.schema.get(attribute)
+        if text is None or kind != "S" or depth > 1:
+            return None
+        pieces = re.split(r"\$?\{(\w+)\}", text)
+        for place in range(1, len(pieces), 2):
+            name = pieces[place]
+            if self.group.kind is not None and name == self.group.kind[0]:
+                pieces[place] = str(self.group.said)
+            elif name in self.key_names:
+                kinds = dict((*self.out.key.partition, *self.out.key.sort))
+                own = self.templates.get(name) or self._by_schema(name, kinds.get(name, "S"), members, depth + 1)
+                if own is None:
+                    return None
+                pieces[place] = own
+            else:
+                pieces[place] = f"{{{snake(name)}}}"
+        template = "".join(pieces)
+        shape = _shape(template)
+        texts = self._texts(attribute, members)
+        if shape is None or not all(shape.match(one) for one in texts):
+            return None
+        if any(is_padded(spec) for _, spec in variables(template)):
+            return None
+        self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
+        return template
+
+    # Templates that are given, and the columns that they name
+
+    def _fits(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> bool:
+        """Whether a given key has a template for each attribute, and the sample is made by them."""
+        if (len(key.partition), len(key.sort)) != (len(place.partition), len(place.sort)):
+            return False
+        for attribute, _, template in _places(key, place):
+            shape = _shape(template)
+            if shape is None or not all(shape.match(text) for text in self._texts(attribute, members)):
+                return False
+        return True
+
+    def _bind(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> None:
+        """Give each variable of a given key its column: one of that name, one with its values, or a new one."""
+        for attribute, kind, template in _places(key, place):
+            texts = self._texts(attribute, members)
+            if key.shards > 1 and attribute == place.partition[0][0]:
+                texts = [text.rpartition(DELIMITER)[0] for text in texts]
+            self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
+        for name, allowed in key.when.items():
+            if self.entity.column(name) is None:
+                tag = "BOOL" if isinstance(allowed[0], bool) else "S"
+                self.entity.columns.append(Column(name, name, tag, [None] * len(self.group.items)))
+
+    def _bind_template(self, template: str, attribute: str, kind: str, texts: Mapping[int, str]) -> None:
+        """``texts`` are what the template made, by the item's place."""
+        shape = _shape(template)
+        for number, (name, spec) in enumerate(variables(template), 1):
+            if self.entity.column(name) is not None:
+                continue
+            matches = [None if shape is None else shape.match(text) for text in texts.values()]
+            values = [None if match is None else match.group(number) for match in matches]
+            twin = self._twin(list(texts), values)
+            if twin is not None:
+                twin.name = name
+                continue
+            own = template == f"{{{name}}}" and not spec
+            tag = kind if own else "N" if is_padded(spec) else "S"
+            self._add([Column(name, attribute if own else name, tag, values)], list(texts))
+
+    def _twin(self, members: list[int], values: list[str | None]) -> Column | None:
+        """A column that no key names yet, and that holds these values."""
+        free = [one for one in self.entity.columns if one.name not in self.entity.specs and one.tag == "S"]
+        return next((one for one in free if members and one.within(members) == values), None)
+
+    def _texts(self, attribute: str, members: Iterable[int]) -> list[str]:
+        """The contents of a key attribute in some of the items."""
+        return [key_text(self.group.items[one], attribute) for one in members]
+
+    def _note_key(self, key: KeyDeclaration, place: IndexDeclaration) -> None:
+        self._note_specs(key)
+        for attribute, _, template in _places(key, place):
+            self.templates.setdefault(attribute, template)
+
+    def _note_specs(self, key: KeyDeclaration) -> None:
+        for template in (*key.partition, *key.sort):
+            for name, spec in variables(template):
+                self.entity.specs.setdefault(name, set()).add(spec)
+
+
+def _places(key: KeyDeclaration, place: IndexDeclaration) -> Iterator[tuple[str, str, str]]:
+    """Each key attribute, its type, and the template that the key gives it."""
+    for side, templates in ((place.partition, key.partition), (place.sort, key.sort)):
+        for (attribute, kind), template in zip(side, templates, strict=True):
+            yield attribute, kind, template
+
+
+def variables(template: str) -> list[tuple[str, str]]:
+    """The fields of a template with their formats; none of what is no template."""
+    try:
+        return [one for one in split_template(template) if isinstance(one, tuple)]
+    except Problem:
+        return []
+
+
+def _placeholder(match: re.Match[str]) -> str:
+    return f"{{{snake(match.group(1))}}}"
+
+
+def _shape(template: str) -> re.Pattern[str] | None:
+    """A regular expression with a group for each variable; None for what is no template."""
+    try:
+        pieces = split_template(template)
+    except Problem:
+        return None
+    parts = ["(.+?)" if isinstance(one, tuple) else re.escape(one) for one in pieces]
+    return re.compile(f"{''.join(parts)}\\Z", re.DOTALL)
+
+
+def _tag(field: FieldDeclaration) -> str:
+    """DynamoDB's type of a declared field, where keys are told by it."""
+    if field.type.startswith("tuple["):
+        return "L"
+    return {"int": "N", "Decimal": "N", "float": "N", "bytes": "B", "Version": "N"}.get(field.type, "S")
+
+
+def _value(value: Mapping[str, Any] | None) -> Any:
+    """An attribute's value as columns compare it: texts and numbers as their text, a list of texts as their list."""
+    if value is None or "NULL" in value:
+        return None
+    ((tag, content),) = value.items()
+    if tag == "L" and all(isinstance(one, dict) and "S" in one for one in content):
+        return [one["S"] for one in content]
+    return str(content) if tag == "N" else content
