@@ -371,11 +371,15 @@ class CompiledEntity:
                         found[name] = None
             if self._keeps_others:
                 found = {**self._others(item), **found}
-            if self._in_keys <= item.keys() and not any(
-                own not in item and attribute in item for own, attribute in self._in_index_keys
-            ):
+            if self._is_whole(item):
                 return self._validate(found, by_name=True)  # type: ignore[no-any-return]
         return self._from_keys_too(item, found)
+
+    def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether no field's value stands in the item's keys alone."""
+        return self._in_keys <= item.keys() and not any(
+            own not in item and attribute in item for own, attribute in self._in_index_keys
+        )
 
     def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
@@ -385,7 +389,7 @@ class CompiledEntity:
             if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
                 is_expiry = self.ttl is not None and name == self.ttl.name
                 found[name] = str(self._decoded(decode, *next(iter(stored.items())))) if is_expiry else json_of(stored)
-        if self._in_keys <= item.keys():
+        if self._is_whole(item):
             with suppress(ValidationError):
                 return self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)  # type: ignore[no-any-return]
         return self._read_slowly(item)
