@@ -32,6 +32,7 @@ from keyplan.check.subject import Subject
 from keyplan.cost.estimate import estimate
 from keyplan.cost.units import TABLE
 from keyplan.design.traffic import traffic_from
+from keyplan.errors import TrafficError
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.shop.design import Shop
 
@@ -113,7 +114,7 @@ def test_one_item_is_spread_by_no_shards() -> None:
 
 
 def test_in_a_fixed_partition_all_calls_are_on_the_busiest_key() -> None:
-    (one,) = demanded(record={"per_second": 800, "hottest": 0.1})[1:]
+    (one,) = demanded(record={"per_second": 800, "hottest": 0.1})
     assert (one.key.name, one.per_second) == ("all_of_them", 200)
 
 
@@ -169,3 +170,21 @@ def test_how_many_numbers_a_type_has() -> None:
     annotation = Log.compiled.by_name["Tally"].fields["part"].annotation
     assert numbers_in(annotation) == 20
     assert numbers_in(int) is None
+
+
+def test_a_share_is_said_by_key() -> None:
+    """A write takes several keys: what is said of one of them isn't spread over the others."""
+    found = demanded(record={"per_second": 800, "hottest": {"Event.all_of_them": 0.5}})
+    assert [one.key.name for one in found] == ["all_of_them"]
+    (one,) = demanded(view={"per_second": 1000, "hottest": {"Tally.primary": 1}})
+    assert one.per_second == 50
+
+
+def test_each_call_of_a_new_id_has_a_partition_of_its_own() -> None:
+    found = demanded(record={"per_second": 8000, "hottest": 1})
+    assert [one.key.name for one in found] == ["all_of_them"]
+
+
+def test_a_key_that_there_is_none_of_is_refused() -> None:
+    with pytest.raises(TrafficError, match=r"patterns\.view\.hottest\.Tally\.primry: the design has no such key"):
+        demanded(view={"per_second": 1, "hottest": {"Tally.primry": 1}})

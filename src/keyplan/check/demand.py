@@ -25,6 +25,7 @@ from keyplan.design.keys import CompiledKey
 from keyplan.design.model import WritePattern
 from keyplan.design.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
 from keyplan.design.sizes import entry_of
+from keyplan.design.traffic import Load
 from keyplan.rehearsal.mutations import Mutation
 
 __all__ = ["Demand", "Demands", "demands"]
@@ -178,7 +179,8 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     peak = load.peak or 0
     one = group[0]
     count = subject.partitions(one.entity, one.key)
-    if load.hottest is None and count is None:
+    busiest = _share(subject, load, group)
+    if busiest is None and count is None:
         return None
     units = sum(each.line.units for each in group)
     why = "; ".join(dict.fromkeys(each.line.why for each in group))
@@ -191,20 +193,32 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     # Each shard answers every read of its partition, and takes its part of the writes; but one item stands in one.
     shards = one.key.shards if one.line.direction == "write" else 1
     over = f" ÷ {shards} shards" if shards > 1 else ""
-    item = total * load.hottest if one.updates and load.hottest is not None else 0.0
+    item = total * busiest if one.updates and busiest is not None else 0.0
     if item:
         rest = (total - item) / shards if count is not None else 0.0
-        line += f" × {load.hottest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
+        line += f" × {busiest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
         hottest = item + rest
     else:
-        share = 1.0 if load.hottest is None or count == 1 else load.hottest
+        share = 1.0 if busiest is None or count == 1 else busiest
         line += f" × {share:.0%} on the busiest key" if share != 1 else ""
-        line += f", all on the busiest of {count} partition keys" if load.hottest is None and count != 1 else ""
+        line += f", all on the busiest of {count} partition keys" if busiest is None and count != 1 else ""
         line += over
         hottest = total * share / shards
     return Demand(
         one.entity, one.key, one.line.direction, hottest, f"{line} = {number(hottest)} units/s", item > hottest / 2
     )
+
+
+def _share(subject: Subject, load: Load, group: list[_Touched]) -> float | None:
+    """The share of the calls that go to the busiest partition of one key: as it is said of that key. One number is of
+    the keys that a call chooses; a call that makes an item with an id of its own goes to a partition of its own.
+    """
+    one = group[0]
+    if isinstance(load.hottest, dict):
+        return load.hottest.get(f"{one.entity.name}.{one.key.name}")
+    names = {name for _, template in one.key.partition for name in template.fields}
+    made = one.line.direction == "write" and not any(each.updates for each in group)
+    return None if made and any(subject.generated(one.entity, name) for name in names) else load.hottest
 
 
 def _chosen(pattern: ReadPattern | WritePattern, one: _Touched) -> dict[str, int]:

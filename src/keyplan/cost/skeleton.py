@@ -99,7 +99,9 @@ def _pattern(estimated: PatternEstimate, pattern: object, facts: Facts) -> Itera
         yield from _read(load, pattern, facts)
     else:
         yield from _write(load, estimated)
-    yield _Line("hottest", _number(load.hottest, "0.01"), f"share of the calls that go to one key{_by(load.hottest)}")
+    if not isinstance(load.hottest, dict):
+        hottest = load.hottest
+        yield _Line("hottest", _number(hottest, "0.01"), f"share of the calls that go to one key{_by(hottest)}")
 
 
 def _read(load: Load, pattern: ReadPattern, facts: Facts) -> Iterator[_Line]:

@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from keyplan.design.formats import Problem
 from keyplan.errors import Fault, TrafficError
@@ -43,6 +44,21 @@ Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0
 ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=400 * 1024)]
 ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=400 * 1024)]
 Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
+
+
+def _shares(given: Any) -> Any:
+    """A share, or one by each of several names."""
+    kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
+    try:
+        return TypeAdapter(kind).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"{where}: {first['msg']}" if where else first["msg"]
+        raise PydanticCustomError("share", "{message}", {"message": message}) from None
+
+
+Shares: TypeAlias = Annotated[float | dict[str, float], PlainValidator(_shares)]
 Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 
@@ -56,8 +72,9 @@ class Load:
     ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
     the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
     ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
-    through. ``hottest``: the share of the calls that go to the one busiest partition key. ``arguments``: those of a
-    typical call, as JSON values by parameter, for a write that decides by them.
+    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
+    several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
+    for a write that decides by them.
     """
 
     __pydantic_config__ = _FORBID
@@ -67,7 +84,7 @@ class Load:
     items: Count | None = None
     item_bytes: ItemBytes | None = None
     kept: Share | None = None
-    hottest: Share | None = None
+    hottest: Shares | None = None
     arguments: dict[str, Any] | None = None
 
     @property
@@ -263,6 +280,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
         other = seen.setdefault(ids.get(name, name), name)
         if other != name:
             yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
+        yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
     entities = {name: entity for one in designs for name, entity in one.by_name.items()}
     for name in _keys(data.get("entities")):
@@ -275,6 +293,19 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
                 place = f"entities.{name}.fields.{field_name}"
                 yield Fault(place, f"{name} has no such field", _near(field_name, entities[name].fields))
     yield from _unknown_regions(data.get("table"))
+
+
+def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """Keys by which ``hottest`` is said, and that there are none of."""
+    known = [
+        f"{entity.name}.{key.name}"
+        for design in designs
+        for entity in design.entities.values()
+        for key in (*entity.keys, *entity.claims)
+    ]
+    for key in _keys(load.get("hottest")) if isinstance(load, Mapping) else []:
+        if key not in known:
+            yield Fault(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
 
 
 def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:

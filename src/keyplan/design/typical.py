@@ -190,6 +190,8 @@ class Typical:
         stored = self._stored.get(entity.name)
         given = stored.fields.get(name) if stored is not None else None
         kind = kind_of(annotation)
+        if given is None and info.default is None and any(None in key.when.get(name, ()) for key in entity.index_keys):
+            return _Value(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
         if given is not None and kind is str:
             return _Value(_text(max(given, 1), serial), GIVEN)
         if info.examples:
