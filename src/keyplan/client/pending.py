@@ -24,13 +24,15 @@ class _Unknown:
     def __init__(self, touches: list[bool]) -> None:
         self._touches = touches
 
-    def __getattribute__(self, name: str) -> NoReturn:
+    def __getattribute__(self, name: str) -> Any:
         object.__getattribute__(self, "_touches").append(True)
+        if name == "__class__":  # validators ask it from code that can't raise: what they make of it isn't used
+            return _Unknown
         raise Touched
 
     def _touch(self, *_: Any) -> NoReturn:
-        self.needed  # noqa: B018 - any attribute will do
-        raise AssertionError  # pragma: no cover - the line above raises
+        object.__getattribute__(self, "_touches").append(True)
+        raise Touched
 
     __eq__ = __ne__ = __hash__ = __bool__ = __repr__ = __str__ = __format__ = __iter__ = _touch
     __len__ = __contains__ = __getitem__ = __lt__ = __le__ = __gt__ = __ge__ = _touch
