@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from keyplan import Design
-from keyplan.web.answers import answer_json
+from keyplan.plain.answers import answer_json
 from tests.systems.support import Recorder, recorded
 
 __all__ = ["assert_same_answers", "check_rows", "cost", "measured", "name_of", "rows_of", "text_of"]

@@ -164,7 +164,7 @@ def _tell(reports: Sequence[Report], form: str, *, everything: bool) -> None:
         if text:
             click.echo(text)
     else:
-        from keyplan.web.answers import json_text
+        from keyplan.plain.answers import json_text
 
         click.echo(json_text(as_sarif(reports) if form == "sarif" else as_json(reports), indent=2))
 

@@ -79,7 +79,7 @@ def command(
     from keyplan.cli.show import console
     from keyplan.cost.differences import difference_json, difference_markdown
     from keyplan.cost.report import pattern_json, report_json, report_markdown
-    from keyplan.web.answers import json_text
+    from keyplan.plain.answers import json_text
 
     if other is not None and (explain is not None or len(regions) > 1):
         raise click.UsageError("two designs are compared at one region's prices, and whole: without --explain")

@@ -58,7 +58,7 @@ def command(old: str, new: str, fail_on: str, *, as_markdown: bool, as_json: boo
     from keyplan.diff.changes import Severity
     from keyplan.diff.report import difference
     from keyplan.errors import RequestError
-    from keyplan.web.answers import json_text
+    from keyplan.plain.answers import json_text
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are two forms", hint="choose one")

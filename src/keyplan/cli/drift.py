@@ -53,7 +53,7 @@ def command(name: str, db: str | None, *, as_json: bool) -> None:
         wanted = found.design.table.create_request(table)
         listed = converse(drift(wanted, there, found.design.compiled.ttl_attribute), store)
     if as_json:
-        from keyplan.web.answers import json_text
+        from keyplan.plain.answers import json_text
 
         click.echo(json_text({"table": table, "differences": [asdict(one) for one in listed]}))
     else:

@@ -52,7 +52,7 @@ def command(name: str, pattern: str | None, arguments: tuple[str, ...], *, as_ma
     from keyplan.cli.show import console
     from keyplan.cli.texts import typed_arguments
     from keyplan.errors import RequestError
-    from keyplan.web.answers import json_text
+    from keyplan.plain.answers import json_text
 
     if as_markdown and as_json:
         raise RequestError("--markdown and --json are two forms", hint="choose one")
@@ -166,7 +166,7 @@ def _show_requests(out: Console, one: Explanation) -> None:
     from rich.text import Text
 
     from keyplan.cli.options import printable
-    from keyplan.web.answers import pretty
+    from keyplan.plain.answers import pretty
 
     highlight = JSONHighlighter()
     for request in one.requests[:_REQUESTS_MAX]:

@@ -12,9 +12,10 @@ from typing import Any
 
 from keyplan.cost.estimate import PatternEstimate, estimate, estimate_pattern
 from keyplan.explain.explanation import Explanation, explain, explain_all
-from keyplan.export.markdown import Row, cell, code, markdown_table, pattern_table
+from keyplan.export.markdown import Row, pattern_table
 from keyplan.opening import Design
-from keyplan.web.answers import pretty
+from keyplan.plain.answers import pretty
+from keyplan.plain.markdown import cell, code, markdown_table
 
 __all__ = ["Explained", "design_markdown", "explained", "explained_all", "pattern_markdown", "row_of"]
 

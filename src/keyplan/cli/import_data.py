@@ -74,7 +74,7 @@ def _source(system: System, given: str) -> Path:
 
 
 def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
-    from keyplan.web.answers import json_text
+    from keyplan.plain.answers import json_text
 
     if as_json:
         faults = [

@@ -49,7 +49,7 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
         from pydantic import ValidationError
 
         from keyplan.errors import DesignError, KeyplanError, RequestError
-        from keyplan.web.answers import known_error
+        from keyplan.plain.answers import known_error
 
         try:
             return function(*args, **kwargs)
@@ -63,7 +63,7 @@ def tells_errors(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _tell(error: KeyplanError, *, as_json: bool) -> None:
-    from keyplan.web.answers import error_json, json_text
+    from keyplan.plain.answers import error_json, json_text
 
     if as_json:
         click.echo(json_text(error_json(error)))

@@ -52,7 +52,7 @@ def command(name: str, traffic: str | None, *, anew: bool, write: bool, as_json:
     changed = rewritten(best) if write else None
     spare = [] if anew or _new_keys(best) else spare_indexes(design)
     if as_json:
-        from keyplan.web.answers import json_text
+        from keyplan.plain.answers import json_text
 
         click.echo(json_text({"plans": [one.as_json() for one in found], "spare_indexes": spare}))
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from keyplan.design.questions import Signature
 from keyplan.errors import Fault
-from keyplan.web.arguments import arguments_of
+from keyplan.plain.arguments import arguments_of
 
 __all__ = ["typed_arguments"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Signature, type_name
+from keyplan.design.uses import uses_of
 from keyplan.diff.changes import Change, Severity
-from keyplan.export.places import uses_of
 
 __all__ = ["pattern_changes"]
 

@@ -11,7 +11,7 @@ from keyplan.diff.changes import Change, Severity
 from keyplan.diff.entities import entity_changes
 from keyplan.diff.patterns import pattern_changes
 from keyplan.diff.tables import table_changes
-from keyplan.export.markdown import cell, code, markdown_table
+from keyplan.plain.markdown import cell, code, markdown_table
 
 __all__ = ["Difference", "difference"]
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from keyplan.design.model import CompiledDesign
 from keyplan.design.table import Index, KeyAttribute
+from keyplan.design.uses import patterns_of_index
 from keyplan.diff.changes import Change, Severity
-from keyplan.export.places import patterns_of_index
 
 __all__ = ["table_changes"]
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.design.model import CompiledDesign
+from keyplan.design.uses import key_notes, patterns_of_index
 from keyplan.export.deployment import Deployment
-from keyplan.export.places import key_notes, patterns_of_index
 from keyplan.export.trees import Noted, json_tree, yaml_text
 
 __all__ = ["cloudformation_json", "cloudformation_yaml", "template"]

@@ -14,6 +14,7 @@ from typing import Any
 
 from keyplan.design.fields import now
 from keyplan.design.model import CompiledDesign
+from keyplan.design.uses import WriteOperations
 from keyplan.errors import RequestError
 from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
 from keyplan.export.create_table import requests
@@ -21,7 +22,6 @@ from keyplan.export.deployment import Deployment
 from keyplan.export.iam import Place, policy
 from keyplan.export.markdown import Row, design_page
 from keyplan.export.mermaid import flowchart
-from keyplan.export.places import WriteOperations
 from keyplan.export.terraform import terraform_hcl, terraform_json
 from keyplan.export.workbench import model, model_notes
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.design.model import CompiledDesign
+from keyplan.design.uses import WriteOperations, uses_of
 from keyplan.errors import Fault, RequestError
-from keyplan.export.places import WriteOperations, uses_of
 from keyplan.wire.regions import REGIONS, partition_of
 
 __all__ = ["Place", "policy"]

@@ -5,15 +5,16 @@ What a pattern asks is the client's to say, and is handed in as rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
-from keyplan.export.places import patterns_of_index
+from keyplan.design.uses import patterns_of_index
+from keyplan.plain.markdown import cell, code, markdown_table
 
-__all__ = ["Row", "cell", "code", "design_page", "markdown_table", "pattern_table"]
+__all__ = ["Row", "design_page", "pattern_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,27 +55,6 @@ def _pattern_row(row: Row, *, told: bool) -> list[str]:
     conditions = "<br>".join(code(one) for one in row.conditions) or "–"
     place = code(row.index) if row.index else "the table"
     return [cell(row.id), code(row.question), cell(row.operation), place, conditions, *[cell(row.takes)] * told]
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose cells are Markdown already."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
-
-
-def code(text: str) -> str:
-    """A text as code within a table's cell."""
-    line = " ".join(text.split()).replace("|", "\\|")
-    ticks = "``" if "`" in line else "`"
-    return f"{ticks} {line} {ticks}" if len(ticks) > 1 else f"`{line}`"
-
-
-def cell(text: str) -> str:
-    """A text as it is within a table's cell."""
-    line = " ".join(text.split())
-    for character in "\\|*_`<[":
-        line = line.replace(character, f"\\{character}")
-    return line
 
 
 def _keys(design: CompiledDesign) -> str:

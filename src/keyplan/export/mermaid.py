@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from keyplan.design.keys import CompiledKey
 from keyplan.design.model import CompiledDesign
-from keyplan.export.places import patterns_of_index
+from keyplan.design.uses import patterns_of_index
 
 __all__ = ["flowchart"]
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from keyplan.design.model import CompiledDesign
 from keyplan.design.table import Index
+from keyplan.design.uses import key_notes, patterns_of_index
 from keyplan.export.deployment import STREAM_VIEWS, TABLE_CLASSES, Deployment
 from keyplan.export.hcl import Block, hcl_text
-from keyplan.export.places import key_notes, patterns_of_index
 from keyplan.export.trees import Noted, plain
 
 __all__ = ["terraform_hcl", "terraform_json"]

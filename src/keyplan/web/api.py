@@ -20,8 +20,8 @@ from keyplan.design.plans import ReadPattern
 from keyplan.design.shapes import ShapeKind
 from keyplan.errors import ItemNotFound, KeyplanError
 from keyplan.opening import Design
-from keyplan.web.answers import answer_json, error_json, json_text, known_error, plain
-from keyplan.web.arguments import arguments_of, check_arguments
+from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
+from keyplan.plain.arguments import arguments_of, check_arguments
 from keyplan.web.incoming import query_pairs, read_object
 from keyplan.web.policy import Offer
 from keyplan.web.statuses import status_of

@@ -13,7 +13,7 @@ from typing import Any
 from keyplan.design.model import WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind, type_name
-from keyplan.web.arguments import BOUNDS, takes_many
+from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.schemas import Schema, Schemas
 
 __all__ = ["fields"]

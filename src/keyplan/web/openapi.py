@@ -13,7 +13,7 @@ from keyplan.design.plans import ReadPattern
 from keyplan.design.questions import Parameter, ParameterKind
 from keyplan.design.shapes import ShapeKind
 from keyplan.explain.explanation import Explanation, explain
-from keyplan.web.arguments import BOUNDS, takes_many
+from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schema, Schemas
 

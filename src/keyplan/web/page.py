@@ -11,7 +11,7 @@ from html import escape
 from keyplan._version import __version__
 from keyplan.explain.explanation import Explanation, explain
 from keyplan.opening import Design
-from keyplan.web.answers import pretty
+from keyplan.plain.answers import pretty
 from keyplan.web.forms import fields
 from keyplan.web.policy import Offer, Policy
 from keyplan.web.schemas import Schemas

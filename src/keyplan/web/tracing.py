@@ -15,7 +15,7 @@ from keyplan.client.reads import Target
 from keyplan.design.shapes import ShapeKind
 from keyplan.errors import ItemNotReadable, KeyplanError
 from keyplan.opening import Design
-from keyplan.web.answers import plain
+from keyplan.plain.answers import plain
 
 __all__ = ["examples", "traced"]
 

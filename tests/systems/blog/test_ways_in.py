@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from keyplan.plain.answers import answer_json
 from keyplan.web import app
-from keyplan.web.answers import answer_json
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, UserImpression
 from keyplan_systems.blog.sample import sample_user

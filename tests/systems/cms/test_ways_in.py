@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from keyplan.plain.answers import answer_json
 from keyplan.web import app
-from keyplan.web.answers import answer_json
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.system import SYSTEM
 from tests.cli.support import json_of
