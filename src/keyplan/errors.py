@@ -58,6 +58,18 @@ __all__ = [
 ]
 
 
+SHOWN_MAX = 60
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: its ``repr``, cut short; what has none (nested too deep, say) by its type."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - a repr is anybody's code
+        return f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN_MAX else f"{text[: SHOWN_MAX - 3]}..."
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing that is wrong with an input, with the place of it.

@@ -21,7 +21,7 @@ from keyplan.design.deferral import is_deferred
 from keyplan.design.entity import Entity
 from keyplan.design.model import CompiledDesign, compile_design
 from keyplan.design.table import Table
-from keyplan.errors import DesignError
+from keyplan.errors import DesignError, RequestError, StoreError, shown
 
 if TYPE_CHECKING:
     from keyplan.client.verbs import Verbs
@@ -95,7 +95,7 @@ class Design:
         """
         from keyplan.store import open_store  # noqa: PLC0415 - stores are imported by those who open one
 
-        store = open_store(str(url), cls._compiled(), create=create)
+        store = open_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
 
     @classmethod
@@ -106,7 +106,7 @@ class Design:
         """
         from keyplan.store import aopen_store  # noqa: PLC0415 - stores are imported by those who open one
 
-        store = await aopen_store(str(url), cls._compiled(), create=create)
+        store = await aopen_store(_address(url, secret, cls.__name__), cls._compiled(), create=create)
         return cls(store, secret=secret)
 
     @classmethod
@@ -279,6 +279,21 @@ class Design:
             return await converse_async(conversation, store.async_transport)
         with store.counting(self._place(name)):
             return await converse_async(conversation, store.async_transport)
+
+
+def _address(url: Any, secret: object, design: str) -> str:
+    """The path or URL of a store as text. Raises StoreError, and RequestError for a secret that is none."""
+    if not isinstance(url, str | Path):
+        raise StoreError(f"a store is named by a path or a URL, not {shown(url)}", place=f"{design}.open")
+    _check_secret(secret)
+    return str(url)
+
+
+def _check_secret(secret: object) -> None:
+    if secret is not None and not isinstance(secret, str | bytes):
+        raise RequestError(f"a secret is a text or bytes, not a {type(secret).__name__}", place="open")
+    if isinstance(secret, str) and any("\ud800" <= one <= "\udfff" for one in secret):
+        raise RequestError("the secret isn't valid Unicode", place="open")
 
 
 class AsyncVerbs:

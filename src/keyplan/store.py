@@ -17,7 +17,7 @@ from keyplan.client.tables import create_table, describe_table, differences, mis
 from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
 from keyplan.design.model import CompiledDesign
-from keyplan.errors import DynamoDBError, StoreError
+from keyplan.errors import DynamoDBError, StoreError, shown
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -205,6 +205,8 @@ def _embedded(path: str, table_name: str, create: bool | None) -> Store:
     from keyplan.client.transports.embedded import InProcess  # noqa: PLC0415
     from keyplan.engine import Engine  # noqa: PLC0415
 
+    if "\0" in path or any("\ud800" <= one <= "\udfff" for one in path):
+        raise StoreError(f"{shown(path)} is no path of a file", place="open")
     engine = Engine.open(path, create=create is not False)
     return Store(InProcess(engine.call, engine.close), path, table_name, local=True)
 

@@ -19,7 +19,7 @@ from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
 from keyplan.design.keys import CompiledKey
 from keyplan.design.outcomes import changed, outcome
 from keyplan.design.stored import StoredField
-from keyplan.errors import UpdateRefused
+from keyplan.errors import UpdateRefused, shown
 
 __all__ = ["CompiledUpdate", "compile_update"]
 
@@ -153,7 +153,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
         change = changes.get(name)
         if isinstance(change, Change) and stored.made_anew:
             raise UpdateRefused(
-                f"the item may be missing, and its default is made anew each time: {change!r} can't begin there",
+                f"the item may be missing, and its default is made anew each time: {shown(change)} can't begin there",
                 place=f"{entity.name}.{name}",
                 hint="give it a fixed default",
             )
@@ -240,7 +240,7 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
     _refuse_dumped(entity, stored, change)
     match change:
         case Add():
-            _add(update, stored, change.amount)
+            _add(entity, update, stored, change.amount)
         case Append():
             name = update.name(stored.attribute)
             encode = encode_value if stored.form is Form.OURS else stored.encode
@@ -272,17 +272,18 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
     dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
     if dumped or (stored.form is Form.CUSTOM and isinstance(change, Change) and not isinstance(change, Remove)):
         raise UpdateRefused(
-            f"it is stored as pydantic dumps it, which DynamoDB can't change by {change!r}",
+            f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
         )
 
 
-def _add(update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
+def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, amount: Any) -> None:
     """Add to a number; where nothing is stored it begins at the field's default, as it is read."""
-    name, added = update.name(stored.attribute), update.value(encode_value(amount))
+    encoded = entity.encode_field(stored.name, encode_value, amount)
+    name, added = update.name(stored.attribute), update.value(encoded)
     if stored.default:
-        begin = update.value(encode_value(stored.default))
+        begin = update.value(entity.encode_field(stored.name, encode_value, stored.default))
         update.sets.append(f"{name} = if_not_exists({name}, {begin}) + {added}")
     else:
         update.adds.append(f"{name} {added}")
@@ -299,7 +300,7 @@ def _expect_stored(update: CompiledUpdate, stored: StoredField, name: str) -> No
 def _refuse_beginning(entity: CompiledEntity, stored: StoredField, change: Change) -> None:
     if stored.default:
         raise UpdateRefused(
-            f"DynamoDB can't begin {change!r} at the default, {stored.default!r}, where nothing is stored",
+            f"DynamoDB can't begin {shown(change)} at the default, {shown(stored.default)}, where nothing is stored",
             place=f"{entity.name}.{stored.name}",
             hint=f"let its default be empty; or set it whole, .set({stored.name}=...), and expect what was read",
         )

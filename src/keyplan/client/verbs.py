@@ -16,7 +16,7 @@ from keyplan.client.conversations import Conversation
 from keyplan.client.reads import Target, batch_entities, get_item
 from keyplan.client.transactions import send
 from keyplan.client.writes import WriteCompiler, primary_key
-from keyplan.design.actions import Action, Ask, Batch, Create, Delete, Put, Update
+from keyplan.design.actions import Action, Ask, Batch, Create, Delete, Put, Update, several
 from keyplan.design.entity import Entity
 from keyplan.errors import ArgumentError, ItemNotReadable
 
@@ -47,7 +47,7 @@ class Verbs:
     ) -> Conversation[list[E | None]]:
         """Many items by their key fields, in order."""
         entity = self.compiler.entity(cls)
-        wanted = [primary_key(entity, key) for key in keys]
+        wanted = [primary_key(entity, key) for key in several(keys, "keys")]
         found = yield from batch_entities(self.target, entity, wanted, consistent=consistent)
         return cast("list[E | None]", found)
 
@@ -105,7 +105,7 @@ class Verbs:
 
     def transact(self, actions: Iterable[Action]) -> Conversation[None]:
         """Several actions, all or nothing."""
-        operations = [one for action in actions for one in self.compiler.compile(action).operations]
+        operations = [one for action in several(actions, "actions") for one in self.compiler.compile(action).operations]
         yield from send(operations, "transact")
 
     def write(self, make: Callable[[], Generator[Action | Ask, Any, T]], place: str, attempts: int) -> Conversation[T]:

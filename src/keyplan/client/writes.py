@@ -20,7 +20,7 @@ from keyplan.design.filters import translate_mapping
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
 from keyplan.design.outcomes import certain_outcome
-from keyplan.errors import ArgumentError, RequestError
+from keyplan.errors import ArgumentError, RequestError, shown
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
 
@@ -132,13 +132,13 @@ class WriteCompiler:
         self.target = target
         self._partition = target.table.partition.name
 
-    def entity(self, cls: type[Any]) -> CompiledEntity:
+    def entity(self, cls: Any) -> CompiledEntity:
         """The compiled entity of a class. Raises RequestError for one that isn't the design's."""
-        found = self.entities.get(cls)
+        found = self.entities.get(cls) if isinstance(cls, type) else None
         if found is None:
             known = ", ".join(entity.name for entity in self.entities.values())
             raise RequestError(
-                f"{getattr(cls, '__name__', cls)} is no entity of this design",
+                f"{cls.__name__ if isinstance(cls, type) else shown(cls)} is no entity of this design",
                 hint=f"its entities are {known}; name others in Table(..., entities=[...])",
             )
         return found
@@ -352,6 +352,11 @@ class WriteCompiler:
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
     """The primary key for key fields given by name. Raises ArgumentError for missing, unknown and wrong ones."""
+    anything: Any = given
+    if not isinstance(anything, Mapping) or not all(isinstance(name, str) for name in anything):
+        raise ArgumentError(
+            f"the key of a {entity.name} is given by field names, not {shown(given)}", place=entity.name
+        )
     missing = [name for name in entity.key_fields if name not in given]
     unknown = [name for name in given if name not in entity.key_fields]
     if missing or unknown:

@@ -15,6 +15,7 @@ from typing import Any, Generic, Self, TypeAlias
 from typing_extensions import TypeVar
 
 from keyplan.design.entity import Entity
+from keyplan.errors import ArgumentError, shown
 
 __all__ = [
     "Action",
@@ -37,6 +38,17 @@ __all__ = [
 
 R = TypeVar("R", default=None)
 E_co = TypeVar("E_co", bound=Entity, covariant=True, default=Any)
+
+
+T = TypeVar("T")
+
+
+def several(given: Iterable[T], what: str) -> Iterable[T]:
+    """What is given as several, if it is. Raises ArgumentError."""
+    anything: Any = given  # whatever the caller's checker let pass
+    if not isinstance(anything, Iterable):
+        raise ArgumentError(f"several {what} are given in a list, not as {shown(given)}")
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +74,9 @@ class _Action:
         """
         changed = copy(self)
         if condition is not None:
+            anything: Any = condition
+            if not isinstance(anything, str):
+                raise ArgumentError(f"a condition is a text, not {shown(condition)}", place="only_if")
             changed.conditions = (*self.conditions, Condition(condition, values))
         else:
             changed.equals = {**self.equals, **values}
@@ -185,7 +200,7 @@ class Batch:
     """
 
     def __init__(self, actions: Iterable[Put[Entity] | Delete[Entity]]) -> None:
-        self.actions = tuple(actions)
+        self.actions = tuple(several(actions, "actions"))
 
 
 @dataclass(frozen=True, slots=True)

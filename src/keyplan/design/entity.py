@@ -26,7 +26,7 @@ from keyplan.design.formats import as_utc
 from keyplan.design.keys import CompiledKey, Key, Unique
 from keyplan.design.reading import reader_of, reads_by_json
 from keyplan.design.stored import StoredField, stored_fields
-from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError
+from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
 
 __all__ = ["CompiledEntity", "Entity"]
 
@@ -354,9 +354,11 @@ class CompiledEntity:
             return encode(value)
         except UnicodeEncodeError as error:
             raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
-        except (values.ValueFault, values.NumberError, KeyFieldError, TypeError, RecursionError) as error:
+        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
             text = error.message if isinstance(error, KeyFieldError) else str(error)
             raise ArgumentError(text, place=f"{self.name}.{name}") from None
+        except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+            raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
 
     def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         found: dict[str, Any] = {}
@@ -449,9 +451,7 @@ def faults_of(error: ValidationError, place: str) -> list[Fault]:
         path = place
         for step in one["loc"]:
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
-        given = repr(one.get("input"))
-        shown = given if len(given) <= 60 else f"{given[:57]}..."
-        message = one["msg"] if one["type"] == "missing" else f"{one['msg']}; given: {shown}"
+        message = one["msg"] if one["type"] == "missing" else f"{one['msg']}; given: {shown(one.get('input'))}"
         found.append(Fault(path, message[:1].lower() + message[1:]))
     return found
 

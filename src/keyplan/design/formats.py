@@ -145,7 +145,12 @@ def as_utc(value: datetime) -> datetime:
     """The moment in UTC. A moment without a time zone is refused: it names 24 moments or more."""
     if value.tzinfo is None:
         raise KeyFieldError(f"{value.isoformat()} has no time zone", hint="use datetime.now(UTC), or keyplan.now()")
-    return value if value.tzinfo is UTC else value.astimezone(UTC)
+    try:
+        return value if value.tzinfo is UTC else value.astimezone(UTC)
+    except OverflowError:
+        raise KeyFieldError(
+            f"{value.isoformat()} is outside the calendar in UTC", hint="give a moment within"
+        ) from None
 
 
 def iso_text(value: datetime) -> str:

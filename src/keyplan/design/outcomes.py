@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from keyplan.design.actions import Add, Append, Change, Delete, Discard, Include, Remove, Update
 from keyplan.design.entity import CompiledEntity, Entity, faults_of
 from keyplan.design.stored import StoredField
-from keyplan.errors import ArgumentError, UpdateRefused
+from keyplan.errors import ArgumentError, UpdateRefused, shown
 
 __all__ = ["certain_outcome", "changed", "likely_outcome", "outcome"]
 
@@ -63,8 +63,8 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
                 return _removed(entity.fields[name], f"{entity.name}.{name}")
             case _:
                 return change
-    except TypeError as error:
-        raise ArgumentError(f"{change!r} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
+    except (TypeError, ArithmeticError, RecursionError) as error:
+        raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
 
 
 def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:

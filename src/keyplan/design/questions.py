@@ -21,7 +21,7 @@ from keyplan.design.entity import faults_of
 from keyplan.design.fields import is_optional, kind_of
 from keyplan.design.formats import Problem
 from keyplan.design.parameters import EACH, PREFIX, Cursor, Range
-from keyplan.errors import ArgumentError, Fault
+from keyplan.errors import ArgumentError, Fault, shown
 
 __all__ = ["Parameter", "ParameterKind", "Signature", "signature_of"]
 
@@ -196,7 +196,7 @@ def _range_validator(parameter: Parameter) -> Callable[..., Any]:
         elif isinstance(value, Mapping) and not strict:
             given = dict(value)
         else:
-            raise ArgumentError(f"takes a Range, not {value!r}", hint="give Range(ge=..., lt=...)")
+            raise ArgumentError(f"takes a Range, not {shown(value)}", hint="give Range(ge=..., lt=...)")
         unknown = [name for name in given if name not in _BOUNDS]
         if unknown:
             raise ArgumentError(f"a range has no bound {unknown[0]!r}", hint=f"its bounds are {', '.join(_BOUNDS)}")
