@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from keyplan.wire.operations import OPERATIONS
 from tests.engine.local import comparable
 
 Answer = dict[str, Any]
@@ -41,7 +42,7 @@ class Endpoint:
             "/",
             json.dumps(params).encode(),
             {
-                "X-Amz-Target": f"DynamoDB_20120810.{operation}",
+                "X-Amz-Target": f"{OPERATIONS[operation].api}_20120810.{operation}",
                 "Content-Type": "application/x-amz-json-1.0",
                 "Authorization": self._authorization,
             },

@@ -40,6 +40,7 @@ Key = tuple[KeyText, KeyText]
 
 _storages: weakref.WeakSet[SqliteStorage] = weakref.WeakSet()
 
+_WAITED_S_MIN = 0.01
 _FETCHED_AT_ONCE_MAX = 32
 """Up to here a page is fetched in one go, even if its items should turn out to be large."""
 
@@ -161,10 +162,12 @@ class SqliteStorage:
         joined: SqliteWriter | None = getattr(self._joined, "writer", None)
         if joined is not None:
             return joined.nested(work)
-        deadline = time.monotonic() + self._busy_timeout_s
+        began = time.monotonic()
         writers = self._writers
         if not writers.acquire(self._busy_timeout_s):
             raise faults.locked(self.place, self._busy_timeout_s)
+        # Who waited for a thread doesn't wait as long again for a process.
+        deadline = began + self._busy_timeout_s if time.monotonic() - began > _WAITED_S_MIN else None
         self._writing_thread = threading.get_ident()
         try:
             result = self._transaction("BEGIN IMMEDIATE", work, deadline)
@@ -213,9 +216,15 @@ class SqliteStorage:
         return result
 
     def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None) -> None:
-        self.pool.wait.until(deadline)
-        if deadline is None:
-            deadline = time.monotonic() + self._busy_timeout_s
+        if deadline is not None:
+            self.pool.wait.until(deadline)
+        try:
+            self._begin_until(connection, begin, deadline or time.monotonic() + self._busy_timeout_s)
+        finally:
+            if deadline is not None:
+                self.pool.wait.until(None)
+
+    def _begin_until(self, connection: apsw.Connection, begin: str, deadline: float) -> None:
         while True:
             try:
                 connection.execute(begin)
@@ -225,7 +234,6 @@ class SqliteStorage:
                     raise faults.locked(self.place, self._busy_timeout_s) from error
                 time.sleep(0.001)
             else:
-                self.pool.wait.until(None)
                 return
 
     def _roll_back(self, connection: apsw.Connection) -> None:
