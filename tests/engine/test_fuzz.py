@@ -21,6 +21,16 @@ texts = st.one_of(
     st.sampled_from(
         ["pk = :v", "pk = :v AND sk > :v", "x = :v", "SET x = :v", "REMOVE x", "x, g", "1.5", "HASH", "ALL", "\ud800"]
     ),
+    st.sampled_from(
+        [
+            "SELECT * FROM orders WHERE pk = ? AND sk > '0' OR pk = 'b' ORDER BY sk",
+            "SELECT x, g[0] FROM orders.ByG WHERE g IN ['g', ?]",
+            "INSERT INTO orders VALUE {'pk': ?, 'sk': '1', 'x': [1, <<'a'>>]}",
+            "UPDATE orders SET x = x + ? REMOVE g WHERE pk = 'a' AND sk = '1' RETURNING ALL NEW *",
+            "DELETE FROM orders WHERE pk = ? AND sk = ?",
+            "EXISTS(SELECT * FROM orders WHERE pk = 'a' AND sk = '1' AND x IS MISSING)",
+        ]
+    ),
     st.text(max_size=8),
 )
 anything = st.recursive(

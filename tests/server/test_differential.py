@@ -16,6 +16,7 @@ from keyplan.engine import check_file
 from tests.seeds import seed as first_seed
 from tests.server.differential.compare import Answer, Endpoint, is_earlier, same, says_the_same
 from tests.server.differential.legacy import OldSequence
+from tests.server.differential.partiql import StatementSequence
 from tests.server.differential.sequences import Sequence
 from tests.server.differential.tables import TableSequence
 from tests.server.support import serving
@@ -73,6 +74,13 @@ def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
 def test_parameters_from_before_expressions(stores: tuple[Endpoint, Endpoint]) -> None:
     compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
     assert compared > SEQUENCES // 4 * 20
+
+
+@needs_local
+def test_statements(stores: tuple[Endpoint, Endpoint]) -> None:
+    seeds = range(SEED, SEED + SEQUENCES // 4)
+    compared = sum(compare(stores, seed, StatementSequence(seed).requests()) for seed in seeds)
+    assert compared > SEQUENCES // 4 * 10
 
 
 @needs_local

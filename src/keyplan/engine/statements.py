@@ -88,10 +88,16 @@ class Read:
     filter: BoundCondition | None
     projection: Projection | None
     fetches: bool
-    key: Key | None
-    """The key, where the condition holds all of it to one value."""
-    rest: int
-    """How many conditions there are beside those on the key."""
+    key_values: Mapping[str, AttributeValue] | None
+    """The key attributes, where the condition holds all of them to one value."""
+
+    def key(self) -> Key | None:
+        """The key of the one item that is read, if it is one.
+
+        Raises:
+            ValidationException: it can't be a key.
+        """
+        return None if self.key_values is None else key_of_request(self.target.table, dict(self.key_values))
 
     def shown(self, item: Item) -> Item | None:
         """What is shown of an item; None where the condition doesn't hold."""
@@ -181,8 +187,9 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     else:
         bounds = found.bounds(forward=forward, partitions_forward=partitions_forward)
     fetches = _fetches(target, filter_, projection, is_keyed=found is not None and found.is_single)
-    key, rest = (None, 0) if target.index is not None else _single(target, lowering, where)
-    return Read(target, bounds, filter_, projection, fetches, key, rest)
+    values = None if target.index is not None else _key_values(target.table, lowering, where)[0]
+    is_single = values is not None and len(values) == len(target.table.keys)
+    return Read(target, bounds, filter_, projection, fetches, values if is_single else None)
 
 
 @lru_cache(_TOLD_MAX)
@@ -284,14 +291,6 @@ def _fetches(target: Target, filter_: BoundCondition | None, projection: Shown |
     return bool(missing)
 
 
-def _single(target: Target, lowering: Lowering, where: tree.Condition | None) -> tuple[Key | None, int]:
-    """The key that a condition holds to one value, and how many other conditions there are."""
-    values, rest = _key_values(target.table, lowering, where)
-    if len(values) < len(target.table.keys):
-        return None, len(rest)
-    return key_of_request(target.table, values), len(rest)
-
-
 def _key_values(
     table: Table, lowering: Lowering, where: tree.Condition | None
 ) -> tuple[dict[str, AttributeValue], list[tree.Condition]]:
@@ -383,7 +382,11 @@ def _delete(database: Database, lowering: Lowering, delete: Delete, *, tells_ite
         )
     table, values, condition = _one_item(database, lowering, delete.table, delete.where)
     key = key_of_request(table, values)
-    judged = None if condition is None else bind_condition(condition, lowering.given(), "")
+    judged = None
+    if condition is not None:
+        # Of an item that isn't there nothing is asked.
+        gone = tree.Call("attribute_not_exists", (lowering.name_path(table.partition.name),))
+        judged = bind_condition(tree.Or((gone, condition)), lowering.given(), "")
     wants_old = returning is not None
     write = Write(table, key, judged, removes=True, wants_old=wants_old, tells_item=tells_item)
     return Written(write, (lambda outcome: outcome.old) if wants_old else _nothing)

@@ -34,7 +34,7 @@ _TYPES = frozenset(
 _KINDS: dict[type, str] = {
     syntax.Is: "IsType",
     syntax.Call: "Call",
-    syntax.Path: "Path",
+    syntax.Path: "VariableReference",
     syntax.Compare: "NAry",
     syntax.And: "NAry",
     syntax.Or: "NAry",
@@ -116,7 +116,7 @@ class _Parser:
         if self._aliased:
             raise StatementFault("Aliasing is not supported")
         if not isinstance(statement, (syntax.Select, syntax.Exists, syntax.Insert, syntax.Update, syntax.Delete)):
-            raise StatementFault(f"Unsupported operation: {_KINDS.get(type(statement), 'Lit')}")
+            raise StatementFault(f"Unsupported operation: {_KINDS.get(type(statement), 'Literal')}")
         return statement
 
     def _statement(self) -> syntax.Statement | Node:

@@ -73,12 +73,13 @@ def _read(database: Database, statement: Mapping[str, Any], given: Given, units:
     consistent = bool(statement.get("ConsistentRead"))
     read = read_of(database, given, consistent=consistent)
     table = read.target.table
-    if read.key is None or has_functions(given):
+    key = read.key()
+    if key is None or has_functions(given):
         raise StatementFault(_ONE_ITEM)
-    row = table.stored.get(*read.key)
+    row = table.stored.get(*key)
     consumed = read_units(0 if row is None else row[0], consistent=consistent)
     if database.meter is not None:
-        database.meter.read(table, None, read.key[:1], consumed)
+        database.meter.read(table, None, key[:1], consumed)
     units.setdefault(table.name, Consumed(table.name, "Read")).table_units += consumed
     answer: Answer = {"TableName": table.name}
     item = None if row is None else read.shown(decode(row[1]))
@@ -106,8 +107,9 @@ def _error(fault: DynamoDBError | ExpressionFault | ValueFault, table_name: str 
     if isinstance(fault, THROTTLED):
         return {"Error": cancellation_of(fault)}
     if isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
-        message = fault.message if isinstance(fault, UpdateFault) else fault.older
-        return {"Error": {"Code": "ValidationError", "Message": message}}
+        if isinstance(fault, UpdateFault):
+            return {"Error": {"Code": "ValidationError", "Message": fault.message}, "TableName": table_name}
+        return {"Error": {"Code": "ValidationError", "Message": fault.older}}
     code = fault.type.removesuffix("Exception")
     if code == "Validation":
         code = "ValidationError"

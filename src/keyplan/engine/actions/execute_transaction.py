@@ -53,10 +53,9 @@ def _read(database: Database, request: Request, given: Sequence[Given]) -> Answe
     reads: list[Read] = []
     keys: list[Key] = []
     for number, one in enumerate(given):
-        read = _planned(number, len(given), _one_item, database, one)
+        read, key = _planned(number, len(given), _one_item, database, one)
         reads.append(read)
-        assert read.key is not None  # noqa: S101 - it is of one item
-        keys.append(read.key)
+        keys.append(key)
     tables = [read.target.table for read in reads]
     rows = read_together(database, tables, keys)
     responses: list[Answer] = []
@@ -66,13 +65,14 @@ def _read(database: Database, request: Request, given: Sequence[Given]) -> Answe
     return {"Responses": responses, **read_capacity(request, tables, rows)}
 
 
-def _one_item(database: Database, given: Given) -> Read:
+def _one_item(database: Database, given: Given) -> tuple[Read, Key]:
     read = read_of(database, given)
     if read.target.index is not None:
         raise StatementFault("Reads on indices are not supported within transactions.")
-    if read.key is None:
+    key = read.key()
+    if key is None:
         raise StatementFault(_ONE_ITEM)
-    return read
+    return read, key
 
 
 def _planned(number: int, count: int, make: Callable[..., T], *arguments: Any) -> T:

@@ -1,0 +1,144 @@
+"""Generated sequences of PartiQL statements, with native writes between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.server.differential.sequences import Request, Sequence
+from tests.server.differential.values import NAMES
+
+COMPARATORS = ("=", "<>", "<", "<=", ">", ">=")
+TYPES = ("STRING", "NUMERIC", "BOOLEAN", "LIST", "TUPLE", "NULL", "MISSING")
+
+
+class StatementSequence(Sequence):
+    """SELECT, INSERT, UPDATE and DELETE, alone and in batches."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._parameters: list[Any] = []
+
+    def step(self) -> Request:
+        make = self.chance.pick(
+            *([self.put] * 3), *([self.select] * 5), self.insert, *([self.change] * 3), self.remove, self.batch
+        )
+        made: Request = make()
+        return made
+
+    # --- parts
+
+    def given(self, value: Any) -> str:
+        self._parameters.append(value)
+        return "?"
+
+    def stated(self, text: str) -> dict[str, Any]:
+        """A statement with the parameters that were given since the last."""
+        parameters, self._parameters = self._parameters, []
+        return {"Statement": text, **({"Parameters": parameters} if parameters else {})}
+
+    def attribute(self) -> str:
+        return f'"{self.chance.pick(*[name for name in NAMES if name not in {"pk", "sk"}])}"'
+
+    def condition(self) -> str:
+        chance, name = self.chance, self.attribute()
+        match chance.below(7):
+            case 0:
+                return f"{name} IS {'NOT ' if chance.one_in(2) else ''}{chance.pick(*TYPES)}"
+            case 1:
+                return f"attribute_exists({name})"
+            case 2:
+                return f"{name} IN [{self.given(chance.value())}, {self.given(chance.value())}]"
+            case 3:
+                return f"contains({name}, {self.given(chance.value())})"
+            case 4:
+                return f"NOT {name} = {self.given(chance.value())}"
+            case 5:
+                return f"size({name}) {chance.pick(*COMPARATORS)} {self.given({'N': '2'})}"
+            case _:
+                return f"{name} {chance.pick('=', '<>')} {self.given(chance.value())}"
+
+    def conditions(self) -> str:
+        chance = self.chance
+        if chance.one_in(4):
+            return f"({self.condition()} {chance.pick('AND', 'OR')} {self.condition()})"
+        return self.condition()
+
+    def keyed(self) -> str:
+        """A WHERE that names one item, mostly."""
+        key = {name: value for name, value in self.key().items() if name in {"pk", "sk"}}
+        terms = [f'"{name}" = {self.given(value)}' for name, value in key.items()]
+        if self.chance.one_in(3):
+            terms.append(self.conditions())
+        return f"WHERE {' AND '.join(terms)}" if terms else ""
+
+    @property
+    def table(self) -> str:
+        return f'"{self.name}"'
+
+    # --- statements
+
+    def select(self) -> Request:
+        return "ExecuteStatement", self.stated(self._select())
+
+    def _select(self) -> str:
+        chance = self.chance
+        shown = "*"
+        if chance.one_in(3):
+            shown = ", ".join(f'"{name}"' for name in chance.random.sample(NAMES, 1 + chance.below(3)))
+        match chance.below(4):
+            case 0:
+                where = self.keyed()
+            case 1:
+                pk = chance.pick(*self.form.keys)["pk"]
+                where = f'WHERE "pk" = {self.given(pk)}' + (f" AND {self.conditions()}" if chance.one_in(2) else "")
+            case 2:
+                one, other = (chance.pick(*self.form.keys)["pk"] for _ in range(2))
+                where = f'WHERE "pk" IN [{self.given(one)}, {self.given(other)}]'
+            case _:
+                where = f"WHERE {self.conditions()}" if chance.one_in(2) else ""
+        return f"SELECT {shown} FROM {self.table} {where}"
+
+    def insert(self) -> Request:
+        return "ExecuteStatement", self.stated(self._insert())
+
+    def _insert(self) -> str:
+        item = {**self.key(), **{name: self.chance.value() for name in ("note", "count")}}
+        members = ", ".join(f"'{name}': {self.given(value)}" for name, value in item.items())
+        return f"INSERT INTO {self.table} VALUE {{{members}}}"
+
+    def change(self) -> Request:
+        return "ExecuteStatement", self.stated(self._change())
+
+    def _change(self) -> str:
+        chance, name = self.chance, self.attribute()
+        match chance.below(4):
+            case 0:
+                change = f"REMOVE {name}"
+            case 1:
+                change = f"SET {name} = {name} + {self.given({'N': '1'})}"
+            case 2:
+                change = f"SET {name} = set_add({name}, <<'a', 'new'>>)"
+            case _:
+                change = f"SET {name} = {self.given(chance.value())}"
+        returning = chance.pick("", "", "RETURNING ALL OLD *", "RETURNING MODIFIED NEW *", "RETURNING ALL NEW *")
+        return f"UPDATE {self.table} {change} {self.keyed()} {returning}"
+
+    def remove(self) -> Request:
+        return "ExecuteStatement", self.stated(self._remove())
+
+    def _remove(self) -> str:
+        return f"DELETE FROM {self.table} {self.keyed()} {self.chance.pick('', 'RETURNING ALL OLD *')}"
+
+    def batch(self) -> Request:
+        """Reads of several items, or one write: Local refuses the whole of a batch where one of several is wrong."""
+        if self.chance.one_in(2):
+            keys = self.chance.random.sample(self.form.keys, 2)
+            wheres = [" AND ".join(f'"{name}" = {{}}' for name in key) for key in keys]
+            statements = [
+                self.stated(f"SELECT * FROM {self.table} WHERE " + where.format(*map(self.given, key.values())))
+                for where, key in zip(wheres, keys, strict=True)
+            ]
+        else:
+            self.chance.faults_left = 0
+            statements = [self.stated(self.chance.pick(self._insert, self._change, self._remove)())]
+        return "BatchExecuteStatement", {"Statements": statements}
