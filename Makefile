@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels format bench bench-typed bench-http bench-client bench-systems bench-blog differential crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -82,6 +82,9 @@ bench-blog: $(VENV)/.dev ## Measure the blog's site and API under load, and writ
 differential: $(VENV)/.dev system ## Compare thousands of generated sequences with DynamoDB Local; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_SEQUENCES=$${KEYPLAN_SEQUENCES:-4000} .ci/with-dynamodb-local \
 	  $(BIN)/python -m pytest --timeout 3600 tests/server/test_differential.py
+
+designs: $(VENV)/.dev ## Make two thousand designs at random, and compare their answers with brute force; KEYPLAN_SEED begins elsewhere
+	KEYPLAN_DESIGNS=$${KEYPLAN_DESIGNS:-2000} $(BIN)/python -m pytest --timeout 3600 -n $(JOBS) tests/designs
 
 crash: $(VENV)/.dev ## Kill the served store a hundred times under load
 	KEYPLAN_CRASHES=100 $(BIN)/python -m pytest tests/server/test_crash.py

@@ -124,7 +124,7 @@ class Model:
         if error is None:
             if there is None:
                 raise AssertionError("update changed an item that isn't there")
-            if entity.version is not None and there != target:
+            if entity.version is not None and _version(entity, there) != _version(entity, target):
                 raise AssertionError("update went through with a version that is out of date")
             after = self._changed(entity, there, changes)
             if after is None or _plain(entity, after) != _plain(entity, result):
@@ -268,6 +268,8 @@ class Model:
         values = {**instance.__dict__}
         for name, change in changes.items():
             values[name] = _applied(values[name], change)
+            if entity.fields[name].optional and isinstance(values[name], set | frozenset):
+                values[name] = values[name] or None  # an empty set isn't stored
         try:
             return entity.cls.model_validate(values, by_name=True)
         except ValidationError:
@@ -306,6 +308,11 @@ class Model:
                 except ValidationError:
                     continue
         return found
+
+
+def _version(entity: CompiledEntity, instance: Entity) -> Any:
+    """What its version field holds; begun anew where an item was deleted and made again."""
+    return None if entity.version is None else getattr(instance, entity.version.name)
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:

@@ -139,7 +139,15 @@ class Steps:
         return built.filter(lambda one: one is not None)
 
     def _field(self, entity: CompiledEntity, name: str) -> SearchStrategy[Any]:
-        return self.own[name] if name in self.own else strategy_for(entity.fields[name].annotation, self.own)
+        if name in self.own:
+            return self.own[name]
+        field = entity.fields[name]
+        found = strategy_for(field.annotation, self.own)
+        if field.optional and kind_of(field.annotation) in {set, frozenset}:
+            return found.filter(
+                lambda value: value is None or bool(value)
+            )  # an empty set isn't stored, and reads as None
+        return found
 
     def _write(self, entity: CompiledEntity) -> SearchStrategy[Step]:
         return st.builds(Write, self._entities[entity.cls], st.booleans())

@@ -1,0 +1,75 @@
+"""Designs made at random give the answers of brute force, and whatever looks at a design can look at them.
+
+A hundred in every run, always the same ones; ``make designs`` takes thousands, from another number each time.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from keyplan.check import check
+from keyplan.cost.estimate import estimate
+from keyplan.testing import verify
+from tests.cost.test_prediction import Compared, check_reads
+from tests.designs.running import Run
+from tests.designs.settled import Settled, settled
+from tests.designs.source import source_of
+
+FIRST = int(os.environ.get("KEYPLAN_SEED", "0"))
+COUNT = int(os.environ.get("KEYPLAN_DESIGNS", "100"))
+TOGETHER = 10
+STORES = 2
+
+numbers = pytest.mark.parametrize("first", range(FIRST, FIRST + COUNT, TOGETHER))
+
+
+def designs(first: int) -> list[Settled]:
+    return [settled(number) for number in range(first, min(first + TOGETHER, FIRST + COUNT))]
+
+
+@numbers
+def test_answers_and_costs_are_those_of_brute_force(first: int) -> None:
+    """Every read over stores filled by verbs and writes, and what it costs, is as a filter over all items says."""
+    for design in designs(first):
+        for number in range(STORES):
+            with design.cls.open(":memory:") as store:
+                Run(design, store, Random(f"{design.spec.number}/{number}")).go()
+                check_reads(store, number, Compared())
+
+
+@numbers
+def test_the_design_s_own_tools_can_look_at_it(first: int) -> None:
+    """``check`` and ``cost`` judge it, and each of its patterns can be explained."""
+    for design in designs(first):
+        report = check(design.cls)
+        broken = [one for one in report.findings if one.code == "KP100"]
+        assert not broken, f"{broken}\n{source_of(design.spec)}"
+        found = estimate(design.cls)
+        assert {one.name for one in found.patterns} == {one.name for one in (*design.spec.reads, *design.spec.writes)}
+
+
+@numbers
+def test_verify_agrees(first: int) -> None:
+    """``verify`` finds nothing either. That no store had an answer for a read proves nothing against it."""
+    for design in designs(first)[:: max(1, TOGETHER // 3)]:
+        try:
+            verify(design.cls, stores=8, seed=design.spec.number)
+        except AssertionError as error:
+            if "on no generated store was there an answer" not in str(error):
+                raise AssertionError(f"{error}\n{source_of(design.spec)}") from error
+
+
+def test_most_questions_have_answers() -> None:
+    """A read that never finds anything would be compared with nothing."""
+    asked = answered = 0
+    for number in range(20):
+        design = settled(number)
+        with design.cls.open(":memory:") as store:
+            run = Run(design, store, Random(number))
+            run.go()
+            asked += len(design.spec.reads)
+            answered += sum(1 for one in design.spec.reads if run.counts[one.name])
+    assert answered > asked * 0.6, (answered, asked)
