@@ -30,6 +30,10 @@ def designs(first: int) -> list[Settled]:
     return [settled(number) for number in range(first, min(first + TOGETHER, FIRST + COUNT))]
 
 
+def names_of(design: Settled) -> list[str]:
+    return [*(one.name for one in design.spec.reads), *(one.name for one in design.spec.writes)]
+
+
 @numbers
 def test_answers_and_costs_are_those_of_brute_force(first: int) -> None:
     """Every read over stores filled by verbs and writes, and what it costs, is as a filter over all items says."""
@@ -48,7 +52,7 @@ def test_the_design_s_own_tools_can_look_at_it(first: int) -> None:
         broken = [one for one in report.findings if one.code == "KP100"]
         assert not broken, f"{broken}\n{source_of(design.spec)}"
         found = estimate(design.cls)
-        assert {one.name for one in found.patterns} == {one.name for one in (*design.spec.reads, *design.spec.writes)}
+        assert {one.name for one in found.patterns} == {*names_of(design)}
 
 
 @numbers
