@@ -163,7 +163,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
     """Any member of a right model, replaced by anything."""
