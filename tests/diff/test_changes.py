@@ -34,7 +34,11 @@ CASES: list[tuple[str, str, list[str]]] = [
     # Keys
     ('"ORDER#{order_id}", "HEAD"', '"ORDER#{order_id}", "HEAD2"', ["breaks primary-key-changed Order.primary"]),
     ("    placed: str\n", "    placed: date\n", ["breaks type-narrowed Order.placed"]),
-    ('"{placed}#{order_id}"', '"{placed}"', ["migrate key-changed Order.pending"]),
+    (
+        '"{placed}#{order_id}"',
+        '"{placed}"',
+        ["migrate key-changed Order.pending", "callers order-changed pending_orders"],
+    ),
     (', when={"status": "pending"})', ")", ["migrate key-changed Order.pending"]),
     (', when={"status": "pending"})', ', when={"status": "pending"}, shards=4)', ["migrate key-changed Order.pending"]),
     ('    by_initial = Key("INITIAL#{initial}", "{user_id}", index=GSI1)\n', "", ["safe key-removed User.by_initial"]),
@@ -52,7 +56,7 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("return self.name[:1]", "\n        return self.name[:1]", []),
     # Claims
     ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")', ["migrate claim-changed User.email_claim"]),
-    ('    email_claim = Unique("EMAIL#{email}")\n', "", ["safe claim-removed User.email_claim"]),
+    ('    email_claim = Unique("EMAIL#{email}")\n', "", ["migrate claim-removed User.email_claim"]),
     (
         'Unique("EMAIL#{email}")\n',
         'Unique("EMAIL#{email}")\n    name_claim = Unique("NAME#{name}")\n',
@@ -131,7 +135,19 @@ CASES: list[tuple[str, str, list[str]]] = [
     (") -> Order | None: ...", ") -> Order: ...", ["callers signature-changed order"]),
     ("    def order(self", "    async def order(self", ["callers signature-changed order"]),
     ('@read("E1", consistent=True)', '@read("E1")', ["callers consistency-changed order"]),
-    ('@read("E2", where', '@read("E2", newest_first=True, where', []),
+    ('@read("E2", where', '@read("E2", newest_first=True, where', ["callers order-changed pending_orders"]),
+    (
+        'where={"status": "pending"})\n    def',
+        'where={"status": "pending", "total": 5})\n    def',
+        ["callers filter-changed pending_orders"],
+    ),
+    ("limit: int = 10", "limit: int = 20", ["callers default-argument-changed pending_orders"]),
+    ("limit: int = 10", "limit: int", ["callers signature-changed pending_orders"]),
+    (
+        "    note: str | None = None\n",
+        "    note: str | None = None\n    revision: Version = 0\n",
+        ["safe version-added Order.revision", "safe field-added Order.revision"],
+    ),
     (
         "def place(self, order: Order)",
         "def place(self, order: Order, at: datetime)",
@@ -218,3 +234,11 @@ def test_markdown_keeps_its_cells() -> None:
     (row,) = [line for line in text.splitlines() if line.startswith("| breaks")]
     assert row.replace("\\|", "").count("|") == 6
     assert text.startswith("### Shop: 1 breaks deployed data\n")
+
+
+def test_a_version_that_is_dropped_protects_no_more() -> None:
+    with_version = SHOP.replace(
+        "    note: str | None = None\n", "    note: str | None = None\n    revision: Version = 0\n"
+    )
+    found = difference(loaded(with_version).compiled, loaded(with_version.replace("Version = 0", "int = 0")).compiled)
+    assert codes(found.changes) == ["migrate version-removed Order.revision"]

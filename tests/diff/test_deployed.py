@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keyplan import Design
-from keyplan.errors import ItemNotReadable, StoreError
+from keyplan import Design, Update
+from keyplan.errors import CursorError, ItemNotReadable, StoreError
 from tests.cli.support import run
 from tests.diff.shop import SHOP, changed, codes, compared, loaded
 
@@ -137,7 +137,7 @@ def test_items_with_claims_get_an_index_key_anew_by_an_update(deployed: Any) -> 
     shop, told = deployed(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"'), ("    @write", read))
     assert "migrate key-changed User.by_initial" in told
     (change,) = compared(('Key("INITIAL#{initial}"', 'Key("FIRST#{initial}"')).changes
-    assert "update a field of the key to the value that it has" in change.action
+    assert "Update(item, name=item.name).only_if(name=item.name)" in change.action
     with shop:
         assert shop.users_with("A") == []
         user = shop.get(entity(shop, "User"), user_id="1")
@@ -179,3 +179,34 @@ def test_expiry_that_was_text_can_be_read_as_a_moment(deployed: Any) -> None:
     assert told == ["migrate expiry-removed table"]
     with shop:
         assert shop.get(entity(shop, "User"), user_id="1").expires is None
+
+
+def test_the_advice_on_items_written_before_loses_no_write(deployed: Any) -> None:
+    """Followed while others write: an update that expects what it read makes the key, and overwrites nothing."""
+    changes = [('Key("MERCHANT#{merchant}"', 'Key("SHOP#{merchant}"')]
+    (change,) = compared(*changes).changes
+    assert "Update(item, merchant=item.merchant).only_if(merchant=item.merchant)" in change.action
+    shop, _ = deployed(*changes)
+    with shop:
+        item = shop.order("1")
+        shop.update(item, note="written meanwhile")
+        shop.transact([Update(item, merchant=item.merchant).only_if(merchant=item.merchant)])
+        (found,) = shop.pending_orders("m")
+        assert found.note == "written meanwhile"
+
+
+def test_a_cursor_of_another_order_is_refused(deployed: Any, tmp_path: Path) -> None:
+    """A position in one order is none in another: half of the items would never be seen."""
+    with_page = ("-> list[Order]: ...", "-> Page[Order]: ...")
+    limit = ("limit: int = 10)", "limit: int = 10, cursor: Cursor | None = None)")
+    shop, _ = deployed(with_page, limit)
+    with shop:
+        for number in range(2, 6):
+            shop.put(shop.order("1").model_copy(update={"order_id": str(number)}))
+        cursor = shop.pending_orders("m", limit=2).cursor
+        assert len(shop.pending_orders("m", limit=9, cursor=cursor)) == 3
+    turned = loaded(changed(with_page, limit, ('@read("E2", where', '@read("E2", newest_first=True, where')))
+    with turned.open(str(tmp_path / "shop.db"), create=False) as other:
+        ask: Any = other
+        with pytest.raises(CursorError):
+            ask.pending_orders("m", limit=9, cursor=cursor)

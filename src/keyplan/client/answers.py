@@ -65,6 +65,18 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
             return None
 
 
+def plan_text(plan: Plan) -> str:
+    """The keys that a plan reads by, and in which direction."""
+    match plan:
+        case QueryPlan():
+            keys = "; ".join(f"{one.entity.name}.{one.key}" for one in plan.matches)
+            return f"{keys} {'forward' if plan.forward else 'backward'} {plan.each or ''}"
+        case ThroughPlan():
+            return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
+        case _:
+            return plan.operation
+
+
 class Answer:
     """One pattern on one table: call it with bound arguments for a conversation."""
 
@@ -74,6 +86,8 @@ class Answer:
         self.secret = secret
         self._cursor_key = signing_key(secret)
         self._strong: Answer | None = None
+        self._plan_text = plan_text(pattern.plan)
+        """A cursor is a position in one order: it is of no use where another key serves, or the other way round."""
         kinds = {one.kind: one.name for one in pattern.signature.parameters}
         self._limit = kinds.get(ParameterKind.LIMIT)
         self._cursor = kinds.get(ParameterKind.CURSOR)
@@ -162,6 +176,7 @@ class Answer:
         limit = arguments[self._limit] if self._limit else STREAM_CHUNK
         cursor = arguments.get(self._cursor) if self._cursor else None
         bound = {name: value for name, value in arguments.items() if name not in {self._limit, self._cursor}}
+        bound[""] = self._plan_text
         position = None
         if cursor is not None:
             position = read_cursor(cursor, self.pattern.place, bound, self._cursor_key)

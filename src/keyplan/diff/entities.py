@@ -46,6 +46,7 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
         place = f"{new.name}.{after.name}"
         yield from _keys(place, before, after)
         yield from _claims(place, before, after)
+        yield from _version(place, before, after)
         yield from field_changes(place, before, after)
 
 
@@ -82,7 +83,7 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
                 f"{place}.{news[name].name}",
                 f"its key on {name} {_was_and_is(key, news[name])}",
                 _left_behind(name, key, news[name]),
-                _anew(after),
+                _anew(after, news[name]),
             )
     for name, key in news.items():
         if name not in olds:
@@ -96,11 +97,19 @@ def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:
     return f"items written before stand in {index} under the old key, where patterns don't look"
 
 
-def _anew(entity: CompiledEntity) -> str:
-    """How each item gets its keys anew: a put does it, which claims don't allow."""
-    if entity.claims:
-        return f"write every {entity.name} anew: read it, and update a field of the key to the value that it has"
-    return f"write every {entity.name} anew: read it and put it"
+def _anew(entity: CompiledEntity, key: CompiledKey) -> str:
+    """How each item gets a key anew, without losing what others write meanwhile: an update of a field of the key to the
+    value that it has makes the key, and what it expects keeps others' writes. A put keeps them by a version only.
+    """
+    inputs = entity.inputs_of(key)
+    names = [name for name in entity.fields if name in inputs and name not in entity.key_fields]
+    lead = f"write every {entity.name} anew: read it"
+    if entity.version is not None and not entity.claims:
+        return f"{lead} and put it; where its version has changed meanwhile, read it again"
+    if names:
+        same = f"{names[0]}=item.{names[0]}"
+        return f"{lead}, and Update(item, {same}).only_if({same}); where that fails, read it again"
+    return f"{lead} and put it while nothing else writes it, since a put overwrites what was written meanwhile"
 
 
 def _added(place: str, key: CompiledKey, before: CompiledEntity, after: CompiledEntity) -> Change:
@@ -118,7 +127,7 @@ def _added(place: str, key: CompiledKey, before: CompiledEntity, after: Compiled
         place,
         what,
         f"items written before lack its attributes, so they aren't in {key.place}",
-        _anew(after),
+        _anew(after, key),
     )
 
 
@@ -147,7 +156,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
                 f"{place}.{name}",
                 f"its code is another, and it stands in {keys}",
                 "where it gives another value, items written before stand under the old one",
-                f"if it does, {_anew(after)}",
+                f"if it does, {_anew(after, next(one for one in (*after.keys, *after.claims) if name in one.fields))}",
             )
 
 
@@ -162,6 +171,29 @@ def _plain_code(code: CodeType) -> object:
     return code.co_code, code.co_names, code.co_varnames, constants
 
 
+def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """A version that is no longer counted, or newly counted."""
+    old, new = before.version, after.version
+    if old is not None and new is None:
+        yield Change(
+            Severity.MIGRATE,
+            "version-removed",
+            f"{place}.{old.name}",
+            f"{old.name} no longer counts the writes",
+            "a write no longer notices that another came between, and overwrites it; old code doesn't notice those of the "
+            "new code",
+            "say only_if(...) where a write depends on what was read; deploy the new code everywhere at once",
+        )
+    elif new is not None and old is None:
+        yield Change(
+            Severity.SAFE,
+            "version-added",
+            f"{place}.{new.name}",
+            f"{new.name} counts the writes",
+            "writes of old code aren't counted, and so not noticed, until the new code is deployed everywhere",
+        )
+
+
 def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
     olds = {one.name: one for one in before.claims}
     news = {one.name: one for one in after.claims}
@@ -170,12 +202,13 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
     for name, claim in olds.items():
         if name not in news and _shape(claim) not in kept:
             yield Change(
-                Severity.SAFE,
+                Severity.MIGRATE,
                 "claim-removed",
                 f"{place}.{name}",
                 f"{_texts(claim)} is no longer unique",
-                "the claims stay in the table, unread",
-                "delete them when the new code is deployed everywhere",
+                "two items may have one value from now on; the claims stay in the table, and old code still goes by "
+                "them: what the new code changes or deletes stays claimed",
+                "deploy the new code everywhere, then delete the claims; keep the Unique where the value must stay so",
             )
     for name, claim in news.items():
         other = olds.get(name)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keyplan.design.codec import plain
+from keyplan.design.constants import values_asked
 from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Signature, type_name
+from keyplan.design.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.questions import REQUIRED, Signature, type_name
 from keyplan.design.uses import uses_of
 from keyplan.diff.changes import Change, Severity
 
@@ -64,6 +66,11 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         if name in before.by_name and type_name(before.by_name[name].annotation) != type_name(one.annotation)
     ]
     parts = [f"without {', '.join(lost)}"] * bool(lost) + [f"needs {', '.join(needed)}"] * bool(needed) + other
+    parts += [
+        f"needs {name}"
+        for name, one in after.by_name.items()
+        if one.required and name in before.by_name and not before.by_name[name].required
+    ]
     returns = [type_name(one.result) for one in (before, after)]
     if returns[0] != returns[1]:
         parts.append(f"gives {returns[1]}, not {returns[0]}")
@@ -71,6 +78,20 @@ def _signature(place: str, before: Signature, after: Signature) -> Iterator[Chan
         parts.append("is awaited" if after.is_async else "isn't awaited")
     if parts:
         yield Change(Severity.CALLERS, "signature-changed", place, "; ".join(parts), "callers of before don't fit")
+    for name, one in after.by_name.items():
+        other_default = before.by_name[name].default if name in before.by_name else one.default
+        if (
+            not one.required
+            and other_default is not REQUIRED
+            and repr(plain(other_default)) != repr(plain(one.default))
+        ):
+            yield Change(
+                Severity.CALLERS,
+                "default-argument-changed",
+                place,
+                f"{name} is {one.default!r} where it isn't given, and was {other_default!r}",
+                "callers that don't give it get another answer",
+            )
     if more:
         yield Change(Severity.SAFE, "parameter-added", place, f"takes {', '.join(more)} too", "callers needn't give it")
 
@@ -82,7 +103,25 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
             "pattern-moved",
             place,
             f"it was answered{_by(before)}, and is{_by(after)}",
-            "cursors handed out before may be refused",
+            "cursors handed out before are refused",
+        )
+    orders = [_order(one) for one in (before, after)]
+    if orders[0] != orders[1]:
+        yield Change(
+            Severity.CALLERS,
+            "order-changed",
+            place,
+            f"its answer was in {orders[0]}, and is in {orders[1]}",
+            "callers get other items first; cursors handed out before are refused",
+        )
+    asked = [_where(one) for one in (before, after)]
+    if asked[0] != asked[1]:
+        yield Change(
+            Severity.CALLERS,
+            "filter-changed",
+            place,
+            f"it asked for {asked[0]}, and asks for {asked[1]}",
+            "callers get other items",
         )
     strong = [bool(getattr(one.plan, "consistent", False)) for one in (before, after)]
     if strong[0] and not strong[1]:
@@ -91,6 +130,38 @@ def _served(place: str, before: ReadPattern, after: ReadPattern) -> Iterator[Cha
     elif strong[1] and not strong[0]:
         effect = "its read units double"
         yield Change(Severity.SAFE, "consistency-changed", place, "it is strongly consistent now", effect)
+
+
+def _order(pattern: ReadPattern) -> str:
+    """The order of an answer in words: the fields that the keys leave open, and which way they are read."""
+    found: list[str] = []
+    for one in _queries(pattern.plan):
+        for match in one.matches:
+            names = ", ".join(name for name, _ in match.order)
+            if names:
+                turned = match.order[0][1]
+                found.append(f"{'ascending' if one.forward is not turned else 'descending'} order of {names}")
+    return " and ".join(dict.fromkeys(found)) or "no order"
+
+
+def _queries(plan: Plan) -> Iterator[QueryPlan]:
+    if isinstance(plan, QueryPlan):
+        yield plan
+    elif isinstance(plan, ThroughPlan):
+        for way in plan.ways:
+            yield from _queries(way.end if isinstance(way.end, QueryPlan) else way.junction)
+
+
+def _where(pattern: ReadPattern) -> str:
+    """What ``where=`` says."""
+    where = pattern.options.where
+    if isinstance(where, str):
+        return where
+    fixed = [
+        f"{name} = {' or '.join(repr(plain(one)) for one in values_asked(value))}"
+        for name, value in sorted(pattern.constants.items())
+    ]
+    return " and ".join(fixed) or "everything"
 
 
 def _by(pattern: Pattern) -> str:
