@@ -180,8 +180,8 @@ def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Itera
             "version-removed",
             f"{place}.{old.name}",
             f"{old.name} no longer counts the writes",
-            "a write no longer notices that another came between, and overwrites it; old code doesn't notice those of the "
-            "new code",
+            "a write no longer notices that another came between, and overwrites it; nor does old code notice those of "
+            "the new",
             "say only_if(...) where a write depends on what was read; deploy the new code everywhere at once",
         )
     elif new is not None and old is None:
