@@ -16,6 +16,7 @@ from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Line, Request
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.keys import CompiledKey
+from keyplan.design.neighbours import neighbours
 from keyplan.design.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -149,10 +150,27 @@ class _Finder:
         shape = self.pattern.shape.kind
         if shape is ShapeKind.COLLECTION and self.load.items is None:
             kinds, times = self._collection(kinds)
-            return Found(stretches=self._spread(plan, kinds, len(kinds))), times
+            return Found(stretches=self._among_others(plan, self._spread(plan, kinds, len(kinds)), times)), times
         one = shape is ShapeKind.ONE and self.load.items is None
         count, times = _capped(1 / kept if one else self.count(self.limit), self.limit)
-        return Found(stretches=self._spread(plan, kinds, count, kept)), times
+        found = self._spread(plan, kinds, count, kept)
+        if len(plan.matches) > 1 and self.limit is None:
+            found = self._among_others(plan, found, times)
+        return Found(stretches=found), times
+
+    def _among_others(self, plan: QueryPlan, stretches: tuple[Stretch, ...], times: float) -> tuple[Stretch, ...]:
+        """The stretches with the items of other entities that lie between those that are asked for."""
+        sizes: list[int] = []
+        for entity, _ in neighbours(plan, self.typical.design.entities.values()):
+            usual = self.facts.finds.per_partition(entity)
+            if usual is None:
+                self.notes.append(f"no {entity.name} lies between: say per_partition in the traffic file")
+            sizes += [self._item_bytes(entity)] * math.ceil((usual or 0) / times)
+        if not sizes or not stretches or not stretches[0].met:
+            return stretches
+        first, *rest = stretches[0].met
+        between = [Met(size, None, (at / len(sizes) / 2 + 0.25,)) for at, size in enumerate(sizes)]
+        return (Stretch([first, *between, *rest], stretches[0].last_kind), *stretches[1:])
 
     def _collection(self, kinds: Sequence[tuple[str, int]]) -> tuple[list[tuple[str, int]], float]:
         """One item of each member, and of a list's entity as many as a partition has; and what the units are

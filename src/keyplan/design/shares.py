@@ -21,8 +21,10 @@ PARALLEL_MAX = 20
 """How many partitions are read in parallel."""
 LOOKED_AT_MIN = 100
 """How many items are asked to be looked at, at the least, where items of others stand between."""
-WASTED_FIRST, WASTED_LATER = 0.25, 0.1
+WASTED_FIRST, WASTED_LATER = 0.8, 0.4
 """How many entries a partition may give too many, on average, when it is asked first, and later without an end."""
+LONG, WASTED_LONG = 5, 0.35
+"""Of a page that takes more than so many entries of each, less: another request is cheap then."""
 LARGE = 400
 
 Place: TypeAlias = tuple[Any, ...]
@@ -95,7 +97,8 @@ class Shares:
     def _first_share(self, wanted: int) -> int:
         if len(self._partitions) == 1 and not self._sifted:
             return wanted
-        limit = _share(wanted / len(self._partitions), WASTED_FIRST)
+        expected = wanted / len(self._partitions)
+        limit = _share(expected, WASTED_LONG if expected > LONG + 1 else WASTED_FIRST)
         return max(2 * limit, LOOKED_AT_MIN) if self._sifted else limit
 
     def _ask(self, at: int, limit: int | None, end: Place | None) -> Ask:
@@ -119,7 +122,7 @@ class Shares:
             if end is None or not self._bounded:
                 limit = _share(missing, WASTED_LATER)
             else:
-                limit = max(math.ceil(missing) + 1, 2 * one.refill if one.filled else 0)
+                limit = max(math.ceil(missing + 2 * math.sqrt(missing)) + 2, 2 * one.refill if one.filled else 0)
                 one.refill = limit
             asks.append(self._ask(at, self._at_most(one, limit, wanted), end))
         return asks
@@ -143,8 +146,9 @@ class Shares:
             behind = bisect_right(known, number)  # partitions that aren't known as far as this
             total += len(self._partitions) / max(1, len(self._partitions) - behind)
             counts.append(total)
-            # What is only expected may be less: rather end a little too early, and read on, than read too much
-            if total + math.sqrt(max(0.0, total - number - 1)) >= wanted:
+            # What is only expected may be less: of a long page rather read on than read too much
+            early = math.sqrt(max(0.0, total - number - 1)) if wanted > LONG * len(self._partitions) else 0.0
+            if total + early >= wanted:
                 return counts, place
         return counts, None
 

@@ -259,7 +259,9 @@ def test_no_list_reads_a_text(large: Blog, requests: Recorder, name: str) -> Non
     ask, operations, most = READS[name]
     assert ask(large, post)
     done, units = spent(requests)
-    assert done == operations
+    assert done.keys() == operations.keys()
+    for operation, least in operations.items():  # a shard that has more than its share of a page is asked again
+        assert least <= done[operation] <= (least if least == 1 or operation != "Query" else 3 * least)
     assert sum(units.values()) <= most
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyplan import Cursor, now
-from keyplan.client import merges
+from keyplan.design import shares
 from keyplan.errors import CursorError, KeyplanError
 from keyplan_systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users
@@ -75,7 +75,7 @@ def test_each_post_once_newest_first_whatever_happens_meanwhile(
     """With so few in parallel that eight users are several rounds, and as many on read as on write, all, or none."""
     with pytest.MonkeyPatch.context() as patch, Social.open(":memory:", secret="s") as social:
         patch.setattr(limits, "READ_MAX", on_read)
-        patch.setattr(merges, "PARALLEL_MAX", parallel)
+        patch.setattr(shares, "PARALLEL_MAX", parallel)
         people(social, *NAMES)
         life = Life(social, random.Random(seed))
         for what in before:
