@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, Regions
 from keyplan.errors import DynamoDBError
 from tests.engine.support import index
 
@@ -93,7 +93,8 @@ def travel() -> Traveller:
 
         s3 = Path(folder)
         (s3 / "bucket" / "in").mkdir(parents=True)
-        engine = stack.enter_context(Engine.open(":memory:", clock=clock, s3=s3))
+        regions = stack.enter_context(Regions.open(":memory:", ["us-east-1", "us-west-2"], clock=clock, s3=s3))
+        engine = regions.engines["us-east-1"]
         traveller = Traveller(engine)
         _tables(traveller)
         _items(traveller)
@@ -254,6 +255,10 @@ def _settings(to: Traveller) -> None:
         to.call("ListContributorInsights", **pages)
     to.call("DescribeTableReplicaAutoScaling", TableName="orders")
     to.call("UpdateTableReplicaAutoScaling", TableName="orders")
+    to.call("UpdateTable", TableName="orders", ReplicaUpdates=[{"Create": {"RegionName": "us-west-2"}}])
+    to.call("DescribeTable", TableName="orders")
+    to.call("UpdateTableReplicaAutoScaling", TableName="orders")
+    to.call("DescribeTableReplicaAutoScaling", TableName="orders")
     replicas = [{"RegionName": "eu-west-1"}]
     to.call("CreateGlobalTable", GlobalTableName="orders", ReplicationGroup=replicas)
     to.call("DescribeGlobalTable", GlobalTableName="orders")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
 import boto3  # type: ignore[import-untyped]
 import pytest
@@ -184,19 +184,6 @@ def test_tables(table: Any, client: Any) -> None:
         )
     with pytest.raises(client.exceptions.ResourceNotFoundException):
         client.describe_table(TableName="nothing")
-
-
-def test_what_is_not_supported_says_so(client: Any) -> None:
-    for call in (
-        lambda: client.execute_statement(Statement="SELECT * FROM x"),
-        client.list_backups,
-        lambda: client.update_continuous_backups(
-            TableName="abc", PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
-        ),
-    ):
-        with pytest.raises(ClientError) as caught:
-            cast("Callable[[], object]", call)()
-        assert caught.value.response["Error"]["Code"] == "UnknownOperationException"
 
 
 def test_tags_limits_and_backups(table: Any, client: Any) -> None:

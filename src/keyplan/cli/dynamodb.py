@@ -91,6 +91,20 @@ Examples:
     help="A folder that stands in for Amazon S3, with a folder in it for each bucket: for exports and imports.",
 )
 @click.option(
+    "--regions",
+    metavar="A,B",
+    help="Keep a store for each of these regions, with global tables between them. Else all regions are one store.",
+)
+@click.option(
+    "--replica-lag",
+    "replica_lag_ms",
+    type=click.FloatRange(0),
+    default=500.0,
+    show_default=True,
+    metavar="MS",
+    help="How much later a write of a global table comes to its other regions.",
+)
+@click.option(
     "--cors",
     "origins",
     multiple=True,
@@ -112,6 +126,8 @@ def command(
     shard_hours: float,
     shard_records: int | None,
     s3: str | None,
+    regions: str | None,
+    replica_lag_ms: float,
     origins: tuple[str, ...],
     *,
     memory: bool,
@@ -148,6 +164,8 @@ def command(
         shard_s=shard_hours * 3600,
         shard_records=shard_records,
         s3=s3,
+        regions=tuple(region.strip() for region in regions.split(",")) if regions else (),
+        replica_lag_ms=replica_lag_ms,
         origins=frozenset(origins),
     )
 

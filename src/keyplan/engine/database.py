@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from keyplan.engine.describe import Counts
+from keyplan.engine.describe import REGION, Counts
 from keyplan.engine.items import decode
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
@@ -17,6 +17,9 @@ from keyplan.engine.streams.shards import ShardLife
 from keyplan.engine.tables import Table, read_table
 from keyplan.engine.throttle import Meter
 from keyplan.wire.errors import table_not_found
+
+if TYPE_CHECKING:
+    from keyplan.engine.regions import Regions
 
 T = TypeVar("T")
 
@@ -64,6 +67,10 @@ class Database:
         """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
         self.s3 = s3
         """The folder that stands in for Amazon S3."""
+        self.region = REGION
+        """The region that this store is of."""
+        self.group: Regions | None = None
+        """The stores of all regions, where there are several."""
         self.jobs: Runner = Inline()
         """Who does what an operation only begins."""
         self.counts = Counts(storage)
@@ -111,6 +118,10 @@ class Database:
     def all_tables(self) -> list[Table]:
         """Every table, fresh from the catalogue and by name."""
         self.refresh()
+        return list(self._tables.values())
+
+    def known_tables(self) -> list[Table]:
+        """Every table, as last read from the catalogue."""
         return list(self._tables.values())
 
     def refresh(self) -> bool:

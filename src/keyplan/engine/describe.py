@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.engine.globaltables import describe_replicas
 from keyplan.engine.storage.port import Storage
 from keyplan.engine.tables import Table
 
@@ -112,6 +113,10 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         if definition.get(member):
             description[member] = [_describe_index(table, index, counts, member) for index in definition[member]]
+    for member in ("GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled"):
+        if definition.get(member) is not None:
+            description[member] = definition[member]
+    description |= describe_replicas(table)
     if table.vector_indexes:
         description["VectorIndexes"] = [
             _describe_vectors(table, index, counts) for index in definition["VectorIndexes"]

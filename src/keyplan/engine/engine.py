@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -30,6 +30,9 @@ from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import RequestFault, TransactionCanceledException, ValidationException
 from keyplan.wire.operations import OPERATIONS, Operation, unknown_operation
+
+if TYPE_CHECKING:
+    from keyplan.engine.regions import Regions
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
@@ -127,6 +130,16 @@ class Engine:
         self._database.endpoint = address
 
     @property
+    def database(self) -> Database:
+        """What the actions work on."""
+        return self._database
+
+    def join(self, region: str, group: Regions) -> None:
+        """Be the store of a region, beside those of others."""
+        self._database.region = region
+        self._database.group = group
+
+    @property
     def statements(self) -> int:
         """How many SQL statements were run so far."""
         return self._storage.statements
@@ -146,7 +159,7 @@ class Engine:
         try:
             if kind.legacy and not params.keys().isdisjoint(kind.legacy):
                 kind.check_mixture(params)
-            return action(self._database, params)
+            answer = action(self._database, params)
         except StaleTableError:
             self._database.refresh()
         except _FAULTS as fault:
@@ -155,6 +168,10 @@ class Engine:
                 raise error_of(fault, kind, params) from None
         except orjson.JSONDecodeError as fault:
             raise unreadable(self.place, fault) from None
+        else:
+            if kind.kind == "write" and self._database.group is not None:
+                self._database.group.finish_strong()
+            return answer
         return self._again(kind, action, params)
 
     def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
@@ -190,6 +207,8 @@ class Engine:
                     outcomes.append(error)
 
         self._storage.together(work)
+        if self._database.group is not None:
+            self._database.group.finish_strong()
         return outcomes
 
     def sweep(self, items_max: int | None = None) -> int:

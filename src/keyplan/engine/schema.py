@@ -26,6 +26,8 @@ _KEPT_SETTINGS = (
     "TableClass",
     "OnDemandThroughput",
     "WarmThroughput",
+    "GlobalTableSettingsReplicationMode",
+    "DisassociationProtectionEnabled",
 )
 
 

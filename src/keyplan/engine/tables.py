@@ -124,6 +124,12 @@ class Table:
         return self.definition.get("PointInTimeRecovery") is not None
 
     @cached_property
+    def own_region(self) -> str | None:
+        """The region of a global table, which notes its writes; None of another table."""
+        replication: Mapping[str, Any] | None = self.definition.get("Replication")
+        return None if replication is None else replication["Own"]
+
+    @cached_property
     def needs_old(self) -> bool:
         """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
         return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None

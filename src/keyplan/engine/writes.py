@@ -21,6 +21,7 @@ from keyplan.engine.keys import (
     projection_of,
 )
 from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.replicas import Version
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
 from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes
@@ -74,6 +75,8 @@ class Write:
     """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
     inserts: bool = False
     """Whether there must be no item yet, which isn't told as a condition."""
+    version: Version | None = None
+    """When and where it was made, where that was in another region."""
     by_expiry: bool = False
     """Whether it is the removal of an item whose time to live is over."""
 
@@ -149,6 +152,12 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     if table.keeps_history and _is_change(write, found, put):
         old_row = None if found is None else found[1:]
         writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
+    if table.own_region is not None and (write.version is not None or _is_change(write, found, put)):
+        if write.version is None:
+            own = writer.now_us(), table.own_region
+            writer.replicas.note_own(table.stored.layout.id, write.key, own)
+        else:
+            writer.replicas.note(table.stored.layout.id, write.key, write.version)
     if put is not None:
         _store(writer, write, found, old, put)
     elif write.removes and found is not None:

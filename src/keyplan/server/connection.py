@@ -15,7 +15,7 @@ import httptools
 
 from keyplan.server import answers
 from keyplan.server.faults import RETRY, protocol_fault
-from keyplan.server.service import Incoming, Service
+from keyplan.server.service import Incoming, Regional, Service
 from keyplan.server.settings import Limits
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 class Connections:
     """The connections of one process, and what they hold together."""
 
-    def __init__(self, service: Service, limits: Limits, open_: set[Connection] | None = None) -> None:
+    def __init__(self, service: Service | Regional, limits: Limits, open_: set[Connection] | None = None) -> None:
         self.service = service
         self.limits = limits
         self.open: set[Connection] = open_ if open_ is not None else set()

@@ -17,12 +17,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from keyplan.engine import REMOVED_TOGETHER, Engine
+from keyplan.engine import REMOVED_TOGETHER, Regions
 from keyplan.errors import RequestError, StoreError
 from keyplan.server.answers import renew_ids
 from keyplan.server.aside import Threads
 from keyplan.server.connection import Connection, Connections
-from keyplan.server.service import Service
+from keyplan.server.service import Regional, Service
 from keyplan.server.settings import MEMORY, Settings
 from keyplan.server.writing import Inline, WriterThread, Writing
 
@@ -31,6 +31,8 @@ _LOOK_S = 1.0
 """How often connections are looked at."""
 _RESTART_S = 1.0
 """A worker that ends sooner than that after its start is not started again."""
+_REPLICATE_S_MIN = 0.02
+_REPLICATE_S_MAX = 0.5
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _log = logging.getLogger("keyplan.server")
@@ -48,16 +50,19 @@ def serve(settings: Settings, ready: Callable[[int], None] = lambda _: None) -> 
         port = listening.getsockname()[1]
         settings = replace(settings, port=port)
         if settings.workers == 1:
-            with _open(settings) as engine:
-                _run_loop(engine, settings, listening, lambda: ready(port), sweeps=True)
+            with _open(settings) as regions:
+                _run_loop(regions, settings, listening, lambda: ready(port), sweeps=True)
             return
         _open(settings).close()  # what is wrong with the file is told once, here
         _Workers(settings, listening).run(lambda: ready(port))
 
 
-def _open(settings: Settings) -> Engine:
-    engine = Engine.open(
+def _open(settings: Settings) -> Regions:
+    """The stores of all regions, or the one of them all."""
+    regions = Regions.open(
         settings.db,
+        settings.regions or [""],
+        lag_ms=settings.replica_lag_ms,
         synchronous="FULL" if settings.sync == "full" else "NORMAL",
         raw_items=True,
         throttle=settings.throttle,
@@ -67,8 +72,9 @@ def _open(settings: Settings) -> Engine:
         s3=settings.s3,
         jobs_behind=settings.db != MEMORY,
     )
-    engine.endpoint = settings.address
-    return engine
+    for engine in regions.engines.values():
+        engine.endpoint = settings.address
+    return regions
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -99,7 +105,7 @@ def _allow_many_files() -> None:
 
 
 def _run_loop(
-    engine: Engine,
+    regions: Regions,
     settings: Settings,
     listening: socket.socket,
     ready: Callable[[], None],
@@ -110,11 +116,11 @@ def _run_loop(
     # What is there now stays: the garbage collector needn't look at it while others wait.
     gc.collect()
     gc.freeze()
-    asyncio.run(_serve(engine, settings, listening, ready, parent, sweeps=sweeps))
+    asyncio.run(_serve(regions, settings, listening, ready, parent, sweeps=sweeps))
 
 
 async def _serve(
-    engine: Engine,
+    regions: Regions,
     settings: Settings,
     listening: socket.socket,
     ready: Callable[[], None],
@@ -123,7 +129,7 @@ async def _serve(
     sweeps: bool,
 ) -> None:
     """Serve until a signal, or until the pipe to the parent process ends with it. ``sweeps`` says that this process
-    removes expired items.
+    removes expired items, and brings writes from one region to the others.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -132,12 +138,21 @@ async def _serve(
     if parent is not None:
         loop.add_reader(parent, stop.set)
     open_: set[Connection] = set()
-    thread = None if settings.db == MEMORY else WriterThread(engine, loop, lambda: len(open_) == 1)
-    writing = thread or Inline(engine)
+    in_memory = settings.db == MEMORY
+    writing: dict[str, WriterThread | Inline] = {
+        name: Inline(engine) if in_memory else WriterThread(engine, loop, lambda: len(open_) == 1)
+        for name, engine in regions.engines.items()
+    }
     aside = Threads(loop)
-    sweeping = loop.create_task(_sweep(writing, settings.sweep_s)) if sweeps and settings.sweep_s else None
+    tasks: list[asyncio.Task[None]] = []
+    if sweeps and settings.sweep_s:
+        tasks += [loop.create_task(_sweep(each, settings.sweep_s)) for each in writing.values()]
+    if sweeps and len(regions.engines) > 1:
+        tasks.append(loop.create_task(_replicate(regions, settings.replica_lag_ms / 1000)))
     try:
-        connections = Connections(Service(engine, settings, writing, aside), settings.limits, open_)
+        services = {name: Service(engine, settings, writing[name], aside) for name, engine in regions.engines.items()}
+        service = Regional(services) if settings.regions else services[""]
+        connections = Connections(service, settings.limits, open_)
         accepting = _Accepting(loop, listening, connections)
         ready()
         while not stop.is_set():
@@ -149,11 +164,12 @@ async def _serve(
             loop.remove_reader(parent)
         await _drain(connections, settings.limits.shutdown_s_max)
     finally:
-        if sweeping is not None:
-            sweeping.cancel()
+        for task in tasks:
+            task.cancel()
         aside.close()
-        if thread is not None:
-            thread.close()
+        for each in writing.values():
+            if isinstance(each, WriterThread):
+                each.close()
 
 
 async def _sweep(writing: Writing, every_s: float) -> None:
@@ -167,6 +183,17 @@ async def _sweep(writing: Writing, every_s: float) -> None:
             writing.sweep(REMOVED_TOGETHER, partial(_settle, removed))
             count = await removed
             await asyncio.sleep(0)
+
+
+async def _replicate(regions: Regions, lag_s: float) -> None:
+    """Bring writes from one region to the others, again and again, in another thread."""
+    pause_s = min(_REPLICATE_S_MAX, max(_REPLICATE_S_MIN, lag_s / 4))
+    while True:
+        await asyncio.sleep(pause_s)
+        try:
+            await asyncio.to_thread(regions.replicate)
+        except StoreError as error:
+            _log.error("Can't bring writes from one region to another: %s", error)
 
 
 def _settle(waiting: asyncio.Future[int], count: int) -> None:
@@ -270,8 +297,8 @@ class _Workers:
         os.close(self._to_workers)
         renew_ids()
         try:
-            with _open(self._settings) as engine:
-                _run_loop(engine, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0)
+            with _open(self._settings) as regions:
+                _run_loop(regions, self._settings, self._listening, lambda: None, self._from_parent, sweeps=worker == 0)
         except Exception:  # noqa: BLE001 - the process ends with it
             _log.exception("A worker failed")
             return 1

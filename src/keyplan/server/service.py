@@ -35,6 +35,9 @@ _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
 _EXPOSED = b"access-control-expose-headers: x-amzn-requestid, x-amz-crc32\r\n"
 
+_SCOPE_PARTS = 5
+"""Key id, day, region, service and term."""
+
 _log = logging.getLogger("keyplan.server")
 
 Outcome = dict[str, Any] | Exception
@@ -237,6 +240,28 @@ class Service:
         if not self._settings.allows_origin(origin.decode("latin-1")):
             return b""
         return b"access-control-allow-origin: %s\r\nvary: origin\r\n%s" % (origin, _EXPOSED)
+
+
+class Regional:
+    """Answers requests from the store of the region that they are signed for."""
+
+    def __init__(self, services: Mapping[str, Service]) -> None:
+        self._services = {name.encode(): service for name, service in services.items()}
+        self._first = next(iter(services.values()))
+
+    def handle(self, request: Incoming, reply: Reply) -> None:
+        """Answer a request by calling ``reply`` once with the whole answer, now or later."""
+        authorization = request.headers.get(b"authorization", b"")
+        scope = authorization.partition(b"Credential=")[2].partition(b",")[0].split(b"/")
+        region = scope[-3] if len(scope) >= _SCOPE_PARTS else None
+        if region is None:  # it isn't signed, and told so
+            self._first.handle(request, reply)
+        elif region in self._services:
+            self._services[region].handle(request, reply)
+        else:
+            known = b", ".join(self._services).decode()
+            told = f"This server has no region {region.decode('latin-1')}; it has {known} (see --regions)"
+            reply(answers.error_answer(protocol_fault("UnrecognizedClientException", told), request.headers))
 
 
 def _parsed(body: bytes) -> dict[str, Any]:

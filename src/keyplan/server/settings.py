@@ -72,6 +72,10 @@ class Settings:
     """With how many records on average the open shards of a stream are each followed by two children; None is never."""
     s3: str | None = None
     """The folder that stands in for Amazon S3, with a folder in it for each bucket."""
+    regions: tuple[str, ...] = ()
+    """Regions with a store each; a request goes to the one that it is signed for. Without any, all are one store."""
+    replica_lag_ms: float = 500.0
+    """How much later a write of a global table comes to its other regions."""
     origins: frozenset[str] = frozenset()
     """Origins of web pages that may talk to the server, beside those of this machine; ``*`` is all."""
     limits: Limits = field(default_factory=Limits)

@@ -113,6 +113,31 @@ VECTOR_INDEX = structure(
 )
 VECTOR_UPDATE = structure(Create=VECTOR_INDEX, Delete=structure({"IndexName": INDEX_NAME}))
 
+_READ_UNITS: dict[str, Shape] = {
+    "ProvisionedThroughputOverride": structure(ReadCapacityUnits=Whole(1)),
+    "OnDemandThroughputOverride": structure(MaxReadRequestUnits=Whole()),
+}
+_REPLICA = structure(
+    {"RegionName": TEXT},
+    KMSMasterKeyId=TEXT,
+    GlobalSecondaryIndexes=ListOf(structure({"IndexName": INDEX_NAME}, **_READ_UNITS), 1),
+    TableClassOverride=TABLE_CLASS,
+    **_READ_UNITS,
+)
+_REGION = structure({"RegionName": TEXT})
+REPLICA_UPDATES = ListOf(
+    structure(
+        Create=_REPLICA,
+        Update=_REPLICA,
+        Delete=_REGION,
+        Disassociate=structure({"RegionName": TEXT, "DisassociationMode": Text(enum=("WAIT_FOR_REPLICATION",))}),
+    ),
+    1,
+)
+WITNESS_UPDATES = ListOf(structure(Create=_REGION, Delete=_REGION), 1, 1)
+REPLICATION_MODE = Text(enum=("ENABLED", "DISABLED", "ENABLED_WITH_OVERRIDES"))
+CONSISTENCY = Text(enum=("EVENTUAL", "STRONG"))
+
 TABLE_SETTINGS: dict[str, Shape] = {
     "BillingMode": BILLING_MODE,
     "ProvisionedThroughput": THROUGHPUT,

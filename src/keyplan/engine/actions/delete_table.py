@@ -5,6 +5,7 @@ from __future__ import annotations
 from keyplan.engine.backups import DELETED_SUFFIX, make_backup
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
+from keyplan.engine.replicas import drop_replication, leave
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.port import Writer
 from keyplan.engine.streams.lifecycle import disable
@@ -33,6 +34,7 @@ def delete_table(database: Database, request: Request) -> Answer:
             writer.archives.end_history(table.stored.layout.id)
         if table.stream is not None:
             disable(writer.changes, table.definition, database.clock())
+        drop_replication(writer, table)
         for index in table.vector_indexes:
             writer.vectors.drop(table.stored.layout.id, index.number)
         writer.drop_table(table.stored)
@@ -40,5 +42,7 @@ def delete_table(database: Database, request: Request) -> Answer:
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
     answer = database.write(work)
+    if database.group is not None:
+        leave(database.group, name, database.region)
     database.refresh()
     return answer

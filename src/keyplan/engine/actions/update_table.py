@@ -9,6 +9,7 @@ from typing import Any
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.filling import fill_index, fill_vectors
+from keyplan.engine.replicas import GROUP_WIDE, change_replicas, others_of
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import (
     Definition,
@@ -26,8 +27,9 @@ from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change
 from keyplan.engine.vectors import make_vectors
-from keyplan.wire.errors import ResourceNotFoundException, ValidationException, table_not_found
+from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
 
+_REPLICA_MEMBERS = ("ReplicaUpdates", "GlobalTableWitnessUpdates", "MultiRegionConsistency")
 _SETTINGS = (
     "BillingMode",
     "ProvisionedThroughput",
@@ -39,6 +41,8 @@ _SETTINGS = (
     "TableClass",
     "OnDemandThroughput",
     "WarmThroughput",
+    "GlobalTableSettingsReplicationMode",
+    "DisassociationProtectionEnabled",
 )
 
 
@@ -55,6 +59,20 @@ _UNCHANGED = (
 def update_table(database: Database, request: Request) -> Answer:
     """Change a table's settings, or add or remove a global index. An index is filled before this returns."""
     name = plain_name(request["TableName"])
+    if any(request.get(member) for member in _REPLICA_MEMBERS):
+        if any(request.get(member) not in (None, []) for member in _SETTINGS):
+            raise one_or_more("ReplicaUpdates cannot be combined with other changes")
+        change_replicas(database, name, request)
+    else:
+        _update(database, name, request)
+        for region in others_of(database, database.described_table(name)):
+            shared = {member: request[member] for member in GROUP_WIDE if request.get(member) is not None}
+            if database.group is not None and shared.keys() - {"AttributeDefinitions"}:
+                _update(database.group.database(region), name, shared)
+    return {"TableDescription": describe(database.described_table(name), database.counts)}
+
+
+def _update(database: Database, name: str, request: Request) -> None:
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         raise ValidationException(
             "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
@@ -89,7 +107,6 @@ def update_table(database: Database, request: Request) -> Answer:
             _change_index(database, writer, table, definition)
 
     database.write(work)
-    return {"TableDescription": describe(database.described_table(name), database.counts)}
 
 
 def _with_settings(table: Table, request: Request, now_s: float) -> Definition:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from keyplan.engine.database import Database, plain_name
+from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.port import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
@@ -14,7 +17,14 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
     """Store which attribute says when items expire, or that none does."""
     name = plain_name(request["TableName"])
     wanted = request["TimeToLiveSpecification"]
+    _store(database, name, wanted)
+    for region in others_of(database, database.described_table(name)):
+        if database.group is not None:
+            _store(database.group.database(region), name, wanted)
+    return {"TimeToLiveSpecification": dict(wanted)}
 
+
+def _store(database: Database, name: str, wanted: Mapping[str, Any]) -> None:
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
         if table is None:
@@ -39,4 +49,3 @@ def update_time_to_live(database: Database, request: Request) -> Answer:
 
     database.write(work)
     database.refresh()
-    return {"TimeToLiveSpecification": dict(wanted)}

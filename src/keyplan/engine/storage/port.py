@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from keyplan.engine.storage.archives import Archives
+    from keyplan.engine.storage.replicas import Replicas
     from keyplan.engine.storage.vectors import Vectors
 
 from keyplan.engine.storage.changes import Changes
@@ -143,6 +144,11 @@ class Reader(Protocol):
     @property
     def archives(self) -> Archives:
         """What was: histories, backups and records."""
+        ...
+
+    @property
+    def replicas(self) -> Replicas:
+        """The last writes of global tables."""
         ...
 
     @property

@@ -23,6 +23,7 @@ from keyplan.engine.storage.port import (
 )
 from keyplan.engine.storage.sqlite_archives import SqliteArchives
 from keyplan.engine.storage.sqlite_changes import SqliteChanges
+from keyplan.engine.storage.sqlite_replicas import SqliteReplicas
 from keyplan.engine.storage.sqlite_vectors import SqliteVectors
 from keyplan.errors import StoreError
 
@@ -73,6 +74,11 @@ class SqliteWriter:
     def archives(self) -> SqliteArchives:
         """What was: histories, backups and records."""
         return SqliteArchives(self._run)
+
+    @property
+    def replicas(self) -> SqliteReplicas:
+        """The last writes of global tables."""
+        return SqliteReplicas(self._run)
 
     @property
     def vectors(self) -> SqliteVectors:

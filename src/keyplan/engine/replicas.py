@@ -1,0 +1,256 @@
+"""Replicas of a global table: made and removed by UpdateTable, and described. What a change of one means for the
+others is done in their stores, one transaction each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from keyplan.engine.copies import check_free, make_table
+from keyplan.engine.database import Database
+from keyplan.engine.filling import fill_table
+from keyplan.engine.globaltables import MEMBER, Replication, replication_of
+from keyplan.engine.requests import Request
+from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.streams.lifecycle import STREAM, disable, enable
+from keyplan.engine.tables import Table, layout_of
+from keyplan.wire.errors import ValidationException, one_or_more, table_not_found
+
+if TYPE_CHECKING:
+    from keyplan.engine.regions import Regions
+
+Definition = dict[str, Any]
+
+_REGIONAL = frozenset(
+    {
+        MEMBER,
+        "Tags",
+        "ResourcePolicy",
+        "PointInTimeRecovery",
+        "DeletionProtectionEnabled",
+        STREAM,
+        "ContributorInsights",
+    }
+)
+"""What a replica doesn't take over."""
+GROUP_WIDE = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "ProvisionedThroughput",
+    "GlobalSecondaryIndexUpdates",
+    "VectorIndexUpdates",
+    "OnDemandThroughput",
+    "WarmThroughput",
+)
+"""Members of UpdateTable that change all replicas."""
+
+
+def others_of(database: Database, table: Table) -> list[str]:
+    """The other regions of a table that are there."""
+    replication = replication_of(table)
+    if replication is None or database.group is None:
+        return []
+    return [name for name in replication["Regions"] if name != database.region and name in database.group.engines]
+
+
+def change_replicas(database: Database, name: str, request: Request) -> None:
+    """Add a replica, or remove one; or several, where they are to be strongly consistent.
+
+    Raises:
+        ValidationException: they can't be.
+    """
+    table = database.described_table(name)
+    creates, deletes = _actions(request)
+    strong = request.get("MultiRegionConsistency") == "STRONG"
+    updates = request.get("GlobalTableWitnessUpdates") or []
+    witnesses: list[str] = [each["Create"]["RegionName"] for each in updates if each.get("Create")]
+    for region in (*creates, *deletes):
+        if region == database.region:
+            raise one_or_more("Cannot add or delete the local region through ReplicaUpdates")
+    if strong:
+        _check_strong(table, creates, witnesses)
+    elif len(creates) + len(deletes) > 1:
+        raise one_or_more("more than one create or delete replica actions not allowed")
+    group = database.group
+    supported = [] if group is None else group.names
+    for region in (*creates, *witnesses):
+        if region not in supported:
+            raise one_or_more(f"Region {region} is not supported. Supported regions: [{', '.join(supported)}]")
+    for region in deletes:
+        if region not in others_of(database, table):
+            raise ValidationException(
+                f"Update global table operation failed because one or more replicas were not part of the global table "
+                f"with name: '{name}': [{region}]"
+            )
+    if group is None:
+        return
+    for region in creates:
+        if group.database(region).find(name) is not None:
+            raise ValidationException(
+                f"Failed to create a the new replica of table with name: '{name}' because one or more replicas "
+                "already existed as tables."
+            )
+    for region in creates:
+        _add(group, database, name, region, {"Strong": True, "Witness": (witnesses or [""])[0]} if strong else {})
+    for region in deletes:
+        leave(group, name, region)
+        _drop(group.database(region), name)
+
+
+def _actions(request: Request) -> tuple[list[str], list[str]]:
+    creates: list[str] = []
+    deletes: list[str] = []
+    for update in request.get("ReplicaUpdates") or []:
+        given = [kind for kind in ("Create", "Update", "Delete") if update.get(kind) is not None]
+        if not given:
+            raise one_or_more("no actions specified")
+        if len(given) > 1:
+            raise one_or_more("only one replica action is allowed per ReplicationGroupUpdate object")
+        region = update[given[0]]["RegionName"]
+        if given[0] == "Create":
+            creates.append(region)
+        elif given[0] == "Delete":
+            deletes.append(region)
+    return creates, deletes
+
+
+def _check_strong(table: Table, creates: list[str], witnesses: list[str]) -> None:
+    """Refuse a strongly consistent group that isn't three regions at once."""
+    if len(witnesses) > 1 or len(creates) + len(witnesses) != 2 or not creates:
+        raise one_or_more("MRSC table must have exactly three replicas, or two replicas and one witness")
+    if replication_of(table) is not None:
+        raise one_or_more("MultiRegionConsistency cannot be changed for an existing global table")
+    if table.definition.get("TimeToLive") or table.has_local_indexes:
+        raise one_or_more("Time to live and local secondary indexes are not supported with STRONG consistency")
+
+
+def _add(group: Regions, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
+    own = database.region
+
+    def begin(writer: Writer) -> list[str]:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            raise table_not_found(name)
+        replication = replication_of(table) or _new_group(own, more)
+        regions = [*replication["Regions"], region]
+        if replication_of(table) is None:
+            writer.replicas.begin(table.stored.layout.id)
+        definition: Definition = {**table.definition, MEMBER: {**replication, "Regions": regions}}
+        if table.stream is None:
+            wanted = {**definition, "StreamSpecification": _STREAM}
+            definition = enable(writer.changes, name, table.stored.layout.id, wanted, database.clock())
+        _store(writer, table, definition)
+        return regions
+
+    regions = database.write(begin)
+    database.refresh()
+    for other in regions:
+        if other not in {own, region} and other in group.engines:
+            _set_regions(group.database(other), name, regions)
+    there = group.database(region)
+    database.storage.read(lambda reader: _copy(database, reader, there, name, region))
+    there.refresh()
+
+
+_STREAM = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+
+
+def _new_group(own: str, more: Mapping[str, Any]) -> Replication:
+    group: Replication = {"Regions": [own], "Own": own}
+    if more:
+        group["Strong"] = True
+        if more.get("Witness"):
+            group["Witness"] = more["Witness"]
+    return group
+
+
+def _copy(source: Database, reader: Reader, target: Database, name: str, region: str) -> None:
+    """Make a table in another region as it is in this snapshot."""
+    table = source.fresh(reader)[name]
+    replication = replication_of(table)
+    kept = {member: value for member, value in table.definition.items() if member not in _REGIONAL}
+    definition: Definition = {**kept, "Tags": [], "DeletionProtectionEnabled": False}
+    definition[MEMBER] = {**(replication or {}), "Own": region}
+    items = ((pk, sk, size, body) for _, pk, sk, size, body in reader.rows(table.stored))
+
+    def work(writer: Writer) -> None:
+        check_free(writer, name)
+        made = make_table(target, writer, name, definition)
+        table_id = made.stored.layout.id
+        writer.replicas.begin(table_id)
+        fill_table(writer, made, items)
+        for noted in reader.replicas.since(table.stored.layout.id, 0):
+            writer.replicas.note(table_id, noted.key, noted.version)
+        for other in definition[MEMBER]["Regions"]:
+            last = reader.replicas.last(table.stored.layout.id) if other == source.region else 0
+            writer.archives.keep_record("replica", f"{name}/{other}", str(last).encode())
+        if definition.get("TimeToLive"):
+            writer.expire_by(made.stored, definition["TimeToLive"])
+        writer.define(table_id, json.dumps(enable(writer.changes, name, table_id, definition, target.clock())))
+
+    target.write(work)
+
+
+def _store(writer: Writer, table: Table, definition: Definition) -> None:
+    """Store a definition as a new generation: who writes by the one before must learn of it."""
+    layout = table.stored.layout
+    writer.change_indexes(table.stored, layout_of(definition, layout.id, layout.generation + 1), json.dumps(definition))
+
+
+def _set_regions(database: Database, name: str, regions: list[str]) -> None:
+    """Store the members of a group in one of them; a table that is left alone is no global table any more."""
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        replication = None if table is None else replication_of(table)
+        if table is None or replication is None:
+            return
+        definition = dict(table.definition)
+        if len(regions) > 1:
+            definition[MEMBER] = {**replication, "Regions": regions}
+        else:
+            del definition[MEMBER]
+            writer.replicas.end(table.stored.layout.id)
+        _store(writer, table, definition)
+
+    database.write(work)
+    database.refresh()
+
+
+def leave(group: Regions, name: str, region: str) -> None:
+    """Take a region out of a table's group, in the other regions."""
+    for other, engine in group.engines.items():
+        table = engine.database.find(name)
+        replication = None if table is None else replication_of(table)
+        if other != region and replication is not None and region in replication["Regions"]:
+            _set_regions(engine.database, name, [each for each in replication["Regions"] if each != region])
+
+
+def _drop(database: Database, name: str) -> None:
+    """Remove a replica with all that is in it."""
+
+    def work(writer: Writer) -> None:
+        table = database.fresh(writer).get(name)
+        if table is None:
+            return
+        if table.stream is not None:
+            disable(writer.changes, table.definition, database.clock())
+        drop_replication(writer, table)
+        writer.archives.end_history(table.stored.layout.id)
+        for index in table.vector_indexes:
+            writer.vectors.drop(table.stored.layout.id, index.number)
+        writer.drop_table(table.stored)
+
+    database.write(work)
+    database.refresh()
+
+
+def drop_replication(writer: Writer, table: Table) -> None:
+    """Forget what was noted of a replica that goes."""
+    replication = replication_of(table)
+    if replication is not None:
+        writer.replicas.end(table.stored.layout.id)
+        for region in replication["Regions"]:
+            writer.archives.drop_record("replica", f"{table.name}/{region}")

@@ -1,0 +1,195 @@
+"""Regions on one machine: replicas made and removed, and what becomes of writes in several regions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, Regions
+from tests.engine.support import answer, create, n, s
+from tests.engine.test_backups import Clock
+
+EAST, WEST, SOUTH = "us-east-1", "us-west-2", "sa-east-1"
+REGIONS = [EAST, WEST, SOUTH]
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "file"])
+def regions(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Iterator[Regions]:
+    path = ":memory:" if request.param == "memory" else str(tmp_path / "store.db")
+    with Regions.open(path, REGIONS, clock=clock, lag_ms=1000) as opened:
+        create(opened.engines[EAST])
+        yield opened
+
+
+def put(engine: Engine, sk: str, value: object) -> None:
+    engine.call(
+        "PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s(sk), "v": n(value), "g": s("g"), "h": s("h")}}
+    )
+
+
+def items(engine: Engine, **more: Any) -> dict[str, str]:
+    found: list[dict[str, Any]] = engine.call("Scan", {"TableName": "orders", **more})["Items"]
+    return {item["sk"]["S"]: item["v"]["N"] for item in found}
+
+
+def replicas(engine: Engine, *updates: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return answer(engine, "UpdateTable", {"TableName": "orders", "ReplicaUpdates": list(updates), **more})
+
+
+def add(region: str) -> dict[str, Any]:
+    return {"Create": {"RegionName": region}}
+
+
+def described(engine: Engine) -> dict[str, Any]:
+    table: dict[str, Any] = engine.call("DescribeTable", {"TableName": "orders"})["Table"]
+    return table
+
+
+def test_a_replica_has_what_was_there_and_what_comes(regions: Regions, clock: Clock) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    put(east, "1", 1)
+    assert answer(west, "DescribeTable", {"TableName": "orders"})["error"].endswith("ResourceNotFoundException")
+    table = replicas(east, add(WEST))["TableDescription"]
+    assert table["Replicas"] == [{"RegionName": WEST, "ReplicaStatus": "ACTIVE"}]
+    assert table["GlobalTableVersion"] == "2019.11.21"
+    assert table["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    assert described(west)["Replicas"] == [{"RegionName": EAST, "ReplicaStatus": "ACTIVE"}]
+    assert items(west) == items(west, IndexName="ByG") == {"1": "1"}
+    put(east, "2", 2)
+    east.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s("1")}})
+    assert regions.replicate() == 0
+    assert items(west) == {"1": "1"}
+    clock.now_s += 1.1
+    assert regions.replicate() == 2
+    assert items(west) == items(west, IndexName="ByG") == {"2": "2"}
+    assert regions.replicate() == 0
+    assert [engine.check() for engine in regions.engines.values()] == [[], [], []]
+
+
+def test_the_last_writer_wins(regions: Regions, clock: Clock) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    replicas(east, add(WEST))
+    put(east, "1", 1)
+    clock.now_s += 0.1
+    put(west, "1", 2)
+    put(east, "same", 1)
+    put(west, "same", 2)
+    clock.now_s += 5
+    regions.replicate()
+    assert items(east) == items(west) == {"1": "2", "same": "2"}
+
+
+def test_all_regions_agree_after_any_writes(regions: Regions, clock: Clock) -> None:
+    replicas(regions.engines[EAST], add(WEST))
+    chance = random.Random(5)
+    for step in range(400):
+        if step == 200:
+            replicas(regions.engines[WEST], add(SOUTH))
+        engine = regions.engines[chance.choice(REGIONS if step >= 200 else REGIONS[:2])]
+        sk = str(chance.randrange(12))
+        if chance.random() < 0.3:
+            engine.call("DeleteItem", {"TableName": "orders", "Key": {"pk": s("a"), "sk": s(sk)}})
+        else:
+            put(engine, sk, step)
+        clock.now_s += chance.choice([0, 0.01, 0.5])
+        if chance.random() < 0.2:
+            regions.replicate()
+    clock.now_s += 5
+    while regions.replicate():
+        pass
+    first, *rest = [items(engine) for engine in regions.engines.values()]
+    assert rest == [first, first]
+    assert [engine.check() for engine in regions.engines.values()] == [[], [], []]
+
+
+def test_what_cannot_be(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+
+    def message(*updates: dict[str, Any], **more: Any) -> str:
+        told: str = replicas(east, *updates, **more)["message"]
+        return told
+
+    assert message(add(EAST)).endswith("Cannot add or delete the local region through ReplicaUpdates")
+    assert message(add(WEST), add(SOUTH)).endswith("more than one create or delete replica actions not allowed")
+    assert "Supported regions: [us-east-1, us-west-2, sa-east-1]" in message(add("mars-1"))
+    assert message({}).endswith("no actions specified")
+    assert message({"Delete": {"RegionName": WEST}}).endswith("[us-west-2]")
+    create(west)
+    assert message(add(WEST)).endswith("already existed as tables.")
+    with Engine.open(":memory:") as alone:
+        create(alone)
+        assert replicas(alone, add(WEST))["error"].endswith("ValidationException")
+
+
+def test_replicas_go(regions: Regions, clock: Clock) -> None:
+    east, west, south = regions.engines.values()
+    replicas(east, add(WEST))
+    replicas(east, add(SOUTH))
+    assert [each["RegionName"] for each in described(west)["Replicas"]] == [EAST, SOUTH]
+    replicas(east, {"Delete": {"RegionName": WEST}})
+    assert answer(west, "DescribeTable", {"TableName": "orders"})["error"].endswith("ResourceNotFoundException")
+    assert [each["RegionName"] for each in described(south)["Replicas"]] == [EAST]
+    south.call("DeleteTable", {"TableName": "orders"})
+    assert "Replicas" not in described(east)
+    assert "GlobalTableVersion" not in described(east)
+    put(east, "1", 1)
+    clock.now_s += 5
+    assert regions.replicate() == 0
+    replicas(east, add(WEST))
+    assert items(west) == {"1": "1"}
+
+
+def test_settings_go_to_the_group(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    replicas(east, add(WEST))
+    given = {"TableName": "orders", "TimeToLiveSpecification": {"Enabled": True, "AttributeName": "until"}}
+    east.call("UpdateTimeToLive", given)
+    told = west.call("DescribeTimeToLive", {"TableName": "orders"})["TimeToLiveDescription"]
+    assert told["AttributeName"] == "until"
+    remove = [{"Delete": {"IndexName": "ByG"}}]
+    east.call("UpdateTable", {"TableName": "orders", "GlobalSecondaryIndexUpdates": remove})
+    assert "GlobalSecondaryIndexes" not in described(west)
+    east.call("UpdateTable", {"TableName": "orders", "DeletionProtectionEnabled": True})
+    assert not described(west)["DeletionProtectionEnabled"]
+
+
+def test_strong_consistency_is_of_three_regions_at_once(regions: Regions) -> None:
+    east, west, south = regions.engines.values()
+    strong = {"MultiRegionConsistency": "STRONG"}
+    assert replicas(east, add(WEST), **strong)["error"].endswith("ValidationException")
+    table = replicas(east, add(WEST), add(SOUTH), **strong)["TableDescription"]
+    assert table["MultiRegionConsistency"] == "STRONG"
+    put(west, "1", 1)
+    assert items(east) == items(south) == {"1": "1"}
+
+
+def test_a_witness_stands_for_the_third(regions: Regions) -> None:
+    east, west = regions.engines[EAST], regions.engines[WEST]
+    witness = {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": SOUTH}}], "MultiRegionConsistency": "STRONG"}
+    table = replicas(east, add(WEST), **witness)["TableDescription"]
+    assert table["GlobalTableWitnesses"] == [{"RegionName": SOUTH, "WitnessStatus": "ACTIVE"}]
+    put(east, "1", 1)
+    assert items(west) == {"1": "1"}
+
+
+def test_a_table_without_replicas_pays_nothing(regions: Regions) -> None:
+    east = regions.engines[EAST]
+    put(east, "1", 1)
+    before = east.statements
+    put(east, "1", 2)
+    plain = east.statements - before
+    replicas(east, {"Create": {"RegionName": WEST}})
+    east.call("UpdateTable", {"TableName": "orders", "StreamSpecification": {"StreamEnabled": False}})
+    put(east, "1", 3)
+    before = east.statements
+    put(east, "1", 4)
+    assert east.statements - before == plain + 1
