@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from keyplan.engine.describe import REGION, Counts
 from keyplan.engine.items import decode
@@ -17,9 +17,6 @@ from keyplan.engine.streams.shards import ShardLife
 from keyplan.engine.tables import Table, read_table
 from keyplan.engine.throttle import Meter
 from keyplan.wire.errors import table_not_found
-
-if TYPE_CHECKING:
-    from keyplan.engine.regions import Regions
 
 T = TypeVar("T")
 
@@ -42,6 +39,23 @@ def plain_name(name: str) -> str:
     if name.startswith("arn:") and _ARN_TABLE in name:
         return name.split(_ARN_TABLE, 1)[1].split("/", 1)[0]
     return name
+
+
+class Group(Protocol):
+    """The stores of several regions."""
+
+    @property
+    def names(self) -> list[str]:
+        """The regions."""
+        ...
+
+    def database(self, region: str) -> Database:
+        """What the actions of a region work on."""
+        ...
+
+    def finish_strong(self) -> None:
+        """Bring over all that was written in tables that are strongly consistent."""
+        ...
 
 
 class Database:
@@ -69,7 +83,7 @@ class Database:
         """The folder that stands in for Amazon S3."""
         self.region = REGION
         """The region that this store is of."""
-        self.group: Regions | None = None
+        self.group: Group | None = None
         """The stores of all regions, where there are several."""
         self.jobs: Runner = Inline()
         """Who does what an operation only begins."""

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.engine.globaltables import describe_replicas
 from keyplan.engine.storage.port import Storage
 from keyplan.engine.tables import Table
 
@@ -116,7 +115,7 @@ def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dic
     for member in ("GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled"):
         if definition.get(member) is not None:
             description[member] = definition[member]
-    description |= describe_replicas(table)
+    description |= _describe_replicas(table)
     if table.vector_indexes:
         description["VectorIndexes"] = [
             _describe_vectors(table, index, counts) for index in definition["VectorIndexes"]
@@ -165,3 +164,25 @@ def _throughput(throughput: Mapping[str, int] | None) -> dict[str, int]:
         "ReadCapacityUnits": units["ReadCapacityUnits"],
         "WriteCapacityUnits": units["WriteCapacityUnits"],
     }
+
+
+def _describe_replicas(table: Table) -> dict[str, Any]:
+    """The members of a description that tell of replicas."""
+    replication: dict[str, Any] | None = table.definition.get("Replication")
+    if replication is None:
+        return {}
+    described: dict[str, Any] = {
+        "GlobalTableVersion": "2019.11.21",
+        "Replicas": [
+            {"RegionName": region, "ReplicaStatus": "ACTIVE"}
+            for region in replication["Regions"]
+            if region != replication["Own"]
+        ],
+        "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
+    }
+    if replication.get("Strong"):
+        described["MultiRegionConsistency"] = "STRONG"
+    witness = replication.get("Witness")
+    if witness:
+        described["GlobalTableWitnesses"] = [{"RegionName": witness, "WitnessStatus": "ACTIVE"}]
+    return described

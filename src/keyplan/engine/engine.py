@@ -7,14 +7,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import orjson
 
 from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.backups import expire_backups
 from keyplan.engine.check import Finding, check_storage
-from keyplan.engine.database import Database, Realism
+from keyplan.engine.database import Database, Group, Realism
 from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.history import trim_histories
@@ -30,9 +30,6 @@ from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import RequestFault, TransactionCanceledException, ValidationException
 from keyplan.wire.operations import OPERATIONS, Operation, unknown_operation
-
-if TYPE_CHECKING:
-    from keyplan.engine.regions import Regions
 
 _STALE_RETRIES = 50
 """A table would have to change that often during one operation for it to fail."""
@@ -134,7 +131,7 @@ class Engine:
         """What the actions work on."""
         return self._database
 
-    def join(self, region: str, group: Regions) -> None:
+    def join(self, region: str, group: Group) -> None:
         """Be the store of a region, beside those of others."""
         self._database.region = region
         self._database.group = group

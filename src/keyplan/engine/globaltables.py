@@ -56,25 +56,3 @@ def settings_not_found(name: str) -> GlobalTableNotFoundException:
 def no_replicas(name: str) -> ResourceNotFoundException:
     """The error of a table that has no replicas, or isn't there."""
     return ResourceNotFoundException(f"Global table with name: '{name}' does not exist.")
-
-
-def describe_replicas(table: Table) -> dict[str, Any]:
-    """The members of a description that tell of replicas."""
-    replication = replication_of(table)
-    if replication is None:
-        return {}
-    described: dict[str, Any] = {
-        "GlobalTableVersion": VERSION,
-        "Replicas": [
-            {"RegionName": region, "ReplicaStatus": "ACTIVE"}
-            for region in replication["Regions"]
-            if region != replication["Own"]
-        ],
-        "GlobalTableSettingsReplicationMode": "ENABLED_WITH_OVERRIDES",
-    }
-    if replication.get("Strong"):
-        described["MultiRegionConsistency"] = "STRONG"
-    witness = replication.get("Witness")
-    if witness:
-        described["GlobalTableWitnesses"] = [{"RegionName": witness, "WitnessStatus": "ACTIVE"}]
-    return described

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keyplan.engine.copies import check_free, make_table
-from keyplan.engine.database import Database
+from keyplan.engine.database import Database, Group
 from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
 from keyplan.engine.requests import Request
@@ -17,9 +17,6 @@ from keyplan.engine.storage.port import Reader, Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import ValidationException, one_or_more, table_not_found
-
-if TYPE_CHECKING:
-    from keyplan.engine.regions import Regions
 
 Definition = dict[str, Any]
 
@@ -52,7 +49,7 @@ def others_of(database: Database, table: Table) -> list[str]:
     replication = replication_of(table)
     if replication is None or database.group is None:
         return []
-    return [name for name in replication["Regions"] if name != database.region and name in database.group.engines]
+    return [name for name in replication["Regions"] if name != database.region and name in database.group.names]
 
 
 def change_replicas(database: Database, name: str, request: Request) -> None:
@@ -126,7 +123,7 @@ def _check_strong(table: Table, creates: list[str], witnesses: list[str]) -> Non
         raise one_or_more("Time to live and local secondary indexes are not supported with STRONG consistency")
 
 
-def _add(group: Regions, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
+def _add(group: Group, database: Database, name: str, region: str, more: Mapping[str, Any]) -> None:
     own = database.region
 
     def begin(writer: Writer) -> list[str]:
@@ -147,7 +144,7 @@ def _add(group: Regions, database: Database, name: str, region: str, more: Mappi
     regions = database.write(begin)
     database.refresh()
     for other in regions:
-        if other not in {own, region} and other in group.engines:
+        if other not in {own, region} and other in group.names:
             _set_regions(group.database(other), name, regions)
     there = group.database(region)
     database.storage.read(lambda reader: _copy(database, reader, there, name, region))
@@ -219,13 +216,13 @@ def _set_regions(database: Database, name: str, regions: list[str]) -> None:
     database.refresh()
 
 
-def leave(group: Regions, name: str, region: str) -> None:
+def leave(group: Group, name: str, region: str) -> None:
     """Take a region out of a table's group, in the other regions."""
-    for other, engine in group.engines.items():
-        table = engine.database.find(name)
+    for other in group.names:
+        table = group.database(other).find(name)
         replication = None if table is None else replication_of(table)
         if other != region and replication is not None and region in replication["Regions"]:
-            _set_regions(engine.database, name, [each for each in replication["Regions"] if each != region])
+            _set_regions(group.database(other), name, [each for each in replication["Regions"] if each != region])
 
 
 def _drop(database: Database, name: str) -> None:
