@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -54,6 +54,9 @@ versions: $(VENV)/.dev ## Run the tests on every other Python version that this 
 
 wheels: $(VENV)/.dev ## Build both packages, install them into empty environments, and use them; the oldest dependencies, too
 	$(BIN)/python -m tests.wheels --oldest
+
+release: test wheels ## Build what a release consists of, after all tests, into dist/; nothing is uploaded
+	@ls -l dist
 
 format: $(VENV)/.dev ## Format the code, and mend what the linter can mend
 	$(BIN)/ruff check --fix-only --exit-zero
