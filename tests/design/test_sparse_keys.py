@@ -99,7 +99,7 @@ def of_call(wanted: tuple[str, ...], call: dict[str, Any]) -> set[str]:
     return set(values)
 
 
-@pytest.mark.parametrize("waits", WAITS, ids=str)
+@pytest.mark.parametrize("waits", WAITS, ids=lambda one: str(sorted(one) if isinstance(one, set) else one))
 @pytest.mark.parametrize(("partition", "sort"), TEMPLATES)
 def test_the_answer_is_right_however_the_question_is_put(waits: Any, partition: str, sort: str) -> None:
     entity = tickets(waits, partition, sort)
