@@ -14,7 +14,7 @@ from typing import Any
 from keyplan.check.kinds import numbers_in
 from keyplan.check.reads import plans_in
 from keyplan.check.subject import Subject, counted
-from keyplan.cost.estimate import estimate_write
+from keyplan.cost.calls import estimate_write
 from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request, total_units
@@ -106,14 +106,23 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
     cost = estimate_write(subject.accounts, pattern, facts)
     alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
     touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
-    touched += [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
+    batched = [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
+    if cost.fails:
+        # What a failed call asked of the table is paid all the same; its indexes aren't written, its batches not sent
+        touched = [one if one.line.target == TABLE else _gone_through(one, cost.fails) for one in touched]
+        batched = [_gone_through(one, cost.fails) for one in batched]
+    touched += batched
     if cost.times != 1:
         touched = [replace(one, line=_multiplied(one.line, cost.times)) for one in touched]
     return cost.requests, touched
 
 
-def _multiplied(line: Line, times: float) -> Line:
-    return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, by the items a call")
+def _gone_through(one: _Touched, fails: float) -> _Touched:
+    return replace(one, line=_multiplied(one.line, 1 - fails, "by the calls that fail no condition"))
+
+
+def _multiplied(line: Line, times: float, why: str = "by the items a call") -> Line:
+    return replace(line, units=line.units * times, why=f"{line.why}; × {times:g}, {why}")
 
 
 def _read(pattern: ReadPattern, requests: list[Request]) -> Iterator[_Touched]:

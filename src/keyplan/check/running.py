@@ -14,6 +14,7 @@ from keyplan.check.findings import Finding, Remark, Report, Source
 from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES, does_not_compile
 from keyplan.check.subject import Subject
+from keyplan.cost.calls import with_counts
 from keyplan.design.model import CompiledDesign
 from keyplan.design.traffic import Traffic, traffic_of
 from keyplan.errors import DesignError
@@ -32,7 +33,7 @@ def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) ->
     """
     owner = None if isinstance(design, CompiledDesign) else design
     compiled: CompiledDesign = design if isinstance(design, CompiledDesign) else design.compiled
-    subject = Subject(compiled, traffic or traffic_of(compiled), owner)
+    subject = Subject(compiled, with_counts(compiled, owner, traffic or traffic_of(compiled)), owner)
     findings: list[Finding] = []
     for rule in RULES:
         for remark in rule.find(subject):

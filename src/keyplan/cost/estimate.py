@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from keyplan import values
-from keyplan.cost.facts import Facts, multiplied
+from keyplan.cost.calls import estimate_write, with_counts
+from keyplan.cost.facts import Facts
 from keyplan.cost.units import TABLE, Request, total_units
-from keyplan.cost.writing import WriteCost, cost_of, write_cost
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.formats import Problem
 from keyplan.design.model import CompiledDesign, WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
-from keyplan.design.traffic import Load, Stored, Traffic, traffic_of
+from keyplan.design.traffic import Load, Traffic, traffic_of
 from keyplan.design.typical import Typical
 from keyplan.rehearsal.account import Accounts
 
@@ -29,7 +29,6 @@ __all__ = [
     "Throughput",
     "estimate",
     "estimate_pattern",
-    "estimate_write",
 ]
 
 
@@ -152,7 +151,7 @@ def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
         table=design.table.name,
         targets=(TABLE, *(index.name for index in design.table.indexes)),
         local=frozenset(index.name for index in design.table.indexes if index.local),
-        traffic=traffic,
+        traffic=estimator.traffic,
         patterns=patterns,
         entities=entities,
         failures=tuple(dict.fromkeys(failures)),
@@ -177,37 +176,11 @@ def estimate_pattern(
     return _Estimator(cls, design, traffic).pattern(pattern, bound)
 
 
-def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> WriteCost:
-    """A write's typical call; with as many items, and as large ones, as its load says. What can never work has no
-    cost: its failure says why.
-    """
-    design, traffic = accounts.design, facts.traffic
-    load = traffic.patterns.get(pattern.name, Load())
-    account = accounts.of(pattern)
-    faults = account.faults()
-    if faults:
-        return WriteCost([], (), "; ".join(one.message for one in faults))
-    if account.tried is None or accounts.owner is None:
-        return WriteCost([], (), "nothing is known of its class")
-    found = cost_of(design, account.tried, facts)
-    if load.item_bytes is not None and found.entities:
-        own = {name: traffic.entities.get(name, Stored()) for name in found.entities}
-        sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
-        typical = Typical(design, {**traffic.entities, **sized})
-        found = write_cost(design, accounts.owner, pattern, typical, Facts(typical, traffic))
-    if load.items is None or not found.items or load.items == found.items:
-        return found
-    times = load.items / found.items
-    why = f"for {load.items:g} items a call"
-    requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
-    return replace(found, requests=requests, times=times)
-
-
 class _Estimator:
     def __init__(self, cls: type[Any], design: CompiledDesign, traffic: Traffic) -> None:
         self.cls = cls
         self.design = design
-        self.traffic = traffic
+        self.traffic = traffic = with_counts(design, cls, traffic)
         self.typical = Typical(design, traffic.entities)
         self.facts = Facts(self.typical, traffic)
         self.accounts = Accounts(design, cls, traffic)

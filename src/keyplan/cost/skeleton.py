@@ -132,6 +132,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
     if written or load.items is not None:
         yield _Line("items", _number(load.items, "10"), "that one call writes; as many as its code writes, without it")
         yield _Line("item_bytes", _number(load.item_bytes, "1000"), "of one; by the entity's size while it isn't given")
+    yield _Line("fails", _number(load.fails, "0.1"), "share of the calls that fail a condition; 0 while it isn't given")
     yield _Line("arguments", "{}", "of a typical call, as values by parameter; made up while they aren't given")
 
 
@@ -141,6 +142,7 @@ def _write(load: Load, estimated: PatternEstimate) -> Iterator[_Line]:
 def _entity(entity: CompiledEntity, found: Estimate) -> Iterator[_Line]:
     sizes = next((one.sizes for one in found.entities if one.sizes.entity == entity.name), None)
     yield _Line("count", "1000", "items stored")
+    yield _Line("kept_days", "30.0", "days that an item stays; without count, what is created in that time is stored")
     yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
     yield _Line("per_partition", "10", "items in one item collection")
     yield _Line("per_partition_max", "1000", "items in the largest one")

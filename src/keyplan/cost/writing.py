@@ -1,7 +1,7 @@
 """What a write costs: the reads that it asks, and the requests that its actions make, by what each changes.
 
-What it does is rehearsed in ``keyplan.rehearsal``. Conditions cost nothing of their own; a write that fails, or is
-tried again, costs what it asked until then, and is priced by nobody but its traffic.
+What it does is rehearsed in ``keyplan.rehearsal``. Conditions cost nothing of their own. What calls take that
+fail a condition is in ``calls.py``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class WriteCost:
     found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
     it was supposed to find. ``items`` are written, of ``entities``; ``mutations`` and ``batched`` are these items.
     ``times``: the requests' write units are multiplied by that, since a call writes more items than were made up.
+    ``fails``: the share of the calls that fails a condition.
     """
 
     requests: list[Request]
@@ -46,6 +47,7 @@ class WriteCost:
     mutations: tuple[Mutation, ...] = ()
     batched: tuple[Mutation, ...] = ()
     times: float = 1.0
+    fails: float = 0.0
 
 
 def write_cost(

@@ -43,6 +43,9 @@ Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0,
 Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=COUNT_MAX)]
 ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=400 * 1024)]
 ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=400 * 1024)]
+Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
+Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
+"""A share that may also be nothing."""
 Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
 
 
@@ -74,7 +77,7 @@ class Load:
     ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
     through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
     several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
-    for a write that decides by them.
+    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition.
     """
 
     __pydantic_config__ = _FORBID
@@ -86,6 +89,7 @@ class Load:
     kept: Share | None = None
     hottest: Shares | None = None
     arguments: dict[str, Any] | None = None
+    fails: Part | None = None
 
     @property
     def peak(self) -> float | None:
@@ -107,7 +111,8 @@ class Load:
 class Stored:
     """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
     of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
-    collection.
+    collection. ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't given, it
+    follows from that and from how many the patterns create.
     """
 
     __pydantic_config__ = _FORBID
@@ -117,6 +122,7 @@ class Stored:
     fields: dict[str, ValueBytes] = field(default_factory=dict[str, int])
     per_partition: Count | None = None
     per_partition_max: Count | None = None
+    kept_days: Days | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,6 +288,7 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
             yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
         yield from _unknown_keys(name, data["patterns"][name], designs)
         yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
+        yield from _failing_reads(name, data["patterns"][name], ids.get(name, name), designs)
     entities = {name: entity for one in designs for name, entity in one.by_name.items()}
     for name in _keys(data.get("entities")):
         if name not in entities:
@@ -316,6 +323,12 @@ def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[Com
             yield Fault(
                 f"patterns.{name}.arguments.{argument}", f"{pattern} has no such parameter", _near(argument, known)
             )
+
+
+def _failing_reads(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """A read of which a share is said to fail: only a write has conditions."""
+    if "fails" in _keys(load) and any(pattern in one.reads for one in designs):
+        yield Fault(f"patterns.{name}.fails", f"{pattern} is a read, which has no condition", "say it of a write")
 
 
 def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:

@@ -1,0 +1,127 @@
+"""A typical call of a write under its load: with as many items as the traffic file says, and with the share of its
+calls that fail a condition; and how many items are stored where the file says how long they stay.
+
+What one call that goes through takes is in ``writing.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from keyplan.cost.facts import Facts, multiplied
+from keyplan.cost.units import TABLE, Line, Request
+from keyplan.cost.writing import WriteCost, cost_of, write_cost
+from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.traffic import Load, Stored, Traffic
+from keyplan.design.typical import Typical
+from keyplan.rehearsal.account import Accounts
+from keyplan.rehearsal.mutations import Mutation
+
+__all__ = ["estimate_write", "with_counts"]
+
+SECONDS_A_DAY = 86_400
+
+
+def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> WriteCost:
+    """A write's typical call; with as many items, and as large ones, as its load says, and with the share of calls
+    that fail. What can never work has no cost: its failure says why.
+    """
+    load = facts.traffic.patterns.get(pattern.name, Load())
+    account = accounts.of(pattern)
+    faults = account.faults()
+    if faults:
+        return WriteCost([], (), "; ".join(one.message for one in faults))
+    if account.tried is None or accounts.owner is None:
+        return WriteCost([], (), "nothing is known of its class")
+    found = _sized(accounts, pattern, facts, cost_of(accounts.design, account.tried, facts))
+    if load.items is not None and found.items and load.items != found.items:
+        times = load.items / found.items
+        why = f"for {load.items:g} items a call"
+        requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
+        found = replace(found, requests=requests, times=times)
+    return _failing(found, load.fails or 0.0)
+
+
+def _sized(accounts: Accounts, pattern: WritePattern, facts: Facts, found: WriteCost) -> WriteCost:
+    """The call with items as large as the pattern's load says."""
+    design, traffic = accounts.design, facts.traffic
+    load = traffic.patterns.get(pattern.name, Load())
+    if load.item_bytes is None or not found.entities or accounts.owner is None:
+        return found
+    own = {name: traffic.entities.get(name, Stored()) for name in found.entities}
+    sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
+    typical = Typical(design, {**traffic.entities, **sized})
+    return write_cost(design, accounts.owner, pattern, typical, Facts(typical, traffic))
+
+
+# Calls that fail
+
+
+def _failing(found: WriteCost, share: float) -> WriteCost:
+    """The average of the calls that go through and of the ``share`` that fails a condition.
+
+    A failed conditional write takes the table's write units as if it had gone through, and writes no index; batches
+    after it aren't sent. Source: "Condition expressions" and "Read and write operations" in the developer guide.
+    """
+    if not share or not found.mutations:
+        return found
+    requests = [_failing_request(one, share) for one in found.requests]
+    return replace(found, requests=requests, fails=share)
+
+
+def _failing_request(request: Request, share: float) -> Request:
+    batch = request.operation == "BatchWriteItem"
+    why = f"× {1 - share:g}, since {share:.4g} of the calls fail a condition"
+    lines = (
+        Line(one.direction, one.target, one.units * (1 - share), f"{one.why}; {why}")
+        if one.direction == "write" and (batch or one.target != TABLE)
+        else one
+        for one in request.lines
+    )
+    return Request(request.operation, tuple(lines))
+
+
+# What is stored
+
+
+def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffic) -> Traffic:
+    """The traffic with how many items are stored of each entity of which it says how long they stay, and not how many:
+    those that its patterns create in that time. An entity that no pattern with a rate creates stays as it is.
+    """
+    wanted = {
+        name: one.kept_days for name, one in traffic.entities.items() if one.kept_days is not None and one.count is None
+    }
+    if not wanted or owner is None:
+        return traffic
+    accounts, facts = Accounts(design, owner, traffic), Facts(Typical(design, traffic.entities), traffic)
+    created = dict.fromkeys(wanted, 0.0)
+    for pattern in design.writes.values():
+        rate = traffic.patterns.get(pattern.name, Load()).per_second
+        if rate:
+            for name, items in _created(design, estimate_write(accounts, pattern, facts)):
+                if name in created:
+                    created[name] += rate * items
+    counted = {
+        name: replace(traffic.entities[name], count=created[name] * SECONDS_A_DAY * days)
+        for name, days in wanted.items()
+        if created[name]
+    }
+    return replace(traffic, entities={**traffic.entities, **counted})
+
+
+def _created(design: CompiledDesign, call: WriteCost) -> Iterator[tuple[str, float]]:
+    """The items that a call creates, by entity: claims aren't among them."""
+    through = call.times * (1 - call.fails)
+    for mutation in (*call.mutations, *call.batched):
+        entity = _new(design, mutation)
+        if entity is not None:
+            yield entity, through
+
+
+def _new(design: CompiledDesign, mutation: Mutation) -> str | None:
+    if mutation.before is not None or mutation.after is None or mutation.what.startswith("claim "):
+        return None
+    entity = design.entity_of(mutation.after)
+    return None if entity is None else entity.name

@@ -1,0 +1,209 @@
+# mypy: disable-error-code="empty-body"
+"""What a traffic file says in shares and days: calls that fail, how long items stay."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+import pytest
+
+from keyplan import (
+    Batch,
+    Create,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    Put,
+    Table,
+    Unique,
+    Update,
+    Writes,
+    read,
+    ulid,
+    write,
+)
+from keyplan.check.demand import demands
+from keyplan.check.subject import Subject
+from keyplan.cost.calls import with_counts
+from keyplan.cost.estimate import Estimate, estimate
+from keyplan.cost.units import TABLE
+from keyplan.design.sizes import OVERHEAD_BYTES
+from keyplan.design.traffic import traffic_from
+from keyplan.errors import TrafficError
+
+BY_OWNER = Index("BY_OWNER", "owner_pk", "owner_sk")
+DAY = 86_400
+
+
+class Task(Entity):
+    """In an index by its owner."""
+
+    task_id: str = Field(default_factory=ulid)
+    owner: str
+    state: Literal["open", "done"] = "open"
+    notes: str | None = Field(default=None, examples=["n" * 3000])
+    ended_at: datetime | None = None
+
+    primary = Key("TASK#{task_id}", "HEAD")
+    by_owner = Key("OWNER#{owner}", "TASK#{task_id}", index=BY_OWNER)
+
+
+class Line(Entity):
+    """What happened to a task."""
+
+    task_id: str
+    number: int
+
+    primary = Key("TASK#{task_id}", "LINE#{number:06d}")
+
+
+class Label(Entity):
+    """Has a unique name."""
+
+    label_id: str = Field(default_factory=ulid)
+    name: str
+
+    primary = Key("LABEL#{label_id}", "HEAD")
+    one_name = Unique("NAME#{name}")
+
+
+class Tasks(Design):
+    table = Table("tasks", indexes=[BY_OWNER])
+
+    @read("T1")
+    def task(self, task_id: str) -> Task | None: ...
+
+    @write("T2")
+    def add(self, task: Task) -> Writes:
+        yield Create(task)
+
+    @write("T3")
+    def finish(self, task_id: str) -> Writes:
+        yield Update(Task, task_id=task_id).set(state="done").only_if("state = :open", open="open")
+
+    @write("T4")
+    def log(self, lines: list[Line]) -> Writes:
+        yield Batch(Put(one) for one in lines)
+
+    @write("T5")
+    def finish_with(self, task_id: str, line: Line) -> Writes:
+        yield Update(Task, task_id=task_id).set(state="done").only_if("state = :open", open="open")
+        yield Put(line)
+
+    @write("T6")
+    def label(self, label: Label) -> Writes:
+        yield Create(label)
+
+    @write("T7")
+    def finish_and_log(self, task_id: str, lines: list[Line]) -> Writes:
+        yield Update(Task, task_id=task_id).set(state="done").only_if("state = :open", open="open")
+        yield Batch(Put(one) for one in lines)
+
+
+def estimated(**data: Any) -> Estimate:
+    return estimate(Tasks, traffic_from(data, Tasks.compiled))
+
+
+def written(found: Estimate, name: str) -> dict[str, float]:
+    return next(one for one in found.patterns if one.name == name).units("write")
+
+
+def counts(found: Estimate) -> dict[str, float | None]:
+    return {one.sizes.entity: one.count for one in found.entities}
+
+
+# Calls that fail
+
+
+@pytest.mark.parametrize("name", ["add", "finish", "finish_with", "label"])
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_a_failed_condition_takes_the_tables_units_and_no_indexs(name: str, share: float) -> None:
+    whole = written(estimated(), name)
+    found = written(estimated(patterns={name: {"fails": share}}), name)
+    assert found[TABLE] == whole[TABLE] > 0
+    assert found.get("BY_OWNER", 0) == pytest.approx(whole.get("BY_OWNER", 0) * (1 - share))
+
+
+def test_batches_behind_a_failed_condition_are_not_sent() -> None:
+    whole = estimated()
+    update, lines = written(whole, "finish")[TABLE], written(whole, "log")[TABLE]
+    assert written(whole, "finish_and_log")[TABLE] == update + lines
+    assert written(estimated(patterns={"finish_and_log": {"fails": 0.25}}), "finish_and_log")[TABLE] == (
+        update + 0.75 * lines
+    )
+    assert written(estimated(patterns={"log": {"fails": 0.25}}), "log") == written(whole, "log")  # nothing can fail
+
+
+def test_failing_calls_take_less_of_a_busy_partition_of_an_index() -> None:
+    def busiest(fails: float) -> dict[str, float]:
+        data = {"patterns": {"finish": {"per_second": 100, "hottest": 1, "fails": fails}}}
+        subject = Subject(Tasks.compiled, traffic_from(data, Tasks.compiled), Tasks)
+        return {one.key.name: one.per_second for one in demands(subject).partitions if one.kind == "write"}
+
+    all_through, some = busiest(0), busiest(0.4)
+    assert some["primary"] == all_through["primary"] > 0
+    assert some["by_owner"] == pytest.approx(0.6 * all_through["by_owner"])
+
+
+# How long items stay
+
+
+def test_what_is_created_and_stays_is_stored() -> None:
+    found = estimated(
+        patterns={"add": {"per_second": 2}, "log": {"per_second": 1, "items": 10}},
+        entities={"Task": {"kept_days": 30}, "Line": {"kept_days": 0.5}},
+    )
+    assert counts(found) == {"Task": 2 * DAY * 30, "Line": pytest.approx(10 * DAY * 0.5), "Label": None}
+    stored = found.stored_bytes()
+    task = next(one for one in found.entities if one.sizes.entity == "Task")
+    assert stored["BY_OWNER"] == 2 * DAY * 30 * (task.sizes.entries["BY_OWNER"] + OVERHEAD_BYTES)
+
+
+def test_claims_are_counted_with_their_items() -> None:
+    found = estimated(patterns={"label": {"per_second": 1}}, entities={"Label": {"kept_days": 1}})
+    assert counts(found)["Label"] == DAY
+    assert found.items == 2 * DAY
+
+
+def test_calls_that_fail_create_nothing() -> None:
+    found = estimated(patterns={"add": {"per_second": 1, "fails": 0.25}}, entities={"Task": {"kept_days": 1}})
+    assert counts(found)["Task"] == 0.75 * DAY
+
+
+def test_a_count_that_is_given_stays() -> None:
+    found = estimated(patterns={"add": {"per_second": 1}}, entities={"Task": {"kept_days": 1, "count": 7}})
+    assert counts(found)["Task"] == 7
+
+
+def test_without_a_rate_nobody_says_how_many() -> None:
+    found = estimated(patterns={"finish": {"per_second": 1}}, entities={"Task": {"kept_days": 1}})
+    assert counts(found)["Task"] is None
+
+
+def test_rules_know_the_number_too() -> None:
+    data = {"patterns": {"add": {"per_second": 1}}, "entities": {"Task": {"kept_days": 1}}}
+    traffic = with_counts(Tasks.compiled, Tasks, traffic_from(data, Tasks.compiled))
+    assert traffic.entities["Task"].count == DAY
+
+
+# Faults
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        ({"patterns": {"add": {"fails": 1.1}}}, "patterns.add.fails"),
+        ({"patterns": {"add": {"fails": -0.1}}}, "patterns.add.fails"),
+        ({"patterns": {"add": {"fails": "often"}}}, "patterns.add.fails"),
+        ({"patterns": {"T1": {"fails": 0.1}}}, "patterns.T1.fails"),
+        ({"entities": {"Task": {"kept_days": 0}}}, "entities.Task.kept_days"),
+        ({"entities": {"Task": {"kept_days": True}}}, "entities.Task.kept_days"),
+    ],
+)
+def test_faults_have_their_place(data: Any, place: str) -> None:
+    with pytest.raises(TrafficError) as caught:
+        traffic_from(data, Tasks.compiled)
+    assert [one.place for one in caught.value.faults] == [place]
