@@ -238,3 +238,12 @@ def test_an_index_that_nothing_needs_is_named() -> None:
         def ticket(self, ticket_id: str) -> Ticket | None: ...
 
     assert spare_indexes(Idle) == ["GSI1"]
+
+
+def test_ctrl_c_while_plans_are_priced_gives_the_best_so_far() -> None:
+    def stop(what: str, done: int, whole: int) -> None:
+        if what == "pricing plans" and done == 2 < whole:
+            raise KeyboardInterrupt
+
+    assert len(plan(Shop, anew=True)) > 2
+    assert 1 <= len(plan(Shop, anew=True, progress=stop)) <= 2

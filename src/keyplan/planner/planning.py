@@ -311,17 +311,17 @@ def _best(
     tried = [(kind, one) for kind, choices_ in enumerate(kinds) for one in choices_[:PRICED_MAX]]
     plans: list[list[Plan]] = [[] for _ in kinds]
     last: DesignError | None = None
-    for done, (kind, choice) in enumerate(tried, 1):
-        try:
-            plans[kind].append(_compiled(read, declared(choice, fixed), traffic))
-        except DesignError as error:
-            last = last or error
-        except KeyboardInterrupt:
-            if not any(plans):
-                raise
-            break  # the best so far
-        if progress is not None:
-            progress("pricing plans", done, len(tried))
+    try:
+        for done, (kind, choice) in enumerate(tried, 1):
+            try:
+                plans[kind].append(_compiled(read, declared(choice, fixed), traffic))
+            except DesignError as error:
+                last = last or error
+            if progress is not None:
+                progress("pricing plans", done, len(tried))
+    except KeyboardInterrupt:
+        if not any(plans):
+            raise  # else the best so far is the answer
     for own in plans:
         own.sort(key=_by_indexes)
     exact, fewer = plans
