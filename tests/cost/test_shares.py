@@ -207,3 +207,97 @@ def test_faults_have_their_place(data: Any, place: str) -> None:
     with pytest.raises(TrafficError) as caught:
         traffic_from(data, Tasks.compiled)
     assert [one.place for one in caught.value.faults] == [place]
+
+
+# Fields that only a share of the items has
+
+OPEN = Index("OPEN", "open_pk", "open_sk")
+KEPT = Index("KEPT", "kept_pk", "kept_sk", projection="KEYS_ONLY")
+
+
+class Note(Entity):
+    note_id: str = Field(default_factory=ulid)
+    owner: str
+    state: Literal["open", "done"] = "open"
+    text: str | None = Field(default=None, examples=["n" * 8500])
+    deleted_at: datetime | None = None
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+    while_open = Key("OWNER#{owner}", "NOTE#{note_id}", index=OPEN, when={"state": "open"})
+    while_kept = Key("OWNER#{owner}", "NOTE#{note_id}", index=KEPT, when={"deleted_at": None})
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[OPEN, KEPT])
+
+    @read("N1")
+    def note(self, note_id: str) -> Note | None: ...
+
+    @read("N2", where={"state": "open"})
+    def open_notes(self, owner: str) -> list[Note]: ...
+
+    @write("N3")
+    def add(self, note: Note) -> Writes:
+        yield Create(note)
+
+
+def noted(**filled: float) -> Estimate:
+    data = {"entities": {"Note": {"count": 100, "filled": filled}}, "patterns": {"open_notes": {"items": 10}}}
+    return estimate(Notes, traffic_from(data, Notes.compiled))
+
+
+def units_of(found: Estimate, name: str) -> dict[str, float]:
+    one = next(one for one in found.patterns if one.name == name)
+    assert one.failure is None
+    return {**one.units("read"), **one.units("write")}
+
+
+@pytest.mark.parametrize("name", ["note", "open_notes", "add"])
+@pytest.mark.parametrize("field", ["text", "state", "deleted_at"])
+def test_units_are_weighted_by_the_share(name: str, field: str) -> None:
+    without, whole, part = (units_of(noted(**{field: share}), name) for share in (0.0, 1.0, 0.3))
+    if (name, field) == ("open_notes", "state"):  # what is found there is open, whatever the share is
+        assert part == whole
+        return
+    if (name, field) == ("open_notes", "deleted_at"):
+        whole = units_of(noted(deleted_at=1.0), name)
+    for target in {*without, *whole, *part}:
+        expected = 0.3 * whole.get(target, 0) + 0.7 * without.get(target, 0)
+        assert part.get(target, 0) == pytest.approx(expected), target
+
+
+def test_a_share_decides_which_index_an_item_is_in() -> None:
+    assert units_of(noted(state=1.0), "add")["OPEN"] == 9
+    assert "OPEN" not in units_of(noted(state=0.0), "add")
+    assert units_of(noted(state=0.25), "add")["OPEN"] == 9 / 4
+    assert units_of(noted(deleted_at=0.25), "add")["KEPT"] == 0.75
+    both = units_of(noted(state=0.5, text=0.5), "add")
+    assert both["OPEN"] == 0.5 * (0.5 * 9 + 0.5 * 1)
+
+
+def test_storage_follows_the_shares() -> None:
+    without, whole, part = (noted(text=share, state=share).stored_bytes() for share in (0.0, 1.0, 0.5))
+    assert part[TABLE] == pytest.approx((without[TABLE] + whole[TABLE]) / 2, rel=1e-3)
+    assert without["OPEN"] == 0
+    assert part["KEPT"] == pytest.approx(whole["KEPT"])
+    assert noted(state=0.5).stored_bytes()["OPEN"] == noted(state=1.0).stored_bytes()["OPEN"] / 2
+
+
+def test_without_a_share_nothing_changes() -> None:
+    plain, empty = estimate(Notes), estimate(Notes, traffic_from({"entities": {"Note": {}}}, Notes.compiled))
+    assert [one.requests for one in plain.patterns] == [one.requests for one in empty.patterns]
+
+
+@pytest.mark.parametrize(
+    ("filled", "place"),
+    [
+        ({"text": 1.5}, "entities.Note.filled.text"),
+        ({"text": -1}, "entities.Note.filled.text"),
+        ({"txt": 0.5}, "entities.Note.filled.txt"),
+        ({"owner": 0.5}, "entities.Note.filled.owner"),
+    ],
+)
+def test_a_share_that_none_can_have(filled: Any, place: str) -> None:
+    with pytest.raises(TrafficError) as caught:
+        traffic_from({"entities": {"Note": {"filled": filled}}}, Notes.compiled)
+    assert [one.place for one in caught.value.faults] == [place]

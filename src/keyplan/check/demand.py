@@ -19,6 +19,7 @@ from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.cost.words import number
+from keyplan.cost.writing import WriteCost
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.formats import Problem
 from keyplan.design.keys import CompiledKey
@@ -104,6 +105,16 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
     if subject.owner is None:
         return [], []
     cost = estimate_write(subject.accounts, pattern, facts)
+    touched = [
+        one if weight == 1 else replace(one, line=_multiplied(one.line, weight, "by the share of such items"))
+        for weight, call in cost.calls
+        for one in _touched_by(subject, call)
+    ]
+    return cost.requests, touched
+
+
+def _touched_by(subject: Subject, cost: WriteCost) -> list[_Touched]:
+    """The items that a call changes, and their entries."""
     alone = any(one.operation in {"PutItem", "UpdateItem", "DeleteItem"} for one in cost.requests)
     touched = [one for mutation in cost.mutations for one in _written(subject, mutation, transactional=not alone)]
     batched = [one for mutation in cost.batched for one in _written(subject, mutation, transactional=False)]
@@ -114,7 +125,7 @@ def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -
     touched += batched
     if cost.times != 1:
         touched = [replace(one, line=_multiplied(one.line, cost.times)) for one in touched]
-    return cost.requests, touched
+    return touched
 
 
 def _gone_through(one: _Touched, fails: float) -> _Touched:

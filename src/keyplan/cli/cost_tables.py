@@ -142,12 +142,12 @@ def _show_sizes(out: Console, found: Estimate) -> None:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("Lengths that the types leave open", overflow="fold", ratio=1)
     for one in found.entities:
-        entries = sum(one.sizes.entries.values())
+        entries = sum(one.entries.values())
         table.add_row(
             one.sizes.entity,
             number(one.count),
-            f"{one.sizes.item_bytes:,} B",
-            f"{len(one.sizes.entries)} × {entries // len(one.sizes.entries):,} B" if entries else "none",
+            f"{one.item_bytes:,} B",
+            f"{len(one.entries)} × {entries // len(one.entries):,} B" if entries else "none",
             Text(_open(one), style="dim"),
         )
     out.print(table)

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import Any
 
 from keyplan.cost.facts import Facts, multiplied
+from keyplan.cost.mixing import mixed
 from keyplan.cost.units import TABLE, Line, Request
 from keyplan.cost.writing import WriteCost, cost_of, write_cost
 from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.traffic import Load, Stored, Traffic
+from keyplan.design.traffic import Load, Traffic
 from keyplan.design.typical import Typical
 from keyplan.rehearsal.account import Accounts
 from keyplan.rehearsal.mutations import Mutation
@@ -35,25 +36,55 @@ def estimate_write(accounts: Accounts, pattern: WritePattern, facts: Facts) -> W
         return WriteCost([], (), "; ".join(one.message for one in faults))
     if account.tried is None or accounts.owner is None:
         return WriteCost([], (), "nothing is known of its class")
-    found = _sized(accounts, pattern, facts, cost_of(accounts.design, account.tried, facts))
+    found = cost_of(accounts.design, account.tried, facts)
+    if found.failure is not None:
+        return found
+    written = (type(one) for one in found.there)
+    names = {
+        *found.entities,
+        *(accounts.design.entities[one].name for one in written if one in accounts.design.entities),
+    }
+    mixture = facts.typical.mixture(names)
+    if mixture[0][1] is facts.typical:
+        if load.item_bytes is not None and found.entities:
+            typical = facts.typical.of_size(found.entities, load.item_bytes)
+            found = write_cost(accounts.design, accounts.owner, pattern, typical, Facts(typical, facts.traffic))
+        return _loaded(found, load)
+    calls = [
+        (weight, _loaded(_tried(accounts.design, accounts.owner, pattern, Facts(one, facts.traffic), load), load))
+        for weight, one in mixture
+    ]
+    through = [(weight, one) for weight, one in calls if one.failure is None]
+    if not through:
+        return calls[0][1]
+    likeliest = max(through, key=lambda call: call[0])[1]
+    notes = tuple(dict.fromkeys(note for _, one in through for note in one.notes))
+    total = sum(weight for weight, _ in through)
+    return replace(
+        likeliest,
+        requests=mixed([(weight, one.requests) for weight, one in through]),
+        notes=notes,
+        shares=tuple((weight / total, one) for weight, one in through),
+    )
+
+
+def _tried(design: CompiledDesign, owner: type[Any], pattern: WritePattern, facts: Facts, load: Load) -> WriteCost:
+    """A call on items of one combination of fields, as large as the pattern's load says."""
+    found = write_cost(design, owner, pattern, facts.typical, facts)
+    if load.item_bytes is None or not found.entities:
+        return found
+    typical = facts.typical.of_size(found.entities, load.item_bytes)
+    return write_cost(design, owner, pattern, typical, Facts(typical, facts.traffic))
+
+
+def _loaded(found: WriteCost, load: Load) -> WriteCost:
+    """The call with as many items as its load says, and with the share of calls that fail."""
     if load.items is not None and found.items and load.items != found.items:
         times = load.items / found.items
         why = f"for {load.items:g} items a call"
         requests = [multiplied(one, times, why) if one.units("write") else one for one in found.requests]
         found = replace(found, requests=requests, times=times)
     return _failing(found, load.fails or 0.0)
-
-
-def _sized(accounts: Accounts, pattern: WritePattern, facts: Facts, found: WriteCost) -> WriteCost:
-    """The call with items as large as the pattern's load says."""
-    design, traffic = accounts.design, facts.traffic
-    load = traffic.patterns.get(pattern.name, Load())
-    if load.item_bytes is None or not found.entities or accounts.owner is None:
-        return found
-    own = {name: traffic.entities.get(name, Stored()) for name in found.entities}
-    sized = {name: replace(stored, item_bytes=load.item_bytes) for name, stored in own.items()}
-    typical = Typical(design, {**traffic.entities, **sized})
-    return write_cost(design, accounts.owner, pattern, typical, Facts(typical, traffic))
 
 
 # Calls that fail
@@ -100,9 +131,11 @@ def with_counts(design: CompiledDesign, owner: type[Any] | None, traffic: Traffi
     for pattern in design.writes.values():
         rate = traffic.patterns.get(pattern.name, Load()).per_second
         if rate:
-            for name, items in _created(design, estimate_write(accounts, pattern, facts)):
-                if name in created:
-                    created[name] += rate * items
+            call = estimate_write(accounts, pattern, facts)
+            for weight, one in call.calls:
+                for name, items in _created(design, one):
+                    if name in created:
+                        created[name] += rate * items * weight
     counted = {
         name: replace(traffic.entities[name], count=created[name] * SECONDS_A_DAY * days)
         for name, days in wanted.items()

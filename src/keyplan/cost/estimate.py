@@ -77,6 +77,30 @@ class EntityEstimate:
     sizes: ItemSizes
     count: float | None
     claims: tuple[int, ...] = ()
+    variants: tuple[tuple[float, ItemSizes, tuple[int, ...]], ...] = ()
+    """Where a traffic file says which share of the items has a field: each combination's weight, sizes and claims."""
+
+    @property
+    def each(self) -> tuple[tuple[float, ItemSizes, tuple[int, ...]], ...]:
+        """The kinds of items that are stored, with their weights."""
+        return self.variants or ((1.0, self.sizes, self.claims),)
+
+    @property
+    def item_bytes(self) -> int:
+        """The bytes of an item, on average."""
+        return round(sum(weight * sizes.item_bytes for weight, sizes, _ in self.each))
+
+    @property
+    def entries(self) -> dict[str, int]:
+        """The bytes of an entry in each index that holds such items, on average."""
+        found: dict[str, list[tuple[float, int]]] = {}
+        for weight, sizes, _ in self.each:
+            for index, size in sizes.entries.items():
+                found.setdefault(index, []).append((weight, size))
+        return {
+            index: round(sum(weight * size for weight, size in held) / sum(weight for weight, _ in held))
+            for index, held in found.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +149,19 @@ class Estimate:
         for entity in self.entities:
             count = entity.count or 0.0
             overhead = OVERHEAD_BYTES + replicated_bytes
-            found[TABLE] += count * (entity.sizes.item_bytes + overhead)
-            found[TABLE] += count * sum(size + overhead for size in entity.claims)
-            for index, size in entity.sizes.entries.items():
-                found[index] += count * (size + OVERHEAD_BYTES)
+            for weight, sizes, claims in entity.each:
+                found[TABLE] += weight * count * (sizes.item_bytes + overhead)
+                found[TABLE] += weight * count * sum(size + overhead for size in claims)
+                for index, size in sizes.entries.items():
+                    found[index] += weight * count * (size + OVERHEAD_BYTES)
         return found
 
     @property
     def items(self) -> float:
         """Items stored, claims among them."""
-        return sum((one.count or 0) * (1 + len(one.claims)) for one in self.entities)
+        return sum(
+            (one.count or 0) * weight * (1 + len(claims)) for one in self.entities for weight, _, claims in one.each
+        )
 
 
 def estimate(cls: type[Any], traffic: Traffic | None = None) -> Estimate:
@@ -218,10 +245,17 @@ class _Estimator:
         """What is stored of an entity; None where no typical item can be thought of."""
         stored = self.traffic.entities.get(entity.name)
         try:
-            sizes = self.typical.sizes(entity)
-            found: Mapping[str, Any] = entity.field_values(self.typical.instance(entity))
+            sizes, claims = _sized(entity, self.typical)
+            mixture = self.typical.mixture({entity.name})
+            each = () if mixture[0][1] is self.typical else tuple((one, *_sized(entity, of)) for one, of in mixture)
         except Problem as problem:
             self.failures.append(f"{problem}" + (f" ({problem.hint})" if problem.hint else ""))
             return None
-        claims = [values.item_size(entity.claim_item(one, found)) for one in entity.claims if one.member(found)]
-        return EntityEstimate(sizes, None if stored is None else stored.count, tuple(claims))
+        return EntityEstimate(sizes, None if stored is None else stored.count, claims, each)
+
+
+def _sized(entity: CompiledEntity, typical: Typical) -> tuple[ItemSizes, tuple[int, ...]]:
+    """The sizes of a typical item, and of the claims that go with it. Raises Problem."""
+    found: Mapping[str, Any] = entity.field_values(typical.instance(entity))
+    claims = (values.item_size(entity.claim_item(one, found)) for one in entity.claims if one.member(found))
+    return typical.sizes(entity), tuple(claims)

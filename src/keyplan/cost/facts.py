@@ -7,11 +7,12 @@ requests are made for it is ``reading.py``'s affair.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from keyplan import values
+from keyplan.cost.mixing import mixed
 from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Line, Request
 from keyplan.design.entity import CompiledEntity
@@ -22,6 +23,7 @@ from keyplan.design.plans import (
     ClaimPlan,
     GetPlan,
     KeyMatch,
+    Plan,
     QueryPlan,
     ReadPattern,
     ScanPlan,
@@ -76,12 +78,27 @@ class Facts:
             partitions = getattr(pattern.plan, "shards", 1)
             found, times = Found(stretches=(Stretch(),) * partitions), 1.0
         else:
+            mixture = self._mixture(pattern)
+            if mixture:
+                calls = [
+                    (weight, facts.read(pattern, arguments=arguments, strongly=strongly)) for weight, facts in mixture
+                ]
+                notes = tuple(dict.fromkeys(note for _, call in calls for note in call.notes))
+                return ReadCost(mixed([(weight, call.requests) for weight, call in calls]), notes)
             found, times = finder.found()
         requests = requests_of(pattern, found, finder.limit, strongly=strongly)
         if times != 1:
             why = "since a part of the items was gone through"
             requests = [multiplied(one, times, why) for one in requests]
         return ReadCost(requests, tuple(dict.fromkeys(finder.notes)))
+
+    def _mixture(self, pattern: ReadPattern) -> list[tuple[float, Facts]]:
+        """The finds of each combination of fields that items in the answer have, with their weights: none where no
+        share is given. Items that an index doesn't hold aren't found there.
+        """
+        names = {one.name for one in _entities_in(pattern.plan)}
+        found = [(weight, one) for weight, one in self.typical.mixture(names) if _held(pattern.plan, one)]
+        return [(weight, Facts(one, self.traffic)) for weight, one in found if one is not self.typical]
 
     def assumed_items(self, pattern: ReadPattern) -> float | None:
         """How many items a typical call is assumed to have before it; None where that is known, or nothing depends on
@@ -300,6 +317,30 @@ class _Finder:
     def _claim_bytes(self, entity: CompiledEntity, claim: CompiledKey) -> int:
         found = entity.field_values(self.typical.instance(entity))
         return values.item_size(entity.claim_item(claim, found))
+
+
+def _entities_in(plan: Plan) -> Iterator[CompiledEntity]:
+    """The entities whose items a plan reads, junctions among them."""
+    match plan:
+        case ThroughPlan():
+            for way in plan.ways:
+                yield from _entities_in(way.junction)
+                yield from _entities_in(way.end)
+        case QueryPlan():
+            yield from (match.entity for match in plan.matches)
+        case ScanPlan():
+            yield from plan.entities
+        case _:
+            yield plan.entity
+
+
+def _held(plan: Plan, typical: Typical) -> bool:
+    """Whether the indexes that a plan reads hold the typical items."""
+    if isinstance(plan, ThroughPlan):
+        return all(_held(way.junction, typical) and _held(way.end, typical) for way in plan.ways)
+    if not isinstance(plan, QueryPlan) or plan.index is None:
+        return True
+    return all(plan.index.name in typical.sizes(match.entity).entries for match in plan.matches)
 
 
 def _placed(stretch: Stretch, position: int, count: int) -> Stretch:

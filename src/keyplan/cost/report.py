@@ -110,8 +110,8 @@ def _entity_json(one: EntityEstimate) -> dict[str, Any]:
     return {
         "entity": one.sizes.entity,
         "count": one.count,
-        "item_bytes": one.sizes.item_bytes,
-        "entries": dict(one.sizes.entries),
+        "item_bytes": one.item_bytes,
+        "entries": one.entries,
         "claims": list(one.claims),
         "fields": [
             {"field": field.field, "bytes": field.size_bytes, "from": field.source, "exact": field.exact}

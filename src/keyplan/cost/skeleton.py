@@ -13,6 +13,7 @@ from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
 from keyplan.cost.facts import Facts
 from keyplan.design.entity import CompiledEntity
 from keyplan.design.fields import kind_of
+from keyplan.design.filled import unshared
 from keyplan.design.formats import Problem
 from keyplan.design.model import CompiledDesign
 from keyplan.design.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
@@ -146,6 +147,12 @@ def _entity(entity: CompiledEntity, found: Estimate) -> Iterator[_Line]:
     yield _Line("item_bytes", str(sizes.item_bytes) if sizes else "1000", "of one, names included; as counted below")
     yield _Line("per_partition", "10", "items in one item collection")
     yield _Line("per_partition_max", "1000", "items in the largest one")
+    shared = [name for name in entity.cls.model_fields if unshared(entity, name) is None]
+    if shared:
+        pairs = ", ".join(f"{name} = 0.5" for name in shared)
+        yield _Line(
+            "filled", f"{{ {pairs} }}", "share of the items that have the field, or are in the key that it opens"
+        )
     open_fields = list(_open_fields(entity, sizes.fields if sizes else ()))
     if open_fields:
         pairs = ", ".join(f"{name} = {size}" for name, size, _ in open_fields)

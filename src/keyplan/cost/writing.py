@@ -34,7 +34,8 @@ class WriteCost:
     found that goes through: then there are no requests. ``arguments`` are the call's, and ``there`` are the items that
     it was supposed to find. ``items`` are written, of ``entities``; ``mutations`` and ``batched`` are these items.
     ``times``: the requests' write units are multiplied by that, since a call writes more items than were made up.
-    ``fails``: the share of the calls that fails a condition.
+    ``fails``: the share of the calls that fails a condition. ``shares``: where items differ in the fields that they
+    have, a call for each combination, with its weight; the requests are their average.
     """
 
     requests: list[Request]
@@ -48,6 +49,12 @@ class WriteCost:
     batched: tuple[Mutation, ...] = ()
     times: float = 1.0
     fails: float = 0.0
+    shares: tuple[tuple[float, WriteCost], ...] = ()
+
+    @property
+    def calls(self) -> tuple[tuple[float, WriteCost], ...]:
+        """The calls whose average it is, with their weights: mostly itself."""
+        return self.shares or ((1.0, self),)
 
 
 def write_cost(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
+from keyplan.design.filled import unshared
 from keyplan.design.formats import Problem
 from keyplan.errors import Fault, TrafficError
 from keyplan.wire.regions import REGIONS, near_region
@@ -111,8 +112,9 @@ class Load:
 class Stored:
     """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
     of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
-    collection. ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't given, it
-    follows from that and from how many the patterns create.
+    collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
+    holds them (``when=``). ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't
+    given, it follows from that and from how many the patterns create.
     """
 
     __pydantic_config__ = _FORBID
@@ -122,6 +124,7 @@ class Stored:
     fields: dict[str, ValueBytes] = field(default_factory=dict[str, int])
     per_partition: Count | None = None
     per_partition_max: Count | None = None
+    filled: dict[str, Part] = field(default_factory=dict[str, Part])
     kept_days: Days | None = None
 
 
@@ -299,6 +302,12 @@ def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fau
             if field_name not in entities[name].fields:
                 place = f"entities.{name}.fields.{field_name}"
                 yield Fault(place, f"{name} has no such field", _near(field_name, entities[name].fields))
+        for field_name in _keys(stored.get("filled") if isinstance(stored, Mapping) else None):
+            place, entity = f"entities.{name}.filled.{field_name}", entities[name]
+            if field_name not in entity.fields:
+                yield Fault(place, f"{name} has no such field", _near(field_name, entity.fields))
+            elif (reason := unshared(entity, field_name)) is not None:
+                yield Fault(place, reason)
     yield from _unknown_regions(data.get("table"))
 
 

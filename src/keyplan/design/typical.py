@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -23,6 +24,7 @@ from typing_extensions import TypeAliasType
 from keyplan import values
 from keyplan.design.entity import CompiledEntity, Entity
 from keyplan.design.fields import TTL, VERSION, is_optional, kind_of, layers, marks_of, now, ulid
+from keyplan.design.filled import Filling, combinations, constants_of
 from keyplan.design.formats import IntegerFormat, Problem
 from keyplan.design.model import CompiledDesign
 from keyplan.design.sizes import FieldSize, ItemSizes, entry_bytes
@@ -68,11 +70,19 @@ class _Value(NamedTuple):
 class Typical:
     """Typical instances and items of a design's entities.
 
-    ``stored`` gives, by entity, the bytes of whole items and of single fields, as a traffic file has them.
+    ``stored`` gives, by entity, the bytes of whole items and of single fields, as a traffic file has them; ``filling``
+    says which fields are there, of those whose share it gives.
     """
 
-    def __init__(self, design: CompiledDesign, stored: Mapping[str, Stored] | None = None) -> None:
+    def __init__(
+        self,
+        design: CompiledDesign,
+        stored: Mapping[str, Stored] | None = None,
+        filling: Filling | None = None,
+    ) -> None:
         self.design = design
+        self._filling: Filling = filling or {}
+        self._mixtures: dict[frozenset[str], list[tuple[float, Typical]]] = {}
         self._stored = stored or {}
         self._ulids = {
             name
@@ -99,6 +109,32 @@ class Typical:
             return entity.cls.model_validate({**entity.own_values(found), **own}, by_name=True)
         except ValidationError:
             return found.model_copy(update=own)
+
+    def mixture(self, names: Iterable[str]) -> list[tuple[float, Typical]]:
+        """Typical items for each combination of the entities' fields of which a share is given, with its weight: these
+        alone where no share is given.
+        """
+        wanted = frozenset(names)
+        found = self._mixtures.get(wanted)
+        if found is None:
+            shares = [
+                ((name, field), share)
+                for name in sorted(wanted)
+                if name in self._stored
+                for field, share in self._stored[name].filled.items()
+                if (name, field) not in self._filling
+            ]
+            found = [
+                (weight, Typical(self.design, self._stored, {**self._filling, **filling}) if filling else self)
+                for weight, filling in combinations(shares)
+            ]
+            self._mixtures[wanted] = found
+        return found
+
+    def of_size(self, names: Iterable[str], item_bytes: int) -> Typical:
+        """The same, with items of these entities as large as that."""
+        sized = {name: replace(self._stored.get(name, Stored()), item_bytes=item_bytes) for name in names}
+        return Typical(self.design, {**self._stored, **sized}, self._filling)
 
     def item(self, instance: Entity) -> dict[str, dict[str, Any]]:
         """The item of an instance, as large as the traffic file says that the entity's items are.
@@ -190,7 +226,16 @@ class Typical:
         stored = self._stored.get(entity.name)
         given = stored.fields.get(name) if stored is not None else None
         kind = kind_of(annotation)
-        if given is None and info.default is None and any(None in key.when.get(name, ()) for key in entity.index_keys):
+        there = self._filling.get((entity.name, name))
+        decided = None if there is None else _decided(entity, name, info, there=there)
+        if decided is not None:
+            return decided
+        if (
+            there is None
+            and given is None
+            and info.default is None
+            and any(None in key.when.get(name, ()) for key in entity.index_keys)
+        ):
             return _Value(None, DEFAULT, exact=True)  # an index holds the items without it: most of them, mostly
         if given is not None and kind is str:
             return _Value(_text(max(given, 1), serial), GIVEN)
@@ -210,6 +255,22 @@ class Typical:
         if kind is int and not found.exact:
             return found._replace(value=min(found.value, _most_in_keys(entity, name) - serial))
         return found
+
+
+def _decided(entity: CompiledEntity, name: str, info: FieldInfo, *, there: bool) -> _Value | None:
+    """The value of a field that is, or isn't, there; None: any that is typical. Raises Problem."""
+    annotation = entity.fields[name].annotation
+    constants = constants_of(entity, name)
+    if there:
+        return _Value(constants[0][0], CHOICE) if constants else None
+    if is_optional(annotation):
+        return _Value(None, DEFAULT, exact=True)
+    others = (True, False) if kind_of(annotation) is bool else (info.default, *choices_of(annotation))
+    for one in (*others, _typical(annotation, name, 0).value):
+        stored = one.value if isinstance(one, enum.Enum) else one
+        if one is not PydanticUndefined and one is not None and not {one, stored} & {*constants[0]}:
+            return _Value(one, CHOICE)
+    raise _no_value(entity, f"its field {name} takes nothing but what its key holds")
 
 
 def _most_in_keys(entity: CompiledEntity, name: str) -> int:
