@@ -185,7 +185,7 @@ def test_an_enums_member_may_be_named_by_its_value() -> None:
         ("status", [], "is given no value at all"),
         ("at", "2026-11-21", "Ticket.at is datetime, and never '2026-11-21'"),
         ("at", NOON.replace(tzinfo=None), "has no time zone"),
-        ("project", None, "Ticket.project is never None"),
+        ("ticket_id", None, "Ticket.ticket_id is never None"),
     ],
 )
 def test_constants_that_can_never_be_are_refused(field: str, value: Any, why: str) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 from keyplan.client.bounds import order_of, partition_texts
@@ -88,7 +87,9 @@ class MergeReader:
                 taken = self._take(streams[ask.partition], response, after, shares, ask)
                 found.extend(taken)
                 sorts.update((place, self._reader.position(entry.item)[0]) for place, entry in taken if self._sorts)
-        found.sort(key=itemgetter(0), reverse=not self.plan.forward)
+        # Entries of one partition with the same sort key stay as they came: an index has them in an order of its own
+        behind = self._sorts + len(self.plan.key.partition)
+        found.sort(key=lambda pair: pair[0][:behind], reverse=not self.plan.forward)
         out = [entry for _, entry in found]
         if size is None or len(out) <= size:
             return Chunk(out, None)
