@@ -110,7 +110,9 @@ class Shares:
         partitions aren't read so far, the others stand for them.
         """
         counts, end = self._estimate(wanted, opened)
-        if end is None or (reach is not None and self._is_before(reach, end)):
+        if reach is not None and self._count_before(reach, counts) - wanted < len(opened):
+            end = reach  # another round costs a request each: more than the few entries that may be too many
+        elif end is None or (reach is not None and self._is_before(reach, end)):
             end = reach or end
         going_on = sum(not one.ended for one in self._partitions)
         asks: list[Ask] = []
@@ -142,15 +144,18 @@ class Shares:
         known.sort()
         counts: list[float] = []
         total = 0.0
+        end: Place | None = None
         for number, place in enumerate(in_order):
             behind = bisect_right(known, number)  # partitions that aren't known as far as this
             total += len(self._partitions) / max(1, len(self._partitions) - behind)
             counts.append(total)
             # What is only expected may be less: of a long page rather read on than read too much
             early = math.sqrt(max(0.0, total - number - 1)) if wanted > LONG * len(self._partitions) else 0.0
-            if total + early >= wanted:
-                return counts, place
-        return counts, None
+            if end is None and total + early >= wanted:
+                end = place
+            if number + 1 == wanted:
+                break
+        return counts, end
 
     def _count_before(self, place: Place | None, counts: Sequence[float]) -> float:
         rank = min(self._rank(place), len(counts))
