@@ -146,7 +146,7 @@ def test_other_methods_and_types(server: Server) -> None:
         "DynamoDB_20120810",
         "ListTables",
         "DynamoDB_20111205.ListTables",
-        "DynamoDB_20120810.ExecuteStatement",
+        "DynamoDB_20120810.ExecuteStatements",
         "DynamoDB_20120810.CreateBackups",
         "DynamoDB_20120810.\xff",
     ],

@@ -211,9 +211,17 @@ class Sequence:
     def updated(self, *, conditional: bool) -> dict[str, Any]:
         given = Placeholders()
         text = self.chance.update(given)
-        condition = (
-            {"ConditionExpression": self.chance.condition(given)} if conditional and self.chance.one_in(3) else {}
-        )
+        condition: dict[str, Any] = {}
+        words = set(text.split())
+        # Of an item that isn't there, an update that only takes away makes nothing at AWS, and an item in Local.
+        takes = bool(words & {"REMOVE", "DELETE"}) and not words & {"SET", "ADD"}
+        if takes and self.chance.one_in(2):
+            condition = {"ConditionExpression": "attribute_exists(pk)"}
+        else:
+            if takes:
+                text += f" {self.chance.pick('SET made =', 'ADD made')} {given.value({'N': '1'})}"
+            if conditional and self.chance.one_in(3):
+                condition = {"ConditionExpression": self.chance.condition(given)}
         return {"UpdateExpression": text, **condition, **self.chance.placed(given)}
 
     # --- steps
