@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
@@ -184,3 +185,38 @@ def test_whatever_a_file_holds_is_a_model_or_told(data: st.DataObject) -> None:
     else:
         assert made.designs
         assert wrong is None or wrong.faults
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_description_that_was_edited_by_hand_is_a_model_or_told(seed: int) -> None:
+    """Lines lost, repeated and misspelt."""
+    random = Random(seed)
+    model = exported(design("Everything"))
+    lines = model["ModelMetadata"]["Description"].splitlines()
+    for _ in range(random.randint(1, 6)):
+        place = random.randrange(len(lines))
+        start = random.randrange(len(lines[place]) + 1)
+        lines[place : place + 1] = random.choice(
+            (
+                [],
+                [lines[place]] * 2,
+                [
+                    lines[place][:start]
+                    + random.choice(("", "_", "1", ", "))
+                    + lines[place][start + random.randint(0, 5) :]
+                ],
+            )
+        )
+    model["ModelMetadata"]["Description"] = "\n".join(lines)
+    made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
+    assert made.designs
+    assert wrong is None or wrong.faults
+
+
+def test_questions_about_an_entity_that_was_renamed_are_left_out_with_the_reason() -> None:
+    model = exported(design("Everything"))
+    (facet,) = [one for one in model["DataModel"][0]["TableFacets"] if one["FacetName"] == "Follow"]
+    facet["FacetName"] = "Subscription"
+    made, _, wrong = working_module(read_model(json.dumps(model), "model.json"))
+    assert wrong is None
+    assert "no question Everything.follows: the model has no Follow" in made.notes

@@ -30,6 +30,7 @@ from keyplan.workbench.types import is_type, literal_text, type_text
 __all__ = ["FieldDeclaration", "ReadDeclaration", "ResultDeclaration", "field_in", "lines_of", "read_in", "result_in"]
 
 _FACTORIES = {set: "set", frozenset: "frozenset", list: "list", dict: "dict", tuple: "tuple", ulid: "ulid", now: "now"}
+_OPTIONS = ("newest_first", "order_by", "consistent", "scan", "where", "through", "per_second", "items", "item_bytes")
 _READ = re.compile(r"@read\((?P<options>.*)\) def (?P<name>\w+)\((?P<parameters>.*)\) -> (?P<returns>.+)")
 _RESULT = re.compile(r"class (?P<name>\w+)\(NamedTuple\): (?P<members>.+)")
 
@@ -52,6 +53,11 @@ class ResultDeclaration:
     name: str
     members: tuple[tuple[str, str], ...]
 
+    @property
+    def mentions(self) -> frozenset[str]:
+        """The names of types in it."""
+        return _names_in("\n".join(kind for _, kind in self.members))
+
 
 @dataclass(frozen=True, slots=True)
 class ReadDeclaration:
@@ -61,6 +67,20 @@ class ReadDeclaration:
     options: str
     parameters: tuple[str, ...]
     returns: str
+
+    @property
+    def text(self) -> str:
+        """The function, without its body."""
+        return f"@read({self.options})\ndef {self.name}({', '.join(self.parameters)}) -> {self.returns}:"
+
+    @property
+    def mentions(self) -> frozenset[str]:
+        """The names of types in it, ``through=`` included."""
+        return _names_in(f"{self.text} ...") - {"read"}
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
 
 
 # Writing
@@ -130,7 +150,7 @@ def _read_line(read: ReadPattern, names: Mapping[Any, str]) -> str:
 
 def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
     yield repr(options.id)
-    for name in ("newest_first", "order_by", "consistent", "scan"):
+    for name in _OPTIONS[:4]:
         value = getattr(options, name)
         if value not in {None, False} or (name == "newest_first" and value is False):
             yield f"{name}={value!r}"
@@ -140,7 +160,7 @@ def _option_texts(options: Options, names: Mapping[Any, str]) -> Iterator[str]:
         yield f"through={_through_text(options.through, names)}"
     for one in fields(Load):
         value = getattr(options.load, one.name)
-        if value is not None and one.name in {"per_second", "items", "item_bytes"}:
+        if value is not None and one.name in _OPTIONS:
             yield f"{one.name}={literal_text(value)}"
 
 
@@ -255,6 +275,7 @@ def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
         return None
     text = f"@read({match['options']})\ndef {match['name']}({match['parameters']}) -> {match['returns']}: ..."
     try:
+        compile(text, "<a question>", "exec")  # a parameter twice parses and doesn't compile
         (node,) = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
@@ -265,6 +286,8 @@ def read_in(line: str, names: Collection[str]) -> ReadDeclaration | None:
     if not isinstance(call, ast.Call) or plain.vararg or plain.kwarg or plain.kwonlyargs or plain.posonlyargs:
         return None
     values = [*call.args, *(one.value for one in call.keywords)]
+    if len(call.args) > 1 or not all(one.arg in _OPTIONS for one in call.keywords):
+        return None
     types = [node.returns, *(one.annotation for one in plain.args if one.annotation is not None)]
     if len(types) != 1 + len(plain.args) or not all(is_type(one, names) for one in types):
         return None

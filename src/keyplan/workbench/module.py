@@ -9,7 +9,7 @@ import ast
 import keyword
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -23,6 +23,7 @@ from keyplan.workbench.drafts import draft_table
 from keyplan.workbench.inference import Column, is_day, is_moment, is_padded
 from keyplan.workbench.reading import Item, Model
 from keyplan.workbench.texts import snake
+from keyplan.workbench.types import TYPE_NAMES
 
 __all__ = ["MadeModule", "made_module"]
 
@@ -130,9 +131,12 @@ class _Module:
         fields = [_Fields(entity) for entity in draft.entities]
         for entity, name, own in zip(draft.entities, classes, fields, strict=True):
             yield from self._entity(entity, name, own, indexes)
+        known = TYPE_NAMES | {"Through"} | {one.name for one in draft.entities} & set(classes)
         for result in declared.results:
-            yield from ("", "", f"class {self.names.take(result.name)}(NamedTuple):")
-            yield from (f"    {name}: {kind}" for name, kind in result.members)
+            if result.mentions <= known and result.name not in self.names.taken:
+                known |= {self.names.take(result.name)}
+                yield from ("", "", f"class {result.name}(NamedTuple):")
+                yield from (f"    {name}: {kind}" for name, kind in result.members)
         yield ""
         yield ""
         yield f"class {design}(Design):"
@@ -140,9 +144,7 @@ class _Module:
         yield ""
         yield from _table(draft, list(indexes.values()), classes)
         if declared.reads:
-            for read in declared.reads:
-                yield ""
-                yield from _declared_read(read)
+            yield from self._declared_reads(design, declared.reads, known)
             return
         numbers = count(1)
         taken = _Names(["table", "compiled"])
@@ -154,6 +156,19 @@ class _Module:
                     continue
                 yield ""
                 yield from question.lines(taken.take(free[0]), next(numbers))
+
+    def _declared_reads(self, design: str, reads: Sequence[ReadDeclaration], known: Set[str]) -> Iterator[str]:
+        """The questions that the description holds, without those about types that the model doesn't have."""
+        for read in reads:
+            place = f"{design}.{read.name}"
+            missing = sorted(read.mentions - known)
+            if missing:
+                self.notes.append(f"no question {place}: the model has no {' and no '.join(missing)}")
+            elif place in self.without:
+                self.left_out.append(place)
+            else:
+                yield ""
+                yield from _declared_read(read)
 
     def _class(self, entity: EntityDraft) -> str:
         wanted = entity.name if entity.declared else _class_name(entity.name)
