@@ -288,6 +288,8 @@ def test_what_is_certain_is_given_in_a_transaction(counting: Counting) -> None:
     assert counting.put(Visit(path="c", until=datetime(2030, 1, 1, 0, 0, 0, 1, tzinfo=UTC))) == counting.get(
         Visit, path="c"
     )
+    last = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)  # rounded, it would be outside the calendar
+    assert counting.put(Visit(path="d", until=last)).until == last.replace(microsecond=0)
 
 
 def test_nothing_is_sent_before_the_end_where_nobody_asks(counting: Counting) -> None:

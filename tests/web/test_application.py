@@ -11,6 +11,7 @@ import pytest
 from keyplan import errors
 from keyplan.errors import DynamoDBError, KeyplanError, StoreError
 from keyplan.web import app
+from keyplan.web.application import application
 from keyplan.web.statuses import status_of
 from tests.web.library import Library
 from tests.web.support import TestClient
@@ -158,3 +159,42 @@ def test_requests_at_once_are_answered_each_with_its_own(http: TestClient, fille
         return [one.json()["isbn"] for one in answers]
 
     assert asyncio.run(all_at_once()) == [f"i{n % 5}" for n in range(60)]
+
+
+FOREIGN: list[dict[str, str]] = [
+    {"origin": "https://evil.example"},
+    {"origin": "null"},
+    {"origin": ""},
+    {"origin": "http://["},
+    {"origin": "http://testserver@evil.example"},
+    {"origin": "http://testserver:8001"},
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site", "sec-fetch-mode": "cors"},
+    {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+def test_a_page_of_another_site_writes_nothing(filled: Library, http: TestClient, headers: dict[str, str]) -> None:
+    for base in ("api", "try"):
+        answer = http.post(f"/{base}/add_copies", json={"isbn": "i1", "numbers": [9]}, headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "ForeignOrigin")
+    assert filled.copy("i1", 9) is None
+
+
+def test_a_page_of_another_site_reads_nothing_but_may_link_here(http: TestClient) -> None:
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert http.get("/docs", headers=link).status_code == 200
+    assert http.get("/api/book?isbn=i0", headers={**link, "sec-fetch-mode": "no-cors"}).status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["http://testserver", "HTTP://TESTSERVER:80", "https://books.example"])
+def test_pages_of_the_server_itself_may_write(filled: Library, origin: str) -> None:
+    with TestClient(application(filled, hosts=None, origin="https://books.example")) as http:
+        body = {"isbn": "i1", "numbers": [8]}
+        assert http.post("/api/add_copies", json=body, headers={"origin": origin}).status_code < 300
+
+
+def test_a_write_without_a_type_is_refused_even_when_it_says_nothing(http: TestClient) -> None:
+    answer = http.post("/api/add_copies")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "UnsupportedMediaType")

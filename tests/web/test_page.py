@@ -1,15 +1,16 @@
+# mypy: disable-error-code="empty-body"
 """The page: what it shows without a script, and what its forms ask. The browser's part is in ``tests/browser``."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Key, Put, Table, read
+from keyplan import Design, Entity, Key, Put, Table, Writes, read, write
 from keyplan.web import app
 from tests.web.library import Event, Library
 from tests.web.support import TestClient
@@ -169,3 +170,31 @@ def test_every_text_has_contrast_enough_on_every_ground(http: TestClient, scheme
         for ground in below:
             high, low = sorted((luminance(colours[name]), luminance(colours[ground])), reverse=True)
             assert (high + 0.05) / (low + 0.05) >= 4.5, (name, ground)
+
+
+class Note(Entity):
+    """A day."""
+
+    day: date
+
+    primary = Key("NOTES", "{day}")
+
+
+class Diary(Design):
+    """A design whose questions need nothing."""
+
+    table = Table("diary")
+
+    @read("D1")
+    def notes(self) -> list[Note]: ...
+
+    @write("D2")
+    def begin(self) -> Writes:
+        yield Put(Note(day=date(2026, 1, 1)))
+
+
+def test_patterns_without_parameters_are_shown_and_answered() -> None:
+    with TestClient(app(Diary.open(":memory:"))) as http:
+        assert http.get("/docs").status_code == 200
+        assert http.post("/api/begin", json={}).status_code == 204
+        assert http.get("/api/notes").json() == {"items": [{"day": "2026-01-01"}]}

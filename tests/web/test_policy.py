@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,23 @@ def test_a_caller_is_known_where_that_is_needed_and_fills_its_parameter(guarded:
     assert "reader_id" not in [one["name"] for one in described["parameters"]]
     assert described["security"] == [{"key": []}]
     assert {"401", "403"} <= set(described["responses"])
+
+
+def test_others_are_told_no_file_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = str(tmp_path / "private.db")
+
+    async def failing(*_arguments: Any) -> Any:
+        raise StoreError("the disk failed", place=place)
+
+    with Library.open(place) as library:
+        public = TestClient(app(library, policy=Readers()), raise_server_exceptions=False)
+        own = TestClient(app(library), raise_server_exceptions=False)
+        assert "private.db" not in public.get("/docs").text
+        assert "private.db" in own.get("/docs").text
+        monkeypatch.setattr(library, "call_async", failing)
+        answer = public.get("/api/book?isbn=i0")
+        assert (answer.status_code, "private.db" in answer.text) == (503, False)
+        assert "private.db" in own.get("/api/book?isbn=i0").text
 
 
 def test_a_call_is_refused_and_an_answer_held_back(guarded: TestClient) -> None:

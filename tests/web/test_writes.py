@@ -122,7 +122,7 @@ def test_half_a_surrogate_pair_is_no_text(http: TestClient) -> None:
 
 
 def test_an_empty_body_is_an_empty_object(http: TestClient) -> None:
-    answer = http.post("/api/add_book")
+    answer = http.post("/api/add_book", headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "ArgumentError")
 
 

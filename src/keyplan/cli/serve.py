@@ -74,12 +74,14 @@ def command(
     except ModuleNotFoundError as error:
         raise _missing(error, "web") from None
     from keyplan.cli.designs import find
+    from keyplan.web.connections import Bounds, allow_many_files, bounded_protocol
 
     found = find(name)
     maker = None if found.system is None else found.system.site
     public = None if origin is None else _origin(origin, maker)
     listener = _listen(port)
     secret = None if maker is None else secret_of(found.db(db), secret_file)
+    bounds = allow_many_files(Bounds())
     with listener, found.open(db, secret=secret) as design:
         if sample is not None:
             _sample(found, design, sample)
@@ -88,6 +90,7 @@ def command(
         _tell(found, design, port, told, site=maker is not None)
         config = uvicorn.Config(
             application,
+            http=bounded_protocol(bounds),
             log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=5,
@@ -139,7 +142,8 @@ def _application(
         site = maker(design, SiteOptions(secret, hosts, origin))
     except ModuleNotFoundError as error:
         raise _missing(error, "all") from None
-    return Beside(application(design, hosts=hosts, policy=site.policy), site.application), site.told
+    api = application(design, hosts=hosts, policy=site.policy, origin=origin)
+    return Beside(api, site.application), site.told
 
 
 def _listen(port: int) -> socket.socket:

@@ -42,7 +42,8 @@ def _moment(value: datetime) -> dict[str, Any]:
 
 
 def _epoch_seconds(value: datetime) -> dict[str, Any]:
-    return {"N": str(int(as_utc(value).timestamp()))}
+    # Fractions go first: with them, the calendar's last second would be rounded to one beyond it.
+    return {"N": str(int(as_utc(value).replace(microsecond=0).timestamp()))}
 
 
 def _day(value: date) -> dict[str, Any]:

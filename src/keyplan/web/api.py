@@ -7,6 +7,7 @@ line is the last line, ``{"error": …}``. A write that gives nothing answers 20
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator
 from typing import Any
@@ -18,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from keyplan.design.model import WritePattern
 from keyplan.design.plans import ReadPattern
 from keyplan.design.shapes import ShapeKind
-from keyplan.errors import ItemNotFound, KeyplanError
+from keyplan.errors import ItemNotFound, KeyplanError, StoreError
 from keyplan.opening import Design
 from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.plain.arguments import arguments_of, check_arguments
@@ -27,7 +28,7 @@ from keyplan.web.policy import Offer
 from keyplan.web.statuses import status_of
 from keyplan.web.tracing import traced
 
-__all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response"]
+__all__ = ["NDJSON", "Endpoint", "JsonResponse", "error_response", "problem"]
 
 NDJSON = "application/x-ndjson"
 
@@ -50,6 +51,11 @@ def error_response(error: KeyplanError | ValidationError) -> Response:
     """The response for an error of Keyplan."""
     known = known_error(error)
     return JsonResponse(error_json(known), status_code=status_of(known))
+
+
+def problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    """The response for what is wrong with a request before a pattern is asked, in the shape of all errors."""
+    return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
 
 
 class Endpoint:
@@ -80,7 +86,7 @@ class Endpoint:
             answer = await self.design.call_async(self.pattern.name, arguments)
             answer = await self._shown(answer, arguments, caller)
         except (KeyplanError, ValidationError) as error:
-            return error_response(error)
+            return self._refused(error)
         return Response(status_code=204) if answer is None else JsonResponse(answer_json(answer))
 
     async def trace(self, request: Request) -> Response:
@@ -95,14 +101,20 @@ class Endpoint:
             answer = await self._shown(answer, arguments, caller)
             shown = {"status": 204 if answer is None else 200, "answer": answer_json(answer)}
         except (KeyplanError, ValidationError) as error:
-            known = known_error(error)
-            shown = {"status": status_of(known), **error_json(known)}
+            refused = self._refused(error)
+            shown = {"status": refused.status_code, **json.loads(bytes(refused.body))}
         shown["milliseconds"] = round((time.perf_counter() - began) * 1000, 1)
         # Under a policy, what a write looked at is others', and so is what led to an answer that isn't shown
         is_open = isinstance(self.pattern, ReadPattern) and shown["status"] == 200
         told = log if self.offer.policy is None or is_open else []
         shown["requests"] = [{"operation": one.operation, "parameters": one.parameters} for one in told]
         return self._kept_by_nobody(JsonResponse(shown))
+
+    def _refused(self, error: KeyplanError | ValidationError) -> Response:
+        """The response for an error. Under a policy, callers aren't told which file or address the store has."""
+        if self.offer.policy is not None and isinstance(error, StoreError):
+            return problem(status_of(error), error.code, "the store can't answer now")
+        return error_response(error)
 
     async def _arguments(self, request: Request, caller: Any) -> dict[str, Any]:
         if isinstance(self.pattern, ReadPattern):

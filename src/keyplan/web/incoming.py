@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from keyplan.errors import Fault, RequestError
 
@@ -35,15 +35,14 @@ def query_pairs(request: Request) -> list[tuple[str, str]]:
 async def read_object(request: Request) -> dict[str, Any]:
     """The JSON object in a request's body; an empty body is an empty object.
 
+    A body without a type is refused even when it is empty: a page of another site may send it without being asked for.
     Raises RequestError for what isn't a JSON object, and HTTPException with status 413 or 415 for a body that is too
-    large, or says to be something else.
+    large, or says to be something else; 400 where the client went before it was all there.
     """
-    body = await _body(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not body and not kind:
-        return {}
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise HTTPException(415, f"the body is {kind or 'of no named type'}; this takes application/json")
+    body = await _body(request)
     if not body.strip():
         return {}
     try:
@@ -67,11 +66,14 @@ async def read_object(request: Request) -> dict[str, Any]:
 async def _body(request: Request) -> bytes:
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > BODY_BYTES_MAX:
-            raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BODY_BYTES_MAX:
+                raise HTTPException(413, f"the body is over {BODY_BYTES_MAX:,} bytes")
+            parts.append(part)
+    except ClientDisconnect:
+        raise HTTPException(400, "the body ended before all of it was sent") from None
     return b"".join(parts)
 
 

@@ -53,7 +53,7 @@ def page(design: Design, policy: Policy | None = None) -> str:
 <h1>{title}</h1>
 <p class="lede">{escape(" ".join(lede.split()))}</p>
 {_more(more)}
-<dl class="facts">{_facts(design)}</dl>
+<dl class="facts">{_facts(design, public=policy is not None)}</dl>
 </div>
 </header>
 <main class="wide">
@@ -88,7 +88,8 @@ def _more(text: str) -> str:
     return "".join(f'<p class="more">{escape(one)}</p>' for one in paragraphs if one)
 
 
-def _facts(design: Design) -> str:
+def _facts(design: Design, *, public: bool) -> str:
+    """What the design is. ``public``: others look at it, who are told no file or address of the store."""
     compiled = design.compiled
     indexes = ", ".join(index.name for index in compiled.table.indexes) or "none"
     entities = ", ".join(entity.name for entity in compiled.entities.values())
@@ -97,7 +98,7 @@ def _facts(design: Design) -> str:
         ("Indexes", indexes),
         ("Entities", entities),
         ("Patterns", f"{len(compiled.reads)} reads, {len(compiled.writes)} writes"),
-        ("Store", design.store.url),
+        *(() if public else (("Store", design.store.url),)),
     )
     return "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in facts)
 
@@ -130,7 +131,7 @@ def _signature(question: str) -> str:
     name, _, rest = question.partition("(")
     parameters, _, answer = rest.rpartition(") -> ")
     pieces = [*re.split(r", (?=\w+: )", parameters)] if parameters else []
-    ends = [*[","] * (len(pieces) - 1), ")"]
+    ends = [*[","] * (len(pieces) - 1), ")"][: len(pieces)]
     shown = " ".join(f"<span>{_typed(one)}{end}</span>" for one, end in zip(pieces, ends, strict=True)) or ")"
     return f"<code><b>{escape(name)}</b>({shown} <span>→ {escape(answer, quote=False)}</span></code>"
 

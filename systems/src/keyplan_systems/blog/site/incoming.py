@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from keyplan.errors import Fault, KeyplanError
 from keyplan_systems.blog.words import is_line
@@ -64,11 +64,14 @@ async def read_form(request: Request) -> Form:
         _refuse(415, "This page takes a form, and nothing else.")
     parts: list[bytes] = []
     size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > BODY_BYTES_MAX:
-            _refuse(413, f"That is more than {BODY_BYTES_MAX // 1024 // 1024} MB.")
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BODY_BYTES_MAX:
+                _refuse(413, f"That is more than {BODY_BYTES_MAX // 1024 // 1024} MB.")
+            parts.append(part)
+    except ClientDisconnect:
+        _refuse(400, "The form ended before all of it was sent.")
     return Form(_pairs(b"".join(parts), "form"))
 
 
