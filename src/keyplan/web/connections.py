@@ -40,7 +40,7 @@ def bounded_protocol(bounds: Bounds) -> type[asyncio.Protocol]:
     """Uvicorn's protocol for HTTP/1.1, with these bounds."""
     base = _protocol()
 
-    class Bounded(base):  # type: ignore[misc] # whichever of its two uvicorn has
+    class Bounded(base):  # type: ignore[misc, valid-type] # whichever of its two uvicorn has
         """A connection of uvicorn's, looked at now and then."""
 
         def connection_made(self, transport: Any) -> None:
