@@ -154,7 +154,7 @@ class Engine:
         kind, action = known
         kind.validate(params)
         try:
-            if kind.legacy and not params.keys().isdisjoint(kind.legacy):
+            if not kind.old_names.isdisjoint(params):
                 kind.check_mixture(params)
             answer = action(self._database, params)
         except StaleTableError:

@@ -56,6 +56,9 @@ _EMPTY_INDEX = (
 
 
 _INVALID = "One or more parameter values were invalid: "
+_SHORT_KEY = SORT_KEY_BYTES_MAX // 4
+_SHORT_NAME = ATTRIBUTE_NAME_BYTES_MAX // 4
+"""Texts of at most so many characters are within the limit of bytes, whatever they are."""
 
 
 def _unfit(message: str) -> SchemaFault:
@@ -118,6 +121,14 @@ def key_of_item(table: Table, item: Item) -> Key:
     Raises:
         ValidationException: a key attribute is missing or can't be one.
     """
+    sort = table.sort
+    first = _plain(item.get(table.partition.name), table.partition.type)
+    if first is not None:
+        if sort is None:
+            return first, NO_SORT
+        second = _plain(item.get(sort.name), sort.type)
+        if second is not None:
+            return first, second
     for attribute in table.keys:
         value = item.get(attribute.name)
         if value is None:
@@ -234,7 +245,7 @@ def entry_of(index: Index, item: Item) -> Entry | None:
         if value is None or attribute.type not in value:
             return None
         text = key_text(value)
-        if not text or (len(text) * 4 > SORT_KEY_BYTES_MAX and _is_too_long(index, attribute, text)):
+        if not text or (len(text) > _SHORT_KEY and _is_too_long(index, attribute, text)):
             return None
         texts.append(text)
     if not index.projected:
@@ -263,7 +274,7 @@ def check_names(item: Collection[str]) -> None:
     """
     if "" in item:
         raise RequestFault("Empty attribute name")
-    if item and max(map(len, item)) * 4 > ATTRIBUTE_NAME_BYTES_MAX and any(map(_is_long_name, item)):
+    if max(map(len, item), default=0) > _SHORT_NAME and any(map(_is_long_name, item)):
         raise RequestFault(f"Attribute name is too large, must be less than {ATTRIBUTE_NAME_BYTES_MAX + 1} bytes")
 
 

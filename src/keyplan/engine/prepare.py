@@ -152,6 +152,6 @@ def change_of(
     return Change(
         apply,
         bound.attributes if bound is not None else frozenset(),
-        only_removes=bound is not None and bound.only_removes,
-        cost_bytes=bound.cost_bytes if bound is not None and counts_statement else None,
+        bound,
+        counts_statement,
     )

@@ -35,7 +35,11 @@ def placeholders(request: Request, expressions: tuple[str, ...], projection: str
         RequestFault: there are placeholders and no expression to use them.
     """
     names, values = request.get(_NAMES), request.get(_VALUES)
-    has_expression = any(request.get(member) is not None for member in expressions)
+    has_expression = False
+    for member in expressions:
+        if request.get(member) is not None:
+            has_expression = True
+            break
     if names is not None and not has_expression and (projection is None or request.get(projection) is None):
         raise RequestFault(f"{_NAMES} can only be specified when using expressions")
     if values is not None and not has_expression and expressions:

@@ -130,6 +130,11 @@ class Table:
         return None if replication is None else replication["Own"]
 
     @cached_property
+    def notes_writes(self) -> bool:
+        """Whether a write leaves a note of itself, in a history or for other regions."""
+        return self.keeps_history or self.own_region is not None
+
+    @cached_property
     def needs_old(self) -> bool:
         """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
         return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None

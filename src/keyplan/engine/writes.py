@@ -1,6 +1,7 @@
 """Writing one item: the one place where conditions are judged, items written and index entries kept in step.
 
-Every write operation prepares ``Write`` objects outside the transaction and performs them inside.
+Every write operation prepares ``Write`` objects outside the transaction and performs them inside. What is made for each
+write isn't frozen, which would take several times as long to make; nobody changes it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from keyplan.engine.storage.replicas import Version
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
 from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes
-from keyplan.expressions import BoundCondition
+from keyplan.expressions import BoundCondition, BoundUpdate
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
 from keyplan.wire.errors import ConditionalCheckFailedException, DuplicateItemException
@@ -34,7 +35,7 @@ from keyplan.wire.limits import ITEM_BYTES_MAX
 Item = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Put:
     """An item as it is to be, with its stored form. Made outside the transaction."""
 
@@ -43,19 +44,24 @@ class Put:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Change:
     """An update: from the old item to the new one, and the attributes it may touch."""
 
     apply: Callable[[Item | None], Item]
     touched: frozenset[str]
-    only_removes: bool = False
-    """Whether it leaves a missing item missing."""
-    cost_bytes: int | None = None
-    """What its actions count beside what they write; None where only the item's size does."""
+    bound: BoundUpdate | None = None
+    """The update; None changes nothing."""
+    counts_statement: bool = False
+    """Whether what its actions write is limited by itself, too."""
+
+    @property
+    def only_removes(self) -> bool:
+        """Whether it leaves a missing item missing."""
+        return self.bound is not None and self.bound.only_removes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Write:
     """One write of one item.
 
@@ -81,7 +87,7 @@ class Write:
     """Whether it is the removal of an item whose time to live is over."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What a write did. The old item is decoded only where somebody needs it."""
 
@@ -140,7 +146,7 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
             charge(table, write.key, Outcome(old, old, found[1], found[1]))
         raise DuplicateItemException
     put = write.put
-    if write.change is not None and not (old is None and write.change.only_removes):
+    if write.change is not None and (old is not None or not write.change.only_removes):
         put = _changed(table, write.change, old)
     old_size = found[1] if found is not None else 0
     if put is not None:
@@ -149,26 +155,31 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
         outcome = Outcome(old, None if write.removes else old, old_size, 0 if write.removes else old_size)
     if charge is not None:
         charge(table, write.key, outcome)
-    if table.keeps_history and _is_change(write, found, put):
-        old_row = None if found is None else found[1:]
-        writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
-    if table.own_region is not None and (write.version is not None or _is_change(write, found, put)):
-        if write.version is None:
-            own = writer.now_us(), table.own_region
-            writer.replicas.note_own(table.stored.layout.id, write.key, own)
-        else:
-            writer.replicas.note(table.stored.layout.id, write.key, write.version)
+    if table.notes_writes:
+        _note(writer, write, found, put)
     if put is not None:
-        _store(writer, write, found, old, put)
+        row = _store(writer, write, found, put)
+        if table.needs_old:
+            _keep(writer, write, row, found, old, put)
     elif write.removes and found is not None:
         writer.remove(table.stored, found[0])
-        if table.indexes:
-            keep_indexes(writer, write, found[0], old, None)
-        if table.vector_indexes:
-            keep_vectors(writer, table, found[0], old, None)
-        if table.stream is not None:
-            _record(writer, write, found, old, None)
+        if table.needs_old:
+            _keep(writer, write, found[0], found, old, None)
     return outcome
+
+
+def _note(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, put: Put | None) -> None:
+    """Note for a table that keeps a history what stood there before, and for a global one who wrote when."""
+    table = write.table
+    is_change = _is_change(write, found, put)
+    if table.keeps_history and is_change:
+        old_row = None if found is None else found[1:]
+        writer.archives.remember(table.stored.layout.id, writer.now_us(), write.key, old_row)
+    if table.own_region is not None:
+        if write.version is not None:
+            writer.replicas.note(table.stored.layout.id, write.key, write.version)
+        elif is_change:
+            writer.replicas.note_own(table.stored.layout.id, write.key, (writer.now_us(), table.own_region))
 
 
 def _is_change(write: Write, found: tuple[int, int, bytes] | None, put: Put | None) -> bool:
@@ -182,10 +193,9 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
     item = change.apply(old)
     size = item_size(item)
     check_size(size, updating=True)
-    if change.cost_bytes is not None and size + change.cost_bytes > ITEM_BYTES_MAX:
-        # What the statement writes is judged by itself, too.
-        written = item_size({name: item[name] for name in change.touched if name in item})
-        check_size(written + change.cost_bytes, updating=True)
+    bound = change.bound
+    if change.counts_statement and bound is not None and size + bound.cost_bytes_max > ITEM_BYTES_MAX:
+        _check_statement_size(bound, item, size)
     if table.indexes:
         check_updated_index_keys(table, item, change.touched)
     if table.vector_indexes:
@@ -193,18 +203,39 @@ def _changed(table: Table, change: Change, old: Item | None) -> Put:
     return Put(item, size, encode(item))
 
 
-def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put) -> None:
-    table = write.table
+def _check_statement_size(bound: BoundUpdate, item: Item, size: int) -> None:
+    """What a statement writes is judged by itself, too."""
+    cost_bytes = bound.cost_bytes
+    if size + cost_bytes > ITEM_BYTES_MAX:
+        written = item_size({name: item[name] for name in bound.attributes if name in item})
+        check_size(written + cost_bytes, updating=True)
+
+
+def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, put: Put) -> int:
+    """Write the item; its row id."""
+    stored = write.table.stored
     if found is None:
-        row = writer.insert(table.stored, *write.key, put.size, put.body)
-    else:
-        row = found[0]
-        if found[2] != put.body:
-            writer.replace(table.stored, row, put.size, put.body)
+        return writer.insert(stored, *write.key, put.size, put.body)
+    if found[2] != put.body:
+        writer.replace(stored, found[0], put.size, put.body)
+    return found[0]
+
+
+def _keep(
+    writer: Writer,
+    write: Write,
+    row: int,
+    found: tuple[int, int, bytes] | None,
+    old: Item | None,
+    put: Put | None,
+) -> None:
+    """Bring what follows from items to where the item is now: indexes and the stream."""
+    table = write.table
+    new = None if put is None else put.item
     if table.indexes:
-        keep_indexes(writer, write, row, old, put.item)
+        keep_indexes(writer, write, row, old, new)
     if table.vector_indexes:
-        keep_vectors(writer, table, row, old, put.item)
+        keep_vectors(writer, table, row, old, new)
     if table.stream is not None:
         _record(writer, write, found, old, put)
 

@@ -50,6 +50,8 @@ def check_item(item: Item) -> Item:
         if type(value) is not dict or len(value) != 1:
             raise ValueFault(_count_fault(value))
         ((tag, content),) = value.items()
+        if tag == "S" and type(content) is str:
+            continue
         check = _CHECKS.get(tag)
         if check is None:
             raise ValueFault(EMPTY)

@@ -47,6 +47,8 @@ def _number_size(text: str) -> int:
 
     Pairs of zeros at either end don't count: 1000 is one pair, 100 too, 1.5 is two (01 and 50).
     """
+    if text.isdigit() and text[-1] != "0":
+        return (len(text) + 1) // 2 + 1
     if text == "0":
         return 1
     negative = text[0] == "-"

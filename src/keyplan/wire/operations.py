@@ -86,9 +86,12 @@ class Operation:
     table_first: bool = False
     """Whether a missing table name is told in words of its own, before anything else."""
     check: Check = field(init=False, repr=False, compare=False)
+    old_names: frozenset[str] = field(init=False, repr=False, compare=False)
+    """The legacy parameters, to be looked for in each request."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "check", compile_check(self.request))
+        object.__setattr__(self, "old_names", frozenset(self.legacy))
 
     def validate(self, params: Any) -> None:
         """Raise the error AWS would for these parameters, as far as their shape tells.

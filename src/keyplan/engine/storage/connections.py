@@ -13,6 +13,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -117,15 +118,6 @@ def _renew_format(connection: apsw.Connection) -> None:
         connection.execute("PRAGMA user_version = 2")
 
 
-def _file_identity(path: str) -> tuple[int, int] | None:
-    """Which file stands at a path; None when there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116 - with every write: a Path takes several times as long
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _immutable(path: str) -> str:
     """The URI of a file that nobody changes, so that nothing is needed beside it."""
     for sign, written in (("%", "%25"), ("?", "%3f"), ("#", "%23")):
@@ -146,10 +138,16 @@ class FilePool:
         self._is_read_only = read_only
         self._free: deque[apsw.Connection] = deque()
         self._closed = False
-        self._file: tuple[int, int] | None = None
+        self._inode: int | None = None
+        self._device: int | None = None
         self._check_path(Path(path), create=create)
         self._free.append(self._open(apsw.SQLITE_OPEN_CREATE if create else 0))
         _pools.add(self)
+
+    def _remember_file(self) -> None:
+        with suppress(OSError):
+            status = Path(self.place).stat()
+            self._inode, self._device = status.st_ino, status.st_dev
 
     def verify(self) -> None:
         """Return when the path still names the file that is open.
@@ -157,7 +155,12 @@ class FilePool:
         Raises:
             StoreError: the file was removed, or another one stands in its place.
         """
-        if _file_identity(self.place) != self._file:
+        # With every write, so no more is done than must be.
+        try:
+            status = os.stat(self.place)  # noqa: PTH116 - a Path takes several times as long
+        except OSError:
+            raise faults.replaced(self.place) from None
+        if status.st_ino != self._inode or status.st_dev != self._device:
             raise faults.replaced(self.place)
 
     def take(self) -> apsw.Connection:
@@ -225,8 +228,8 @@ class FilePool:
         try:
             _configure(connection, self.wait, self._synchronous)
             self._check_format(connection)
-            if self._file is None:
-                self._file = _file_identity(self.place)
+            if self._inode is None:
+                self._remember_file()
             self.verify()
         except BaseException as error:
             connection.close(True)

@@ -14,6 +14,14 @@ class FairLock:
         self._held = False
         self._waiting: deque[threading.Lock] = deque()
 
+    def acquire_at_once(self) -> bool:
+        """Take the lock if nobody holds it; whether it was got."""
+        with self._guard:
+            if self._held:
+                return False
+            self._held = True
+            return True
+
     def acquire(self, timeout_s: float) -> bool:
         """Wait for the lock at most ``timeout_s``; whether it was got."""
         with self._guard:

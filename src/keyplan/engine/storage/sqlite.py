@@ -162,12 +162,8 @@ class SqliteStorage:
         joined: SqliteWriter | None = getattr(self._joined, "writer", None)
         if joined is not None:
             return joined.nested(work)
-        began = time.monotonic()
         writers = self._writers
-        if not writers.acquire(self._busy_timeout_s):
-            raise faults.locked(self.place, self._busy_timeout_s)
-        # Who waited for a thread doesn't wait as long again for a process.
-        deadline = began + self._busy_timeout_s if time.monotonic() - began > _WAITED_S_MIN else None
+        deadline = None if writers.acquire_at_once() else self._wait_for_writers()
         self._writing_thread = threading.get_ident()
         try:
             result = self._transaction("BEGIN IMMEDIATE", work, deadline)
@@ -176,6 +172,15 @@ class SqliteStorage:
             writers.release()
         self.pool.verify()
         return result
+
+    def _wait_for_writers(self) -> float | None:
+        """Wait until this thread may write. Who waited for a thread doesn't wait as long again for a process: until
+        when it may; None is as long as anybody.
+        """
+        began = time.monotonic()
+        if not self._writers.acquire(self._busy_timeout_s):
+            raise faults.locked(self.place, self._busy_timeout_s)
+        return began + self._busy_timeout_s if time.monotonic() - began > _WAITED_S_MIN else None
 
     def snapshot(self) -> Snapshot:
         """What is committed now, to be read later. A store in memory has none."""
@@ -202,7 +207,10 @@ class SqliteStorage:
         pool = self.pool
         connection = pool.take()
         try:
-            self._begin(connection, begin, deadline)
+            if deadline is None:
+                self._begin(connection, begin)
+            else:
+                self._begin_by(connection, begin, deadline)
             result = work(SqliteWriter(self, connection))
             connection.execute("COMMIT")
             self.statements += 2
@@ -215,16 +223,16 @@ class SqliteStorage:
         pool.give(connection)
         return result
 
-    def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None) -> None:
-        if deadline is not None:
-            self.pool.wait.until(deadline)
+    def _begin_by(self, connection: apsw.Connection, begin: str, deadline: float) -> None:
+        self.pool.wait.until(deadline)
         try:
-            self._begin_until(connection, begin, deadline or time.monotonic() + self._busy_timeout_s)
+            self._begin(connection, begin, deadline)
         finally:
-            if deadline is not None:
-                self.pool.wait.until(None)
+            self.pool.wait.until(None)
 
-    def _begin_until(self, connection: apsw.Connection, begin: str, deadline: float) -> None:
+    def _begin(self, connection: apsw.Connection, begin: str, deadline: float | None = None) -> None:
+        if deadline is None:
+            deadline = time.monotonic() + self._busy_timeout_s
         while True:
             try:
                 connection.execute(begin)
