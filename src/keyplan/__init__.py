@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from keyplan.client.usage import Usage
     from keyplan.client.watching import CallRecord, PatternRecord
-    from keyplan.design.actions import (
+    from keyplan.design.declared.actions import (
         Add,
         Append,
         Batch,
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         Update,
         Writes,
     )
-    from keyplan.design.entity import Entity
-    from keyplan.design.fields import Id, Ttl, Version, now, ulid
-    from keyplan.design.keys import Key, Unique
-    from keyplan.design.parameters import Cursor, Each, Page, Prefix, Range, Through
-    from keyplan.design.patterns import read, write
-    from keyplan.design.table import Binary, Index, Number, Table
+    from keyplan.design.declared.fields import Id, Ttl, Version, now, ulid
+    from keyplan.design.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
+    from keyplan.design.declared.patterns import read, write
+    from keyplan.design.declared.table import Binary, Index, Number, Table
+    from keyplan.design.stored.entity import Entity
+    from keyplan.design.stored.keys import Key, Unique
     from keyplan.opening import Design
 
 __all__ = [
@@ -77,7 +77,7 @@ _MODULES = {
     "pydantic": ("Field",),
     "keyplan.client.usage": ("Usage",),
     "keyplan.client.watching": ("CallRecord", "PatternRecord"),
-    "keyplan.design.actions": (
+    "keyplan.design.declared.actions": (
         "Add",
         "Append",
         "Batch",
@@ -91,12 +91,12 @@ _MODULES = {
         "Update",
         "Writes",
     ),
-    "keyplan.design.entity": ("Entity",),
-    "keyplan.design.fields": ("Id", "Ttl", "Version", "now", "ulid"),
-    "keyplan.design.keys": ("Key", "Unique"),
-    "keyplan.design.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
-    "keyplan.design.patterns": ("read", "write"),
-    "keyplan.design.table": ("Binary", "Index", "Number", "Table"),
+    "keyplan.design.stored.entity": ("Entity",),
+    "keyplan.design.declared.fields": ("Id", "Ttl", "Version", "now", "ulid"),
+    "keyplan.design.stored.keys": ("Key", "Unique"),
+    "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
+    "keyplan.design.declared.patterns": ("read", "write"),
+    "keyplan.design.declared.table": ("Binary", "Index", "Number", "Table"),
     "keyplan.opening": ("Design",),
 }
 """Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
 from keyplan.client.conversations import Conversation, converse, converse_async
 from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import Tally
-from keyplan.design.actions import Action, Delete, Put, Update
+from keyplan.design.compiled.model import CompiledDesign, compile_design
+from keyplan.design.declared.actions import Action, Delete, Put, Update
+from keyplan.design.declared.table import Table
 from keyplan.design.deferral import is_deferred
-from keyplan.design.entity import Entity
-from keyplan.design.model import CompiledDesign, compile_design
-from keyplan.design.table import Table
+from keyplan.design.stored.entity import Entity
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Design:
         bound = found.signature.bind((), arguments, strict=False)
         return self._answers[pattern].converse(bound) if pattern in self._answers else self._write(pattern, bound)
 
-    # What the patterns run on (keyplan.design.patterns.Runner)
+    # What the patterns run on (keyplan.design.declared.patterns.Runner)
 
     def run_read(self, name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The answer of a read."""

@@ -16,7 +16,7 @@ from keyplan.client.conversations import AsyncTransport, Conversation, Transport
 from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
 from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.errors import DynamoDBError, StoreError, shown
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES
 from keyplan.check.running import check, refused
 from keyplan.cli.designs import find
-from keyplan.design.traffic import read_traffic
+from keyplan.design.traffic.files import read_traffic
 from keyplan.errors import DesignError
 from tests.repository.examples import Block, blocks_of
 from tests.repository.files import ROOT

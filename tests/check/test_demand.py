@@ -31,7 +31,7 @@ from keyplan.check.kinds import length_max, numbers_in, values_of
 from keyplan.check.subject import Subject
 from keyplan.cost.estimate import estimate
 from keyplan.cost.units import TABLE
-from keyplan.design.traffic import traffic_from
+from keyplan.design.traffic.files import traffic_from
 from keyplan.errors import TrafficError
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.shop.design import Shop

@@ -14,7 +14,7 @@ import pytest
 from keyplan.check import Report, check
 from keyplan.check.running import refused
 from keyplan.cli.designs import find
-from keyplan.design.traffic import traffic_from
+from keyplan.design.traffic.files import traffic_from
 from keyplan.errors import DesignError
 from tests.repository.files import ROOT
 

@@ -14,8 +14,8 @@ import pytest
 from keyplan import Design, Entity, Index, Key, Number, Prefix, Range, Table, read
 from keyplan.client.answers import Answer
 from keyplan.client.conversations import converse
-from keyplan.design.compiler import compile_read
-from keyplan.design.entity import CompiledEntity
+from keyplan.design.compiled.compiler import compile_read
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ArgumentError
 from tests.client.support import Recorder
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, read
-from keyplan.design.shares import PARALLEL_MAX, Place, Shares
+from keyplan.design.compiled.shares import PARALLEL_MAX, Place, Shares
 from tests.client.support import record
 
 GSI = Index("GSI1", "gsi1pk", "gsi1sk")

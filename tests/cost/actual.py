@@ -20,9 +20,7 @@ from keyplan.client.reads import QueryReader, Target, filter_members
 from keyplan.client.sieve import sieve_of
 from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Request
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -31,7 +29,9 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.sizes import entry_of
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.sizes import entry_of
 from keyplan.opening import Design
 from keyplan.rehearsal.running import Asked, Stored
 from keyplan.testing.costs import Metered

@@ -35,10 +35,10 @@ from keyplan import (
 )
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
 from keyplan.cost.units import TABLE
-from keyplan.design.formats import Problem
-from keyplan.design.sizes import entry_bytes
-from keyplan.design.traffic import traffic_from
-from keyplan.design.typical import Typical
+from keyplan.design.stored.formats import Problem
+from keyplan.design.traffic.files import traffic_from
+from keyplan.design.traffic.sizes import entry_bytes
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import Refused, UnknownPattern
 from keyplan.values import item_size
 from keyplan_systems.cms import Cms

@@ -10,7 +10,7 @@ import pytest
 from keyplan import Design, Entity, Key, Table, read
 from keyplan.check import check
 from keyplan.cost.estimate import estimate
-from keyplan.design.traffic import traffic_from
+from keyplan.design.traffic.files import traffic_from
 from tests.client.support import record
 
 

@@ -18,13 +18,13 @@ from keyplan.client.conversations import converse
 from keyplan.cost.facts import Facts
 from keyplan.cost.reading import requests_of
 from keyplan.cost.writing import requests_of_write, write_cost
-from keyplan.design.actions import Action, Create, Delete, Put, Update
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.fields import kind_of
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.shapes import ShapeKind
-from keyplan.design.traffic import traffic_of
-from keyplan.design.typical import Typical
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.actions import Action, Create, Delete, Put, Update
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.traffic.files import traffic_of
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import KeyplanError
 from keyplan.opening import Design
 from keyplan.rehearsal.running import rehearse

@@ -14,7 +14,7 @@ from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import FOLDER, METERS, price_list, priced_regions, read_price_list
 from keyplan.cost.renew import main, price_lists
 from keyplan.cost.words import bill_usd, without
-from keyplan.design.traffic import read_traffic, traffic_from
+from keyplan.design.traffic.files import read_traffic, traffic_from
 from keyplan.errors import PriceError
 from keyplan.wire.regions import near_region
 from keyplan_systems.cms import Cms

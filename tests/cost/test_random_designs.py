@@ -11,8 +11,8 @@ import pytest
 
 from keyplan.cost.facts import Facts
 from keyplan.cost.writing import write_cost
-from keyplan.design.traffic import traffic_of
-from keyplan.design.typical import Typical
+from keyplan.design.traffic.files import traffic_of
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import DesignError
 from tests.cost.test_prediction import Compared, called, check, stored
 from tests.designs.designs import design_of

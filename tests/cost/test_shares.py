@@ -30,8 +30,8 @@ from keyplan.check.subject import Subject
 from keyplan.cost.calls import with_counts
 from keyplan.cost.estimate import Estimate, estimate
 from keyplan.cost.units import TABLE
-from keyplan.design.sizes import OVERHEAD_BYTES
-from keyplan.design.traffic import traffic_from
+from keyplan.design.traffic.files import traffic_from
+from keyplan.design.traffic.sizes import OVERHEAD_BYTES
 from keyplan.errors import TrafficError
 
 BY_OWNER = Index("BY_OWNER", "owner_pk", "owner_sk")

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from keyplan import Entity, Index, Table
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import compile_design
+from keyplan.design.compiled.model import compile_design
+from keyplan.design.stored.entity import CompiledEntity
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 

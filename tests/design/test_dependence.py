@@ -13,7 +13,7 @@ import pytest
 from pydantic import computed_field
 
 from keyplan import Add, Design, Entity, Index, Key, Table, Unique, Update, read
-from keyplan.design.dependence import Dependence
+from keyplan.design.stored.dependence import Dependence
 from keyplan.errors import ConditionFailed, UpdateRefused
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")

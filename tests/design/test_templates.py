@@ -16,8 +16,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from keyplan import Binary, Entity, Index, Key, Number, Table
-from keyplan.design.model import CompiledDesign, compile_design
-from keyplan.design.templates import Template, escape, unescape
+from keyplan.design.compiled.model import CompiledDesign, compile_design
+from keyplan.design.stored.templates import Template, escape, unescape
 from keyplan.errors import KeyFieldError
 from keyplan.values import key_text
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
-from keyplan.design.traffic import Load, Stored, read_traffic, traffic_from, traffic_of
+from keyplan.design.traffic.files import Load, Stored, read_traffic, traffic_from, traffic_of
 from keyplan.errors import DesignError, TrafficError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keyplan.design.plans import ScanPlan, ThroughPlan
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.plans import ScanPlan, ThroughPlan
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain.explanation import explain, explain_all
 from tests.export.designs import NAMES, design
 from tests.web.library import Library

@@ -17,9 +17,9 @@ from keyplan import Cursor, Design, Entity, Index, Key, Page, Table, Unique, Ver
 from keyplan.client import updates, writes
 from keyplan.client.bounds import key_condition
 from keyplan.client.cursors import Position
-from keyplan.design import templates
-from keyplan.design.formats import IntegerFormat
-from keyplan.design.keys import CompiledKey
+from keyplan.design.stored import templates
+from keyplan.design.stored.formats import IntegerFormat
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.errors import KeyFieldError
 from keyplan.testing import verify
 from keyplan_systems.cms import Cms

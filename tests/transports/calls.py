@@ -26,7 +26,7 @@ from keyplan import (
     write,
 )
 from keyplan.client.transports.embedded import InProcess
-from keyplan.design.actions import Action
+from keyplan.design.declared.actions import Action
 from keyplan.engine import Engine
 from keyplan.store import Store
 

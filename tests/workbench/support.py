@@ -10,7 +10,7 @@ from typing import Any
 
 from keyplan import Design
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.export.formats import Inputs, export
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model

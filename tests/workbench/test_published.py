@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.workbench.module import MadeModule
 from keyplan.workbench.reading import read_model
 from tests.workbench.support import compiled_of, item, made, table

@@ -15,7 +15,7 @@ import pytest
 
 from keyplan import Design
 from keyplan.cli.import_workbench import working_module
-from keyplan.design.entity import CompiledEntity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import DesignError
 from keyplan.systems import system, system_names
 from keyplan.workbench.reading import read_model

@@ -20,13 +20,13 @@ from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.cost.words import number
 from keyplan.cost.writing import WriteCost
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import WritePattern
-from keyplan.design.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
-from keyplan.design.sizes import entry_of
-from keyplan.design.traffic import Load
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.files import Load
+from keyplan.design.traffic.sizes import entry_of
 from keyplan.rehearsal.mutations import Mutation
 
 __all__ = ["Demand", "Demands", "demands"]

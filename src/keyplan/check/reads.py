@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -21,8 +19,10 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.questions import ParameterKind
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 
 __all__ = ["Query", "bounded", "entities_of", "junction_of", "plans_in", "ranged"]
 

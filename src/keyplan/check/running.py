@@ -15,8 +15,8 @@ from keyplan.check.rule import Rule
 from keyplan.check.rules import RULES, does_not_compile
 from keyplan.check.subject import Subject
 from keyplan.cost.calls import with_counts
-from keyplan.design.model import CompiledDesign
-from keyplan.design.traffic import Traffic, traffic_of
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.errors import DesignError
 from keyplan.rehearsal.sources import Sources, unwrapped
 
@@ -28,8 +28,8 @@ _OWN = str(Path(__file__).parent.parent)
 def check(design: CompiledDesign | type[Any], traffic: Traffic | None = None) -> Report:
     """Check a design's class (or the compiled design): every finding, the worst first.
 
-    ``traffic``: what is asked of it (:func:`keyplan.design.traffic.read_traffic`); by default what its decorators say.
-    From the compiled design alone nothing can be said of where findings stand in the source.
+    ``traffic``: what is asked of it (:func:`keyplan.design.traffic.files.read_traffic`); by default what its decorators
+    say. From the compiled design alone nothing can be said of where findings stand in the source.
     """
     owner = None if isinstance(design, CompiledDesign) else design
     compiled: CompiledDesign = design if isinstance(design, CompiledDesign) else design.compiled

@@ -15,17 +15,17 @@ from uuid import UUID
 from keyplan.check.kinds import length_max, values_of
 from keyplan.check.reads import Query, plans_in
 from keyplan.cost.words import number
-from keyplan.design.constants import values_asked
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of, ulid
-from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import QueryPlan, ReadPattern
-from keyplan.design.sizes import ItemSizes
-from keyplan.design.stored import StoredField
-from keyplan.design.traffic import Load, Stored, Traffic
-from keyplan.design.typical import Typical
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import QueryPlan, ReadPattern
+from keyplan.design.declared.fields import kind_of, ulid
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.fields import StoredField
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.files import Load, Stored, Traffic
+from keyplan.design.traffic.sizes import ItemSizes
+from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Account, Accounts
 from keyplan.rehearsal.sources import Sources
 

@@ -37,7 +37,7 @@ def command(name: str, pattern: str, arguments: tuple[str, ...], db: str | None,
     from keyplan.cli.designs import find
     from keyplan.cli.show import console, show_answer
     from keyplan.cli.texts import typed_arguments
-    from keyplan.design.shapes import ShapeKind
+    from keyplan.design.compiled.shapes import ShapeKind
     from keyplan.plain.answers import answer_json, json_text, plain
 
     found = find(name)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from keyplan.check.findings import Finding, Report
-    from keyplan.design.traffic import Traffic
+    from keyplan.design.traffic.files import Traffic
     from keyplan.opening import Design
 
 __all__ = ["command"]
@@ -105,7 +105,7 @@ def _checked(names: Sequence[str], traffic: Path | None) -> list[Report]:
     from keyplan.check.findings import Report
     from keyplan.check.running import check
     from keyplan.cli.collector import Collector
-    from keyplan.design.traffic import read_traffic
+    from keyplan.design.traffic.files import read_traffic
 
     collector = Collector("the designs can't be checked")
     modules: dict[type[Design], dict[str, ModuleType]] = {}

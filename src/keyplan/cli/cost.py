@@ -20,7 +20,7 @@ from keyplan.cli.options import json_option, tells_errors
 if TYPE_CHECKING:
     from keyplan.cost.bills import Payer
     from keyplan.cost.pricelist import PriceList
-    from keyplan.design.traffic import Traffic
+    from keyplan.design.traffic.files import Traffic
     from keyplan.opening import Design
 
 __all__ = ["command"]
@@ -122,7 +122,7 @@ def _payers(
     from keyplan.cost.bills import Payer
     from keyplan.cost.estimate import estimate
     from keyplan.cost.pricelist import price_list, read_price_list
-    from keyplan.design.traffic import TableSettings
+    from keyplan.design.traffic.files import TableSettings
 
     collector = Collector("the cost can't be reckoned")
     load = partial(_design, alone=not names[1:])
@@ -159,7 +159,7 @@ def _design(name: str, *, alone: bool) -> type[Design]:
 
 def _traffics(designs: Sequence[type[Design]], traffic: Path | None) -> list[Traffic]:
     """The traffic of each design: one file serves two versions of a design. Raises TrafficError."""
-    from keyplan.design.traffic import read_traffic, traffic_of
+    from keyplan.design.traffic.files import read_traffic, traffic_of
 
     if traffic is None:
         return [traffic_of(one.compiled) for one in designs]

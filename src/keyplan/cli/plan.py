@@ -67,7 +67,7 @@ def _traffic(path: str | None, design: Any) -> Any:
     """The traffic file. It names entities and patterns; without keys there is no compiled design to check them by."""
     if path is None:
         return None
-    from keyplan.design.traffic import read_traffic
+    from keyplan.design.traffic.files import read_traffic
     from keyplan.planner.planning import provisional_design
 
     return read_traffic(Path(path), provisional_design(design))

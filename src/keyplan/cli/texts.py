@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from keyplan.design.questions import Signature
+from keyplan.design.compiled.questions import Signature
 from keyplan.errors import Fault
 from keyplan.plain.arguments import arguments_of
 

@@ -26,9 +26,7 @@ from keyplan.client.reads import (
     read_claimed,
 )
 from keyplan.client.sieve import sieve_of
-from keyplan.design.entity import Entity
-from keyplan.design.parameters import Page
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -38,8 +36,10 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.questions import ParameterKind
-from keyplan.design.shapes import Member, ShapeKind
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.compiled.shapes import Member, ShapeKind
+from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.entity import Entity
 from keyplan.errors import ItemNotFound
 
 __all__ = ["Answer", "reader_of"]

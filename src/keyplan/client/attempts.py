@@ -23,9 +23,9 @@ from keyplan.client.findings import Findings
 from keyplan.client.pending import Pending, Touched
 from keyplan.client.transactions import Refusal, pause_before_retry, send
 from keyplan.client.writes import Compiled, Operation, WriteCompiler
-from keyplan.design.actions import Action, Ask, Batch, Delete, Update
-from keyplan.design.entity import Entity, faults_of
-from keyplan.design.outcomes import likely_outcome
+from keyplan.design.declared.actions import Action, Ask, Batch, Delete, Update
+from keyplan.design.stored.entity import Entity, faults_of
+from keyplan.design.stored.outcomes import likely_outcome
 from keyplan.errors import ArgumentError, RequestError, WriteFailed
 
 __all__ = ["run_write", "stored_after"]

@@ -13,12 +13,12 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from keyplan.design.formats import Format, IntegerFormat, PartsFormat
-from keyplan.design.keys import PARTITION_BYTES_MAX, CompiledKey, checked
-from keyplan.design.parameters import Range
-from keyplan.design.plans import KeyMatch, QueryPlan, SortPart
-from keyplan.design.questions import ParameterKind
-from keyplan.design.templates import DELIMITER, Variable, escape
+from keyplan.design.compiled.plans import KeyMatch, QueryPlan, SortPart
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.declared.parameters import Range
+from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat
+from keyplan.design.stored.keys import PARTITION_BYTES_MAX, CompiledKey, checked
+from keyplan.design.stored.templates import DELIMITER, Variable, escape
 from keyplan.errors import KeyFieldError
 
 __all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]

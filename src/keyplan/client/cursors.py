@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from keyplan.design.codec import plain
-from keyplan.design.parameters import Cursor, Range
+from keyplan.design.declared.parameters import Cursor, Range
+from keyplan.design.stored.codec import plain
 from keyplan.errors import CursorError
 
 __all__ = ["Position", "read_cursor", "signing_key", "write_cursor"]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.transactions import Refusal
-from keyplan.design.table import Table
+from keyplan.design.declared.table import Table
 
 __all__ = ["Findings"]
 

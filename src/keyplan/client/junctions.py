@@ -12,8 +12,8 @@ from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
 from keyplan.client.merges import MergeReader, Place
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, batch_entities
-from keyplan.design.entity import Entity
-from keyplan.design.plans import GetPlan, QueryPlan, ThroughPlan
+from keyplan.design.compiled.plans import GetPlan, QueryPlan, ThroughPlan
+from keyplan.design.stored.entity import Entity
 
 __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
 

@@ -4,7 +4,7 @@ A position in the merged order is one entry's sort key, partition and primary ke
 each is taken up behind it. So a cursor stays small, and items written meanwhile disturb nothing.
 
 Partitions are read in rounds of some in parallel: how much of each, and up to where, is decided in
-``keyplan.design.shares``.
+``keyplan.design.compiled.shares``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
 from keyplan.client.sieve import Sieve, sieve_of
-from keyplan.design.plans import QueryPlan
-from keyplan.design.shares import Ask, Place, Shares
+from keyplan.design.compiled.plans import QueryPlan
+from keyplan.design.compiled.shares import Ask, Place, Shares
 
 __all__ = ["MergeReader", "Place"]
 

@@ -16,9 +16,9 @@ from keyplan.client.bounds import key_condition, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.sieve import Sieve, sieve_of
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.plans import Filter, FilterValue, QueryPlan, ScanPlan
-from keyplan.design.table import KeyAttribute, Table
+from keyplan.design.compiled.plans import Filter, FilterValue, QueryPlan, ScanPlan
+from keyplan.design.declared.table import KeyAttribute, Table
+from keyplan.design.stored.entity import CompiledEntity, Entity
 from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
 from keyplan.values import NumberError, ValueFault
 from keyplan.wire.limits import IN_OPTIONS_MAX

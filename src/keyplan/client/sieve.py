@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.client.bounds import Interval, interval_of
-from keyplan.design.entity import Entity
-from keyplan.design.parameters import Range
-from keyplan.design.plans import QueryPlan
+from keyplan.design.compiled.plans import QueryPlan
+from keyplan.design.declared.parameters import Range
+from keyplan.design.stored.entity import Entity
 
 __all__ = ["Sieve", "sieve_of"]
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from keyplan.design.actions import Add, Append, Change, Discard, Include, Remove, Update
-from keyplan.design.codec import encode_value
-from keyplan.design.dumped import Form
-from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
-from keyplan.design.keys import CompiledKey
-from keyplan.design.outcomes import changed, outcome
-from keyplan.design.stored import StoredField
+from keyplan.design.declared.actions import Add, Append, Change, Discard, Include, Remove, Update
+from keyplan.design.stored.codec import encode_value
+from keyplan.design.stored.dumped import Form
+from keyplan.design.stored.entity import CompiledEntity, Entity, reject_unknown
+from keyplan.design.stored.fields import StoredField
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.outcomes import changed, outcome
 from keyplan.errors import UpdateRefused, shown
 
 __all__ = ["CompiledUpdate", "compile_update"]

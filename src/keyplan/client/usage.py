@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from keyplan.client.watching import CallRecord, PatternRecord
-from keyplan.design.table import Table
+from keyplan.design.declared.table import Table
 
 __all__ = ["HotKey", "PatternUsage", "Usage"]
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from keyplan.client.reads import Target
 from keyplan.client.updates import compile_update
-from keyplan.design.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
-from keyplan.design.conditions import translate
-from keyplan.design.entity import CompiledEntity, Entity, reject_unknown
-from keyplan.design.filters import translate_mapping
-from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey
-from keyplan.design.outcomes import certain_outcome
+from keyplan.design.compiled.conditions import translate
+from keyplan.design.compiled.filters import translate_mapping
+from keyplan.design.declared.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
+from keyplan.design.stored.entity import CompiledEntity, Entity, reject_unknown
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.outcomes import certain_outcome
 from keyplan.errors import ArgumentError, RequestError, shown
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]

@@ -13,8 +13,8 @@ from typing import Literal
 from keyplan.cost.estimate import Estimate, PatternEstimate, Throughput
 from keyplan.cost.pricelist import METERS, PriceList, Reserved
 from keyplan.cost.units import TABLE
-from keyplan.design.sizes import REPLICA_BYTES
-from keyplan.design.traffic import TableSettings
+from keyplan.design.traffic.files import TableSettings
+from keyplan.design.traffic.sizes import REPLICA_BYTES
 
 __all__ = [
     "EXCLUDED",

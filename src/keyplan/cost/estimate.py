@@ -13,13 +13,13 @@ from keyplan import values
 from keyplan.cost.calls import estimate_write, with_counts
 from keyplan.cost.facts import Facts
 from keyplan.cost.units import TABLE, Request, total_units
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.formats import Problem
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.sizes import OVERHEAD_BYTES, ItemSizes
-from keyplan.design.traffic import Load, Traffic, traffic_of
-from keyplan.design.typical import Typical
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.traffic.files import Load, Traffic, traffic_of
+from keyplan.design.traffic.sizes import OVERHEAD_BYTES, ItemSizes
+from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Accounts
 
 __all__ = [

@@ -15,10 +15,8 @@ from keyplan import values
 from keyplan.cost.mixing import mixed
 from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Line, Request
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.neighbours import neighbours
-from keyplan.design.plans import (
+from keyplan.design.compiled.neighbours import neighbours
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -29,10 +27,12 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.shapes import ShapeKind
-from keyplan.design.sizes import entry_bytes
-from keyplan.design.traffic import Load, Traffic
-from keyplan.design.typical import Typical
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.files import Load, Traffic
+from keyplan.design.traffic.sizes import entry_bytes
+from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 
 __all__ = ["Facts", "ReadCost", "multiplied"]

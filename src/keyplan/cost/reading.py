@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from keyplan.cost.units import Request, batch_get, get_item, page_read
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,
@@ -21,9 +21,9 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.shapes import ShapeKind
-from keyplan.design.shares import Shares
-from keyplan.design.table import Index
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.compiled.shares import Shares
+from keyplan.design.declared.table import Index
 from keyplan.wire.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
 
 __all__ = ["End", "Found", "Met", "Stretch", "requests_of"]

@@ -1,7 +1,7 @@
 """A traffic file to fill in: every table setting, pattern, entity and field that a design's cost depends on, each with
 its unit, and with what is assumed of it. All of it is commented out, so that the file says nothing until somebody does.
 
-How traffic files are read is in ``keyplan.design.traffic``.
+How traffic files are read is in ``keyplan.design.traffic.files``.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
 from keyplan.cost.facts import Facts
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
-from keyplan.design.filled import unshared
-from keyplan.design.formats import Problem
-from keyplan.design.model import CompiledDesign
-from keyplan.design.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.design.sizes import FieldSize
-from keyplan.design.traffic import Load, traffic_of
-from keyplan.design.typical import CHOICE, Typical
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.traffic.files import Load, traffic_of
+from keyplan.design.traffic.filled import unshared
+from keyplan.design.traffic.sizes import FieldSize
+from keyplan.design.traffic.typical import CHOICE, Typical
 
 __all__ = ["skeleton"]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import CodeType
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.formats import ISO, DateFormat, Format, IntegerFormat, TextFormat, TimeFormat
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.templates import Template
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import ISO, DateFormat, Format, IntegerFormat, TextFormat, TimeFormat
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Template
 from keyplan.diff.changes import Change, Severity
 from keyplan.diff.fields import field_changes
 

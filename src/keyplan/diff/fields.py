@@ -12,11 +12,11 @@ from typing import Any, cast
 from pydantic import TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from keyplan.design.codec import plain
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
-from keyplan.design.questions import type_name
-from keyplan.design.stored import StoredField
+from keyplan.design.compiled.questions import type_name
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.codec import plain
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.fields import StoredField
 from keyplan.diff.changes import Change, Severity
 
 __all__ = ["field_changes"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.design.codec import plain
-from keyplan.design.constants import values_asked
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.questions import REQUIRED, Signature, type_name
-from keyplan.design.uses import uses_of
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.compiled.questions import REQUIRED, Signature, type_name
+from keyplan.design.compiled.uses import uses_of
+from keyplan.design.stored.codec import plain
 from keyplan.diff.changes import Change, Severity
 
 __all__ = ["pattern_changes"]

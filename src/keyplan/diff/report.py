@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.diff.changes import Change, Severity
 from keyplan.diff.entities import entity_changes
 from keyplan.diff.patterns import pattern_changes

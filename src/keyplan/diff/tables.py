@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from keyplan.design.model import CompiledDesign
-from keyplan.design.table import Index, KeyAttribute
-from keyplan.design.uses import patterns_of_index
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import patterns_of_index
+from keyplan.design.declared.table import Index, KeyAttribute
 from keyplan.diff.changes import Change, Severity
 
 __all__ = ["table_changes"]

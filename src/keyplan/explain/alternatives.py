@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.design.compiler import keys_considered
-from keyplan.design.keys import CompiledKey
-from keyplan.design.matching import Miss
-from keyplan.design.model import CompiledDesign
-from keyplan.design.plans import ClaimPlan, GetPlan, KeyMatch, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.compiler import keys_considered
+from keyplan.design.compiled.matching import Miss
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import ClaimPlan, GetPlan, KeyMatch, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.explain.wording import key_names
 
 __all__ = ["Alternative", "alternatives"]

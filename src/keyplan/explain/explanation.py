@@ -16,9 +16,9 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import Target, batch_entities, get_item
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain import rehearsals
 from keyplan.explain.alternatives import Alternative, alternatives
 from keyplan.explain.rehearsals import asked_of, nothing, rehearsal

@@ -16,7 +16,7 @@ from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.reads import Target
 from keyplan.client.verbs import Verbs
 from keyplan.client.writes import WriteCompiler
-from keyplan.design.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.errors import AnswerError, KeyplanError, RequestError
 from keyplan.explain.wording import listed
 from keyplan.rehearsal.account import Account

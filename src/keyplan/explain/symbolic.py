@@ -12,10 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from keyplan.client.conversations import Request
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.parameters import Range
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     Filter,
@@ -28,8 +25,11 @@ from keyplan.design.plans import (
     SortPart,
     ThroughPlan,
 )
-from keyplan.design.questions import Parameter, ParameterKind, Signature
-from keyplan.design.templates import Literal_, Template, Variable, split_template
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
+from keyplan.design.declared.parameters import Range
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
 
 __all__ = ["Symbol", "Symbols", "symbolic_arguments"]
 

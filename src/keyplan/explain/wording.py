@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from keyplan.client.conversations import Request
-from keyplan.design.plans import (
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     GetPlan,

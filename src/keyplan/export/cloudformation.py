@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.design.model import CompiledDesign
-from keyplan.design.uses import key_notes, patterns_of_index
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import key_notes, patterns_of_index
 from keyplan.export.deployment import Deployment
 from keyplan.export.trees import Noted, json_tree, yaml_text
 

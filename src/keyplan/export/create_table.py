@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.export.deployment import Deployment
 
 __all__ = ["requests"]

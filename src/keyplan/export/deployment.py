@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
 from keyplan.errors import Fault, RequestError
 
 __all__ = ["STREAM_VIEWS", "TABLE_CLASSES", "Deployment", "tags_of"]

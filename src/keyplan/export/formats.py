@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from keyplan.design.fields import now
-from keyplan.design.model import CompiledDesign
-from keyplan.design.uses import WriteOperations
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import WriteOperations
+from keyplan.design.declared.fields import now
 from keyplan.errors import RequestError
 from keyplan.export.cloudformation import cloudformation_json, cloudformation_yaml
 from keyplan.export.create_table import requests

@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from keyplan.design.model import CompiledDesign
-from keyplan.design.uses import WriteOperations, uses_of
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import WriteOperations, uses_of
 from keyplan.errors import Fault, RequestError
 from keyplan.wire.regions import REGIONS, partition_of
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.uses import patterns_of_index
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import patterns_of_index
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.plain.markdown import cell, code, markdown_table
 
 __all__ = ["Row", "design_page", "pattern_table"]

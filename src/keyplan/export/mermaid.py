@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.uses import patterns_of_index
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.uses import patterns_of_index
+from keyplan.design.stored.keys import CompiledKey
 
 __all__ = ["flowchart"]
 

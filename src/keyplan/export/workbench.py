@@ -15,11 +15,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from keyplan.design.fields import TTL, element_kinds, kind_of, marks_of
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.stored import StoredField
-from keyplan.design.table import KeyAttribute
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.fields import TTL, element_kinds, kind_of, marks_of
+from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.stored.fields import StoredField
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.export.deployment import Deployment
 from keyplan.workbench.declarations import CLAIM_ATTRIBUTE, claim_facet, description_of, is_shown
 

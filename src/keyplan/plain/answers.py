@@ -1,7 +1,7 @@
 """Answers and errors as JSON data: what REST sends, and what the command line prints with ``--json``.
 
 Fields go by their names, as parameters do. Sets are sorted arrays, moments ISO 8601 in UTC with a ``Z``, decimals
-texts, bytes base64. How DynamoDB stores a value is another matter (``keyplan.design.codec``).
+texts, bytes base64. How DynamoDB stores a value is another matter (``keyplan.design.stored.codec``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import to_jsonable_python
 
-from keyplan.design.entity import faults_of
-from keyplan.design.parameters import Page
+from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.entity import faults_of
 from keyplan.errors import ArgumentError, KeyplanError
 
 __all__ = ["answer_json", "error_json", "json_text", "known_error", "plain", "pretty"]

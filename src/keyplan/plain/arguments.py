@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from keyplan.design.fields import kind_of
-from keyplan.design.questions import Parameter, ParameterKind, Signature
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
+from keyplan.design.declared.fields import kind_of
 from keyplan.errors import ArgumentError, Fault
 
 __all__ = ["BOUNDS", "arguments_of", "check_arguments", "takes_many"]

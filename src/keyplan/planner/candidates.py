@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from keyplan.design.fields import kind_of
+from keyplan.design.declared.fields import kind_of
 from keyplan.planner.needs import EntityFacts, Need
 
 __all__ = ["Candidate", "index_candidates", "primary_candidates"]

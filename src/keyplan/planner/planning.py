@@ -16,18 +16,26 @@ from typing import Any
 from keyplan.cost.bills import Payer
 from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import price_list
-from keyplan.design.compiler import compile_read, junctions_of
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.formats import Problem
-from keyplan.design.keys import Key, Unique
-from keyplan.design.model import CompiledDesign, compile_design, compile_entity, entities_in
-from keyplan.design.patterns import Pattern, ReadMethod
-from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.design.plans import Plan as PlanOfRead
-from keyplan.design.questions import Signature, signature_of
-from keyplan.design.shapes import ShapeKind, shape_of
-from keyplan.design.table import Index, Table
-from keyplan.design.traffic import Traffic
+from keyplan.design.compiled.compiler import compile_read, junctions_of
+from keyplan.design.compiled.model import CompiledDesign, compile_design, compile_entity, entities_in
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.compiled.plans import Plan as PlanOfRead
+from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.compiled.shapes import ShapeKind, shape_of
+from keyplan.design.declared.patterns import Pattern, ReadMethod
+from keyplan.design.declared.table import Index, Table
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import Key, Unique
+from keyplan.design.traffic.files import Traffic
 from keyplan.errors import DesignError, Fault
 from keyplan.planner.fixed import Fixed, fixed_of
 from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of

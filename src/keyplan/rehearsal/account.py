@@ -13,10 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.entity import CompiledEntity, faults_of
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.traffic import Traffic, traffic_of
-from keyplan.design.typical import Typical
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.stored.entity import CompiledEntity, faults_of
+from keyplan.design.traffic.files import Traffic, traffic_of
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import ArgumentError
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.following import code_of

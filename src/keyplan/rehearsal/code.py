@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import WritePattern
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["Action", "Ask", "WrittenCode"]
 

@@ -1,6 +1,6 @@
 """How many items a call of a read finds: by the traffic file where it says so, else by assumption.
 
-What they look like is in ``keyplan.design.typical``, what reading them takes in ``keyplan.cost``.
+What they look like is in ``keyplan.design.traffic.typical``, what reading them takes in ``keyplan.cost``.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.design.shapes import ShapeKind
-from keyplan.design.traffic import Load, Traffic
+from keyplan.design.compiled.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.traffic.files import Load, Traffic
 
 __all__ = ["ITEMS_ASSUMED", "Finds"]
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keyplan.design import actions as words
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.fields import kind_of
-from keyplan.design.model import CompiledDesign, WritePattern, entities_in
-from keyplan.design.typical import limits
+from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.declared import actions as words
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.traffic.typical import limits
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.names import OPEN, Names
 from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped

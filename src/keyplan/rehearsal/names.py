@@ -14,8 +14,8 @@ from importlib.util import resolve_name
 from types import ModuleType
 from typing import Any
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.rehearsal.code import WrittenCode
 
 __all__ = ["OPEN", "Names"]

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from keyplan.client.reads import Target
 from keyplan.client.writes import WriteCompiler
-from keyplan.design.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.outcomes import changed, outcome
-from keyplan.design.plans import ReadPattern
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.declared.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.outcomes import changed, outcome
 from keyplan.errors import KeyplanError, RequestError, UpdateRefused
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import Item

@@ -17,19 +17,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.actions import Action, Create, Put
-from keyplan.design.constants import values_asked
-from keyplan.design.entity import CompiledEntity, Entity, faults_of
-from keyplan.design.fields import is_optional, kind_of
-from keyplan.design.formats import Problem
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign, WritePattern, entities_in
-from keyplan.design.parameters import Page
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Parameter, ParameterKind
-from keyplan.design.shapes import Member, ShapeKind
-from keyplan.design.traffic import Load, Traffic
-from keyplan.design.typical import Typical, accepted_value, choices_of, typical_value
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Parameter, ParameterKind
+from keyplan.design.compiled.shapes import Member, ShapeKind
+from keyplan.design.declared.actions import Action, Create, Put
+from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.entity import CompiledEntity, Entity, faults_of
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.files import Load, Traffic
+from keyplan.design.traffic.typical import Typical, accepted_value, choices_of, typical_value
 from keyplan.errors import ArgumentError, KeyplanError
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.rehearsal.guard import OutsideError, cut_off

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from keyplan.client.conversations import Conversation, Pause, Request
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.model import CompiledDesign
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import KeyplanError
 from keyplan.values import Item
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from keyplan.design.entity import Entity
-from keyplan.design.parameters import Page
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import ParameterKind
-from keyplan.design.shapes import Member, ShapeKind
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.compiled.shapes import Member, ShapeKind
+from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.entity import Entity
 from keyplan.errors import ItemNotFound, KeyFieldError, KeyplanError
 from keyplan.opening import Design
 from keyplan.testing.oracle import Groups, Oracle, UndecidableError

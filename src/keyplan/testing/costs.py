@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.cost.estimate import estimate_pattern
-from keyplan.design.patterns import Bound, Pattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.patterns import Bound, Pattern
 from keyplan.errors import RequestError
 from keyplan.opening import Design
 

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from keyplan import values
-from keyplan.design.entity import ITEM_BYTES_MAX
-from keyplan.design.table import KeyAttribute
+from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.stored.entity import ITEM_BYTES_MAX
 from keyplan.testing.world import Row, World
 
 __all__ = ["check_invariants"]

@@ -12,8 +12,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from keyplan.client.conversations import converse
-from keyplan.design.actions import Add, Append, Discard, Include
-from keyplan.design.entity import CompiledEntity, Entity
+from keyplan.design.declared.actions import Add, Append, Discard, Include
+from keyplan.design.stored.entity import CompiledEntity, Entity
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,

@@ -14,12 +14,9 @@ from typing import Any
 
 from keyplan import expressions
 from keyplan.client.reads import filter_members
-from keyplan.design.compiler import Options, named_in
-from keyplan.design.constants import values_asked
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.formats import NumberFormat, TimeFormat
-from keyplan.design.keys import CompiledKey
-from keyplan.design.plans import (
+from keyplan.design.compiled.compiler import Options, named_in
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
     Filter,
@@ -30,8 +27,11 @@ from keyplan.design.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.questions import ParameterKind
-from keyplan.design.templates import Literal_, Variable
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.formats import NumberFormat, TimeFormat
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Variable
 from keyplan.testing.world import Row, World
 
 __all__ = ["Groups", "Oracle", "UndecidableError"]

@@ -12,10 +12,19 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from keyplan.design.fields import is_optional
-from keyplan.design.parameters import Range
-from keyplan.design.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
-from keyplan.design.questions import Parameter, ParameterKind
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.compiled.questions import Parameter, ParameterKind
+from keyplan.design.declared.fields import is_optional
+from keyplan.design.declared.parameters import Range
 from keyplan.testing.samples import samples
 from keyplan.testing.world import Row, World
 

@@ -22,7 +22,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType
 
-from keyplan.design.fields import TTL, is_optional, kind_of, marks_of
+from keyplan.design.declared.fields import TTL, is_optional, kind_of, marks_of
 
 __all__ = ["field_annotation", "pattern_of", "samples", "strategy_for"]
 

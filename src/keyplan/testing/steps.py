@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import ValidationError
 
-from keyplan.design.actions import Add, Append, Discard, Include
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.fields import is_optional, kind_of
-from keyplan.design.model import CompiledDesign, WritePattern, entities_in
-from keyplan.design.questions import Parameter
-from keyplan.design.stored import StoredField
+from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
+from keyplan.design.compiled.questions import Parameter
+from keyplan.design.declared.actions import Add, Append, Discard, Include
+from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.fields import StoredField
 from keyplan.testing.samples import strategy_for
 
 __all__ = ["Call", "Change", "Copy", "Erase", "Family", "Step", "Steps", "Write"]

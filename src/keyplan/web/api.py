@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from keyplan.design.model import WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.errors import ItemNotFound, KeyplanError, StoreError
 from keyplan.opening import Design
 from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain

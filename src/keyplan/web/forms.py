@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from keyplan.design.model import WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Parameter, ParameterKind, type_name
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Parameter, ParameterKind, type_name
 from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.schemas import Schema, Schemas
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan._version import __version__
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Parameter, ParameterKind
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Parameter, ParameterKind
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain.explanation import Explanation, explain
 from keyplan.plain.arguments import BOUNDS, takes_many
 from keyplan.web.policy import Offer, Policy

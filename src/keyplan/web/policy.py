@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Parameter
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Parameter
 from keyplan.errors import ArgumentError, Fault, SignInNeeded
 
 __all__ = ["Offer", "Policy"]

@@ -13,12 +13,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
-from keyplan.design.entity import Entity
-from keyplan.design.model import CompiledDesign, WritePattern
-from keyplan.design.parameters import Page
-from keyplan.design.plans import ReadPattern
-from keyplan.design.questions import Parameter, ParameterKind, adapted
-from keyplan.design.shapes import Shape, ShapeKind
+from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
+from keyplan.design.compiled.shapes import Shape, ShapeKind
+from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.entity import Entity
 
 __all__ = ["Schemas", "without_none"]
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Pause, Request, converse_async
 from keyplan.client.reads import Target
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.errors import ItemNotReadable, KeyplanError
 from keyplan.opening import Design
 from keyplan.plain.answers import plain

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import CompiledDesign
-from keyplan.design.table import Index, KeyAttribute
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.workbench.declared import (
     FieldDeclaration,
     ReadDeclaration,

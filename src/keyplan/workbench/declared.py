@@ -17,14 +17,14 @@ from typing import Any, cast, get_origin, get_type_hints
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from keyplan.design.compiler import Options
-from keyplan.design.entity import CompiledEntity, Entity
-from keyplan.design.fields import now, ulid
-from keyplan.design.model import CompiledDesign
-from keyplan.design.parameters import Through
-from keyplan.design.plans import ReadPattern
-from keyplan.design.shapes import ShapeKind
-from keyplan.design.traffic import Load
+from keyplan.design.compiled.compiler import Options
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.fields import now, ulid
+from keyplan.design.declared.parameters import Through
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.traffic.files import Load
 from keyplan.workbench.types import is_type, literal_text, type_text
 
 __all__ = ["FieldDeclaration", "ReadDeclaration", "ResultDeclaration", "field_in", "lines_of", "read_in", "result_in"]

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.formats import Problem
-from keyplan.design.templates import DELIMITER, split_template
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.templates import DELIMITER, split_template
 from keyplan.workbench.declarations import PRIMARY, Declarations, IndexDeclaration, KeyDeclaration
 from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.grouping import Group, key_text

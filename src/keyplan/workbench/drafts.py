@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from keyplan.design.templates import DELIMITER
+from keyplan.design.stored.templates import DELIMITER
 from keyplan.workbench.declarations import (
     CLAIM_ATTRIBUTE,
     PRIMARY,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.templates import DELIMITER
+from keyplan.design.stored.templates import DELIMITER
 from keyplan.workbench.reading import Item, TableModel
 from keyplan.workbench.texts import (
     WordList,

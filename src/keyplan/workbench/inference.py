@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from keyplan.design.formats import iso_text
-from keyplan.design.templates import DELIMITER, unescape
+from keyplan.design.stored.formats import iso_text
+from keyplan.design.stored.templates import DELIMITER, unescape
 from keyplan.workbench.declared import FieldDeclaration
 from keyplan.workbench.texts import (
     WordList,

@@ -1,14 +1,14 @@
-"""Whether two drafted keys could be the same text, as the compiler will judge it (``keyplan.design.collisions``)."""
+"""Whether two drafted keys could be the same text, as the compiler (``design/compiled/collisions.py``) will judge."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from keyplan.design.collisions import can_collide
-from keyplan.design.formats import Format, IntegerFormat, PartsFormat, Problem, TextFormat
-from keyplan.design.keys import CompiledKey
-from keyplan.design.table import KeyAttribute
-from keyplan.design.templates import Literal_, Template, Variable, split_template
+from keyplan.design.compiled.collisions import can_collide
+from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, Problem, TextFormat
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
 from keyplan.workbench.declarations import KeyDeclaration
 
 __all__ = ["can_meet"]

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from keyplan.design.templates import DELIMITER
+from keyplan.design.stored.templates import DELIMITER
 
 __all__ = [
     "WordList",

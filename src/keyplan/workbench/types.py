@@ -18,8 +18,8 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypeAliasType
 
-from keyplan.design.fields import TTL, VERSION, marks_of
-from keyplan.design.parameters import EACH, PREFIX, Cursor, Page, Range
+from keyplan.design.declared.fields import TTL, VERSION, marks_of
+from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Page, Range
 
 __all__ = ["TYPE_NAMES", "is_type", "literal_text", "type_text"]
 

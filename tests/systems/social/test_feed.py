@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keyplan import Cursor, now
-from keyplan.design import shares
+from keyplan.design.compiled import shares
 from keyplan.errors import CursorError, KeyplanError
 from keyplan_systems.social import Delivery, Following, Post, Social, TimelineEntry, User, design, limits
 from keyplan_systems.social.bulk import add_follows, add_posts, add_users

@@ -18,7 +18,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.cost.words import number
-from keyplan.design.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.wire.capacity import entry_units
 
 __all__ = ["RULE"]

@@ -17,8 +17,8 @@ from keyplan.check.kinds import values_of
 from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.constants import values_asked
-from keyplan.design.entity import CompiledEntity
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["RULE"]
 

@@ -18,7 +18,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.reads import plans_in
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.plans import QueryPlan
+from keyplan.design.compiled.plans import QueryPlan
 from keyplan.rehearsal.account import Account
 from keyplan.rehearsal.code import Ask
 

@@ -16,7 +16,7 @@ from itertools import combinations
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey
 
 __all__ = ["RULE"]
 

@@ -17,7 +17,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import length_max
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.fields import kind_of
+from keyplan.design.declared.fields import kind_of
 from keyplan.wire.limits import TRANSACT_ACTIONS_MAX
 
 __all__ = ["RULE"]

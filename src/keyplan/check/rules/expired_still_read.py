@@ -18,9 +18,9 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.reads import entities_of, plans_in
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.plans import Plan
-from keyplan.design.stored import StoredField
+from keyplan.design.compiled.plans import Plan
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.fields import StoredField
 
 __all__ = ["RULE"]
 

@@ -19,7 +19,7 @@ from keyplan.check.reads import junction_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.cost.words import number
-from keyplan.design.plans import QueryPlan, ThroughPlan
+from keyplan.design.compiled.plans import QueryPlan, ThroughPlan
 
 __all__ = ["RULE"]
 

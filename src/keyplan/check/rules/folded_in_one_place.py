@@ -22,8 +22,8 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.reads import entities_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["RULE"]
 

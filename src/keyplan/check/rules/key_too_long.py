@@ -18,10 +18,10 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import length_max, values_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
-from keyplan.design.formats import IntegerFormat, PartsFormat, TextFormat
-from keyplan.design.templates import Literal_, Template, Variable
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import IntegerFormat, PartsFormat, TextFormat
+from keyplan.design.stored.templates import Literal_, Template, Variable
 from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 
 __all__ = ["RULE"]

@@ -20,7 +20,7 @@ from keyplan.check.kinds import values_of
 from keyplan.check.reads import Query
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.fields import kind_of
+from keyplan.design.declared.fields import kind_of
 
 __all__ = ["RULE"]
 

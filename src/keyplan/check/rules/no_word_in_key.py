@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.table import KeyAttribute
-from keyplan.design.templates import Literal_, Template
+from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.templates import Literal_, Template
 
 __all__ = ["RULE"]
 

@@ -16,7 +16,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import values_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.constants import values_asked
+from keyplan.design.compiled.constants import values_asked
 
 __all__ = ["RULE"]
 

@@ -19,8 +19,8 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.reads import Query
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.shapes import ShapeKind
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["RULE"]
 

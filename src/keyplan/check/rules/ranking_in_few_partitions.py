@@ -24,10 +24,10 @@ from pydantic_core import PydanticUndefined
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of
-from keyplan.design.keys import CompiledKey
-from keyplan.design.model import WritePattern
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.wire.limits import PARTITION_WRITE_UNITS_MAX
 
 __all__ = ["RULE"]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.neighbours import neighbours, start_of
+from keyplan.design.compiled.neighbours import neighbours, start_of
 
 __all__ = ["RULE"]
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.questions import ParameterKind
+from keyplan.design.compiled.questions import ParameterKind
 
 __all__ = ["RULE"]
 

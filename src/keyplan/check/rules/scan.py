@@ -17,7 +17,7 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.cost.words import number
-from keyplan.design.plans import ScanPlan
+from keyplan.design.compiled.plans import ScanPlan
 from keyplan.wire.capacity import read_units
 
 __all__ = ["RULE"]

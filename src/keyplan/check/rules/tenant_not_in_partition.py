@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["RULE"]
 

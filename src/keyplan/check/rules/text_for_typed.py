@@ -17,8 +17,8 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.kinds import length_max, values_of
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.entity import CompiledEntity
-from keyplan.design.fields import kind_of, layers
+from keyplan.design.declared.fields import kind_of, layers
+from keyplan.design.stored.entity import CompiledEntity
 
 __all__ = ["RULE"]
 

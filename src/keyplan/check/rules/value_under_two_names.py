@@ -16,7 +16,7 @@ from typing import Any
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.fields import kind_of
+from keyplan.design.declared.fields import kind_of
 
 __all__ = ["RULE"]
 

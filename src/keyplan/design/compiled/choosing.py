@@ -1,0 +1,87 @@
+"""Which of the keys that serve a question is read: the one in the order asked for that costs least; and where several
+orders are possible and none is asked for, a fault.
+
+How a single key serves is judged in ``matching.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from keyplan.design.compiled.plans import KeyMatch
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey, literal_start
+
+__all__ = ["Candidate", "choose", "rank"]
+
+Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
+"""A key that serves, and how it does for each entity of the answer."""
+
+
+def choose(found: Sequence[Candidate], order_by: str | None, constants: Mapping[str, Any]) -> Candidate:
+    """The key that is read: of those that serve in the order asked for, the one that costs least. Raises Problem
+    where several orders are possible and none is asked for.
+    """
+    wanted = None if order_by is None else order_by.lstrip("-")
+    if wanted is not None:
+        fitting = [one for one in found if _ordered_by(one[1], wanted)]
+        if not fitting:
+            orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
+            raise Problem(f"no key that serves orders by {wanted}: {orders}")
+        found = fitting
+    best, *others = sorted(found, key=lambda one: rank(one, constants))
+    rivals = [one for one in others if not _same_order(best[1], one[1])]
+    if rivals and wanted is None:
+        choices = [best, *rivals]
+        names = ", ".join(f"{key.name} (ordered by {_order(matches)})" for key, matches in choices)
+        firsts = dict.fromkeys(match.order[0][0] for _, matches in choices for match in matches if match.order)
+        ways = " or ".join(f'order_by="{name}"' for name in firsts)
+        raise Problem(
+            f"several keys serve, each in its own order: {names}",
+            f'say which with {ways} ("-{next(iter(firsts))}" for the descending order)',
+        )
+    return best
+
+
+def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, int]:
+    """What reading a key costs, compared with others: what must be filtered, the table or an index, shards."""
+    key, matches = candidate
+    filtered = sum(any(name not in match.used for match in matches) for name in constants)
+    narrowed = len({name for match in matches for name in match.narrowed})
+    place = 0 if key.index is None else 1 if key.index.local else 2
+    return (filtered + narrowed, place, key.shards)
+
+
+def _ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
+    """Whether the answer has the order asked for: all keys that leave something open begin with that field."""
+    firsts = [match.order[0][0] for match in matches if match.order]
+    return bool(firsts) and all(one == wanted for one in firsts)
+
+
+def _same_order(one: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> bool:
+    """Whether two keys give an answer in the same order, or one of them orders what the other leaves open."""
+    return _entities_in_order(one) == _entities_in_order(other) and all(
+        left == right
+        for mine, theirs in zip(one, other, strict=True)
+        for left, right in zip(_ordering(mine), _ordering(theirs), strict=False)
+    )
+
+
+def _entities_in_order(matches: tuple[KeyMatch, ...]) -> list[str]:
+    """The entities of an answer in the order in which the words of their keys put them."""
+    starts = {match.entity.name: literal_start(match.key.sort[0][1]) if match.key.sort else "" for match in matches}
+    return sorted(starts, key=lambda name: (starts[name], name))
+
+
+def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
+    """What orders an answer: each field, whether it is turned against the first one, and whether its key holds it
+    whole.
+    """
+    variables = [one for _, template in match.key.sort for one in template.variables]
+    opened = variables[len(variables) - len(match.order) :]
+    return [(one.field, one.format.descending is not opened[0].format.descending, one.format.whole) for one in opened]
+
+
+def _order(matches: tuple[KeyMatch, ...]) -> str:
+    return ", ".join(name for match in matches for name, _ in match.order) or "nothing"

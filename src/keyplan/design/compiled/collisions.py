@@ -1,0 +1,81 @@
+"""Whether two entities' primary keys, or claims, can be the same text: judged on the templates alone.
+
+A template is a run of segments between delimiters, since a value never holds one. Two templates can meet when their
+segments can, one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from keyplan.design.stored.formats import IntegerFormat, PartsFormat
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import DELIMITER, Literal_, Template, Variable
+
+__all__ = ["can_collide"]
+
+Segment = tuple[str, "Variable | None"]
+
+
+def can_collide(one: CompiledKey, other: CompiledKey) -> bool:
+    """Whether some item of one key and some item of the other can have the same key."""
+    pairs = zip(one.attributes, other.attributes, strict=True)
+    first = True
+    for (_, left), (_, right) in pairs:
+        if not _meet(_segments(left, one.shards if first else 1), _segments(right, other.shards if first else 1)):
+            return False
+        first = False
+    return True
+
+
+def _segments(template: Template, shards: int) -> list[Segment]:
+    """The template's segments: fixed text, then possibly one variable."""
+    segments: list[Segment] = [("", None)]
+    for part in template.parts:
+        if isinstance(part, Literal_):
+            first, *more = part.text.split(DELIMITER)
+            text, _ = segments[-1]
+            if first:
+                segments[-1] = (text + first, None)
+            segments.extend((one, None) for one in more)
+        else:
+            segments[-1] = (segments[-1][0], part)
+    if shards > 1:
+        width = len(str(shards - 1))
+        segments.append(("", Variable("shard", IntegerFormat(width), last=True, bare=False)))
+    return segments
+
+
+def _meet(left: Sequence[Segment], right: Sequence[Segment]) -> bool:
+    for position in range(max(len(left), len(right))):
+        one = left[position] if position < len(left) else None
+        other = right[position] if position < len(right) else None
+        if (one and _open(one)) or (other and _open(other)):
+            return one is not None and other is not None
+        if one is None or other is None or not _segment_meets(one, other):
+            return False
+    return True
+
+
+def _open(segment: Segment) -> bool:
+    """Whether the segment can hold delimiters: a bare variable, or a tuple's parts."""
+    variable = segment[1]
+    return variable is not None and (variable.bare or isinstance(variable.format, PartsFormat))
+
+
+def _segment_meets(one: Segment, other: Segment) -> bool:
+    (left_text, left), (right_text, right) = one, other
+    if left is None and right is None:
+        return left_text == right_text
+    if left is None:
+        return _literal_meets(left_text, right_text, right)
+    if right is None:
+        return _literal_meets(right_text, left_text, left)
+    return left_text.startswith(right_text) or right_text.startswith(left_text)
+
+
+def _literal_meets(text: str, start: str, variable: Variable | None) -> bool:
+    if variable is None or not text.startswith(start):
+        return False
+    return re.fullmatch(variable.pattern, text[len(start) :], re.DOTALL) is not None

@@ -1,0 +1,559 @@
+"""From a question to its plan: which key serves it, and a fault with the nearest key where none does.
+
+Signatures are read in ``questions.py``, single keys are matched in ``matching.py``; a whole design is put together in
+``model.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from keyplan.design.compiled.choosing import Candidate, choose, rank
+from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
+from keyplan.design.compiled.matching import Miss, match_key
+from keyplan.design.compiled.plan_checks import check_projected, check_reach, check_union
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    GetPlan,
+    KeyMatch,
+    Known,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
+from keyplan.design.compiled.shapes import Shape, ShapeKind, shape_of
+from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.parameters import Through
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.traffic.files import Load, checked_load
+
+__all__ = ["Options", "compile_read", "junctions_of", "keys_considered", "named_in"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a pattern's decorator says."""
+
+    id: str
+    newest_first: bool | None = None
+    order_by: str | None = None
+    consistent: bool = False
+    where: Mapping[str, Any] | str | None = None
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
+    scan: bool = False
+    load: Load = field(default_factory=Load)
+
+
+Entities = Mapping[type[Entity], CompiledEntity]
+
+
+def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
+    """The compiled pattern. Raises Problem with the nearest key when no key serves."""
+    return _Question(signature, options, entities).compile()
+
+
+def keys_considered(pattern: ReadPattern, entities: Entities) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
+    """Every key of what a question is about, with how it serves, or why it doesn't; by a junction the junction's keys.
+    Claims are among them where one item is asked for.
+    """
+    yield from _Question(pattern.signature, pattern.options, entities).considered()
+
+
+class _Question:
+    """One question while it is being compiled."""
+
+    def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
+        self.signature = signature
+        self.options = options
+        self.shape: Shape = shape_of(signature.returns)
+        self.targets = tuple(entities[one] for one in self.shape.entities)
+        self.entities = entities
+        self.constants: dict[str, Any] = {}
+        self.filter_text = options.where if isinstance(options.where, str) else None
+
+    def compile(self) -> ReadPattern:
+        self._check_options()
+        self.constants = self._checked_constants()
+        plan = self._plan()
+        name = self.signature.place.rpartition(".")[2]
+        return ReadPattern(
+            id=self.options.id,
+            name=name,
+            place=self.signature.place,
+            signature=self.signature,
+            shape=self.shape,
+            plan=plan,
+            options=self.options,
+            constants=self.constants,
+            load=checked_load(self.options.load),
+        )
+
+    def considered(self) -> Iterator[tuple[CompiledEntity, KeyMatch | Miss]]:
+        """See keys_considered."""
+        self.constants = self._checked_constants()
+        parts = [(one, self._knowns(one)) for one in self.targets if self.options.through is None]
+        for junction, _ in self._junctions() if self.options.through is not None else ():
+            own = [one.name for one in self._conditions() if one.name in junction.fields]
+            parts.append((junction, self._knowns(junction, own)))
+        for entity, knowns in parts:
+            misses: list[Miss] = []
+            claims = entity.claims if self.shape.kind is ShapeKind.ONE else ()
+            for key in self._usable((*entity.keys, *claims), misses):
+                yield entity, self._match(entity, key, knowns, self._must(knowns))
+            yield from ((entity, miss) for miss in misses)
+
+    # What is known
+
+    def _conditions(self) -> list[Parameter]:
+        named = named_in(self.filter_text)
+        return [one for one in self.signature.parameters if one.condition and one.name not in named]
+
+    def _knowns(self, entity: CompiledEntity, names: Iterable[str] | None = None) -> dict[str, Known]:
+        """What is known of ``entity``'s fields by parameters (all, or those named) and constants."""
+        knowns: dict[str, Known] = {}
+        for parameter in self._conditions():
+            if names is not None and parameter.name not in names:
+                continue
+            self._check_field(entity, parameter)
+            optional = parameter.kind is ParameterKind.VALUE and is_optional(parameter.annotation)
+            knowns[parameter.name] = Known(
+                parameter.name, parameter.kind, "argument", annotation=parameter.value_type, optional=optional
+            )
+        for name, value in self.constants.items():
+            if name in entity.fields:
+                kind = ParameterKind.EACH if isinstance(value, AnyOf) else ParameterKind.VALUE
+                knowns[name] = Known(name, kind, "constant", constant=value)
+        return knowns
+
+    def _checked_constants(self) -> dict[str, Any]:
+        """The constants of ``where=``, as the fields of that name have them."""
+        if not isinstance(self.options.where, Mapping):
+            return {}
+        owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
+        found: dict[str, Any] = {}
+        for name, value in self.options.where.items():
+            for entity in owners:
+                if name in entity.fields:
+                    found[name] = constant_of(entity.name, entity.fields[name], value)
+        return found
+
+    def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
+        return [] if self.options.through is None else self._junctions()
+
+    def _match(
+        self, entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], needed: frozenset[str]
+    ) -> KeyMatch | Miss:
+        return match_key(entity, key, knowns, needed, self._fixed())
+
+    def _fixed(self) -> dict[str, tuple[Any, ...]]:
+        """The only values that a text of ``where=`` lets fields have: those of the types of its parameters."""
+        if self.filter_text is None:
+            return {}
+        from keyplan.design.compiled.conditions import translate  # noqa: PLC0415 - see _filter
+
+        found: dict[str, tuple[Any, ...]] = {}
+        parameters = self.signature.by_name
+        for name, placeholders in translate(self.filter_text, self.targets).fixed.items():
+            domains = [domain_of(parameters[one].value_type) for one in placeholders if one in parameters]
+            if None not in domains and len(domains) == len(placeholders):
+                found[name] = tuple(value for domain in domains for value in domain or ())
+        return found
+
+    def _check_field(self, entity: CompiledEntity, parameter: Parameter) -> None:
+        field = entity.fields.get(parameter.name)
+        if field is None:
+            raise Problem(
+                f"{entity.name} has no field {parameter.name!r}",
+                f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+            )
+        given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
+        if object not in {given, wanted} and given is not wanted:
+            raise Problem(
+                f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
+                f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
+                "give both the same type",
+            )
+
+    def _check_options(self) -> None:
+        kinds = [one.kind for one in self.signature.parameters]
+        if ParameterKind.CURSOR in kinds and self.shape.kind is not ShapeKind.PAGE:
+            raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
+        if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
+            raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+        if ParameterKind.LIMIT in kinds and self.shape.kind in {ShapeKind.ONE, ShapeKind.COLLECTION}:
+            what = "item" if self.shape.kind is ShapeKind.ONE else "collection"
+            raise Problem(f"one {what} has no limit", "return a Page or a list, or drop the limit")
+        each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
+        if each and not self.shape.many:
+            raise Problem(
+                f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one"
+            )
+        known_fields = {name for entity in self.targets for name in entity.fields}
+        if self.options.through is not None:
+            known_fields |= {name for junction, _ in self._junctions() for name in junction.fields}
+        where = self.options.where if isinstance(self.options.where, Mapping) else {}
+        unknown = [name for name in where if name not in known_fields]
+        if unknown:
+            raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+        twice = [one.name for one in self._conditions() if one.name in where]
+        if twice:
+            raise Problem(
+                f"{', '.join(twice)} is fixed by where= and known by a parameter too",
+                "say it in one place: a Literal as the parameter's type names the values that it may have",
+            )
+
+    # Plans by shape
+
+    def _plan(self) -> Plan:
+        if self.options.scan:
+            return self._scan()
+        if self.options.through is not None:
+            return self._through()
+        if self.shape.kind is ShapeKind.ONE:
+            entity = self.targets[0]
+            knowns = self._knowns(entity)
+            return self._one(entity, knowns, self._must(knowns))
+        return self._many()
+
+    def _must(self, knowns: Mapping[str, Known]) -> frozenset[str]:
+        return frozenset(name for name, known in knowns.items() if known.source == "argument")
+
+    def _scan(self) -> ScanPlan:
+        if not self.shape.many:
+            raise Problem("a scan answers with a Page, a list or an Iterator")
+        self._refuse_order("a scan gives items in no order")
+        if self.options.through is not None:
+            raise Problem("a scan goes by no junction", "leave through= or scan= out")
+        if self._conditions():
+            raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
+        for name in self.constants:
+            if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
+                raise Problem(f"where= names {name!r}, which isn't a field of all that the scan gives")
+        return ScanPlan(self.targets, self.options.consistent, self._filter(()))
+
+    def _refuse_order(self, why: str) -> None:
+        """Refuse an order where there is none: it would be ignored."""
+        for option in ("order_by", "newest_first"):
+            if getattr(self.options, option):
+                raise Problem(f"{option}= asks for an order, and {why}", f"leave {option}= out")
+
+    def _one(
+        self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]
+    ) -> GetPlan | ClaimPlan | QueryPlan:
+        """One item: by its primary key, by a full index key, by a claim, or as the first of an order."""
+        ordered = self.options.newest_first is not None or self.options.order_by is not None
+        misses: list[Miss] = []
+        full: list[Candidate] = []
+        first: list[Candidate] = []
+        for key in self._usable(entity.keys, misses):
+            match = self._match(entity, key, knowns, must)
+            why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
+            if isinstance(match, Miss):
+                misses.append(match)
+            elif match.full and key is entity.primary and match.each is None and self._filter((match,)) is None:
+                return GetPlan(entity, self.options.consistent)
+            elif why is not None:
+                misses.append(Miss(key, why, 2))
+            elif match.full and match.each is None:
+                full.append((key, (match,)))
+            elif ordered:
+                first.append((key, (match,)))
+            else:
+                names = " and ".join(name for name, _ in match.order) or match.each
+                misses.append(
+                    Miss(
+                        key,
+                        f"{names} is open, so it names many items: say newest_first= for the first, or return a list",
+                        1,
+                    )
+                )
+        if full:
+            return self._query(*min(full, key=self._rank), ordered=False)
+        for claim in entity.claims:
+            match = self._match(entity, claim, knowns, must)
+            if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
+                return ClaimPlan(entity, claim, self.options.consistent)
+            if isinstance(match, Miss):
+                misses.append(match)
+        if not first:
+            raise self._no_key(misses)
+        return self._query(*choose(first, self.options.order_by, self.constants))
+
+    def _why_unfiltered(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> str | None:
+        """Why what a key leaves open can't be filtered there; None where it can, or nothing is left open."""
+        condition = self._filter(matches)
+        if condition is None:
+            return None
+        taken = {attribute.name for attribute, _ in key.attributes} & set(condition.names.values())
+        if not taken:
+            return None
+        return f"{', '.join(sorted(taken))} would be filtered by, and DynamoDB takes no filter on the key it reads by"
+
+    def _many(self) -> QueryPlan | BatchGetPlan:
+        """Several items of one entity or of several: one place whose keys all of them share."""
+        misses: list[Miss] = []
+        found: list[Candidate] = []
+        knowns = [self._knowns(entity) for entity in self.targets]
+        must = frozenset(name for one in knowns for name in self._must(one))
+        first = self.targets[0]
+        for key in self._usable(first.keys, misses):
+            matches = self._matches_at(key, knowns, must, misses)
+            why = None if matches is None else self._why_unfiltered(key, matches)
+            if why is not None:
+                misses.append(Miss(key, why, 2))
+            elif matches is not None:
+                found.append((key, matches))
+        batch = self._batch()
+        if batch is not None:
+            return batch
+        if not found:
+            raise self._no_key(misses)
+        key, matches = choose(found, self.options.order_by, self.constants)
+        return self._query(key, matches)
+
+    def _matches_at(
+        self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]
+    ) -> tuple[KeyMatch, ...] | None:
+        matches: list[KeyMatch] = []
+        for entity, facts in zip(self.targets, knowns, strict=True):
+            own = key if entity is self.targets[0] else _same_place(entity, key)
+            if own is None:
+                misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition", 2))
+                return None
+            match = self._match(entity, own, facts, must)
+            if isinstance(match, Miss):
+                misses.append(match)
+                return None
+            matches.append(match)
+        return tuple(matches)
+
+    def _batch(self) -> BatchGetPlan | None:
+        entity, *others = self.targets
+        if self.shape.kind is not ShapeKind.LIST or others:
+            return None
+        knowns = self._knowns(entity)
+        each = [name for name, known in knowns.items() if known.kind is ParameterKind.EACH]
+        if not each:
+            return None
+        as_values = {
+            name: replace(known, kind=ParameterKind.VALUE) if known.kind is ParameterKind.EACH else known
+            for name, known in knowns.items()
+        }
+        match = self._match(entity, entity.primary, as_values, self._must(as_values))
+        if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
+            if len(each) > 1:
+                raise Problem("only one parameter can be Each")
+            self._refuse_order("items that are read by their keys come in the order of the values")
+            return BatchGetPlan(entity, each[0], self.options.consistent)
+        return None
+
+    def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
+        """The keys that can give the consistency and the order that are asked for."""
+        usable: list[CompiledKey] = []
+        for key in keys:
+            if self.options.consistent and key.index is not None and not key.index.local:
+                misses.append(Miss(key, "a global index can't be read with strong consistency", 3))
+            else:
+                usable.append(key)
+        return usable
+
+    def _rank(self, one: Candidate) -> tuple[int, int, int]:
+        return rank(one, self.constants)
+
+    def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
+        """The query of a key; not ``ordered`` where no order is asked of it."""
+        if ordered and not any(match.order for match in matches) and matches[0].each is None:
+            self._refuse_order(f"{key.name} leaves nothing open that could order it")
+        plan = QueryPlan(
+            index=key.index,
+            matches=matches,
+            forward=self._direction(matches) if ordered else True,
+            consistent=self.options.consistent,
+            filter=self._filter(matches),
+            each=matches[0].each,
+        )
+        if self.shape.kind is ShapeKind.COLLECTION:
+            check_reach(self.shape, plan)
+        for match in matches:
+            check_projected(match)
+        return plan
+
+    def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
+        newest = bool(self.options.newest_first) or (self.options.order_by or "").startswith("-")
+        turned = {match.order[0][1] for match in matches if match.order}
+        if len(turned) > 1:
+            raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")
+        return (turned.pop() if turned else False) == newest
+
+    def _filter(self, matches: tuple[KeyMatch, ...]) -> Filter | None:
+        """The filter for what keys leave open (without keys: for everything)."""
+        entities = tuple(match.entity for match in matches) or self.targets
+        rest = {
+            name: value
+            for name, value in self.constants.items()
+            if not matches or any(name in match.entity.fields and name not in match.used for match in matches)
+        }
+        narrowed = {name for match in matches for name in match.narrowed}
+        asked = [one for one in self.signature.parameters if one.name in narrowed]
+        if not rest and not asked and self.filter_text is None:
+            return None
+        # The grammar of expressions is imported by designs that filter.
+        from keyplan.design.compiled.filters import filter_of  # noqa: PLC0415
+
+        return filter_of(entities, rest, asked, self.signature, self.filter_text)
+
+    # Through a junction
+
+    def _junctions(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
+        """The junctions that ``through=`` names, each with its mapping of the end's fields to its own."""
+        found: list[tuple[CompiledEntity, dict[str, str]]] = []
+        for through in junctions_of(self.options.through):
+            if through.entity not in self.entities:
+                raise Problem(f"{through.entity.__name__} isn't an entity of the table")
+            found.append((self.entities[through.entity], dict(through.fields)))
+        if not found:
+            raise Problem("through= names no junction", "name one, or leave it out")
+        return found
+
+    def _through(self) -> ThroughPlan:
+        if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION:
+            raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
+        first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
+        if others:
+            check_union([first, *others])
+        return replace(first, also=tuple(others))
+
+    def _way(self, junction: CompiledEntity, mapping: Mapping[str, str]) -> ThroughPlan:
+        """The plan by one junction."""
+        end = self.targets[0]
+        for target, source in mapping.items():
+            if target not in end.fields or source not in junction.fields:
+                raise Problem(
+                    f"through= maps {end.name}.{target} to {junction.name}.{source}, and one of them is no field"
+                )
+        own = [one.name for one in self._conditions() if one.name in junction.fields]
+        rest = [one.name for one in self._conditions() if one.name not in junction.fields]
+        end_knowns = self._knowns(end, rest)
+        for name in end.fields:
+            source = mapping.get(name, name)
+            if (
+                name not in end_knowns
+                and source in junction.fields
+                and (name in mapping or not junction.fields[source].computed)
+            ):
+                end_knowns[name] = Known(name, ParameterKind.VALUE, "junction")
+        must = frozenset(rest) | frozenset(mapping)
+        second = self._one_end(end, end_knowns, must)
+        # Partitions of ends are merged in the order of their own key; else the answer has the junction's
+        ordered = not (self.shape.many and isinstance(second, QueryPlan))
+        first = self._sub_question(junction).junction_plan(junction, self._knowns(junction, own), ordered=ordered)
+        elsewhere = {name for other, _ in self._junctions() for name in other.fields}
+        unmet = [name for name in self.constants if name not in elsewhere]
+        if isinstance(second, GetPlan) and any(name not in end.key_fields for name in unmet):
+            raise Problem(
+                f"where= filters by {', '.join(unmet)}, but each {end.name} is read by its key, unfiltered",
+                f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
+            )
+        fields = {name: mapping.get(name, name) for name in _fields_of(second) if end_knowns[name].source == "junction"}
+        return ThroughPlan(first, second, fields, tuple(rest), one=self.shape.kind is ShapeKind.ONE)
+
+    def _sub_question(self, junction: CompiledEntity) -> _Question:
+        sub = _Question(self.signature, replace(self.options, through=None), self.entities)
+        sub.targets = (junction,)
+        sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}
+        return sub
+
+    def junction_plan(
+        self, junction: CompiledEntity, knowns: dict[str, Known], *, ordered: bool
+    ) -> GetPlan | QueryPlan | ClaimPlan:
+        """The plan for the junction's own items; ``ordered`` where the answer has their order."""
+        must = self._must(knowns)
+        if self.shape.kind is ShapeKind.ONE:
+            return self._one(junction, knowns, must)
+        found = self._serving(junction, knowns, must)
+        if ordered:
+            return self._query(*choose(found, self.options.order_by, self.constants))
+        return self._query(*min(found, key=self._rank), ordered=False)
+
+    def _serving(
+        self, entity: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str], *, full: bool = False
+    ) -> list[Candidate]:
+        """The keys of one entity that serve (``full``: that name one item). Raises Problem where none does."""
+        misses: list[Miss] = []
+        found: list[Candidate] = []
+        for key in self._usable(entity.keys, misses):
+            match = self._match(entity, key, knowns, must)
+            why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
+            if isinstance(match, Miss):
+                misses.append(match)
+            elif why is not None:
+                misses.append(Miss(key, why, 2))
+            elif match.full or not full:
+                found.append((key, (match,)))
+        if not found:
+            raise self._no_key(misses)
+        return found
+
+    def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
+        match = self._match(end, end.primary, knowns, must)
+        if isinstance(match, KeyMatch) and match.full and match.each is None:
+            return GetPlan(end, self.options.consistent)
+        if self.shape.many:
+            return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))
+        found = self._serving(end, knowns, must, full=True)
+        return self._query(*min(found, key=self._rank), ordered=False)
+
+    # When nothing serves
+
+    def _no_key(self, misses: list[Miss]) -> Problem:
+        if not misses:
+            return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
+        nearest = min(misses, key=lambda miss: miss.distance)
+        others = [miss for miss in misses if miss is not nearest]
+        more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
+        asked = ", ".join(str(known) for known in self._conditions()) or "nothing known"
+        return Problem(
+            f"no key serves this question ({asked}) without a scan; "
+            f"the nearest is {nearest.key}: {nearest.reason}{more}",
+            "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
+        )
+
+
+def junctions_of(through: Any) -> list[Through]:
+    """What ``through=`` names: one junction or several."""
+    given = list(through) if isinstance(through, Sequence) else [through] if through is not None else []
+    return [one if isinstance(one, Through) else Through(one) for one in given]
+
+
+def named_in(where: Any) -> set[str]:
+    """The parameters that a text of ``where=`` names."""
+    return set(re.findall(r":(\w+)", where)) if isinstance(where, str) else set()
+
+
+def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
+    """The entity's key in the same place with the same partition templates."""
+    for own in entity.keys:
+        same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
+        if (
+            same_index
+            and own.shards == key.shards
+            and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]
+        ):
+            return own
+    return None
+
+
+def _fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
+    if isinstance(plan, GetPlan):
+        return frozenset(plan.entity.key_fields)
+    return plan.matches[0].used

@@ -1,0 +1,168 @@
+"""Whether one key of one entity answers what a question knows: a match, or the reason why not.
+
+Choosing among the keys that match is ``compiler.py``'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.design.compiled.constants import domain_of
+from keyplan.design.compiled.plans import KeyMatch, Known, SortPart
+from keyplan.design.compiled.questions import ParameterKind
+from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template, Variable
+
+__all__ = ["Miss", "match_key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Why a key doesn't serve, and how far from serving it is (the number of things to change)."""
+
+    key: CompiledKey
+    reason: str
+    distance: int
+
+
+def match_key(
+    entity: CompiledEntity,
+    key: CompiledKey,
+    knowns: Mapping[str, Known],
+    needed: frozenset[str],
+    fixed: Mapping[str, tuple[Any, ...]] | None = None,
+) -> KeyMatch | Miss:
+    """Match one key. ``needed``: the fields that must be answered by the key (the rest may go unused). ``fixed``: the
+    only values that a filter in DynamoDB's grammar lets fields have.
+    """
+    found = _partition(key, knowns)
+    if isinstance(found, Miss):
+        return replace(found, distance=found.distance + len(needed - key.fields))
+    used, each = found
+    sort: list[SortPart] = []
+    order: list[tuple[str, bool]] = []
+    for attribute, template in key.sort:
+        if order:
+            order.extend((one.field, one.format.descending) for one in template.variables)
+            continue
+        part, part_used, part_order = _sort_part(attribute, template, knowns)
+        used |= part_used
+        order.extend(part_order)
+        if part.known or part.condition is not None:
+            sort.append(part)
+    implied = _implied(entity, key, knowns, fixed or {})
+    if isinstance(implied, Miss):
+        return implied
+    in_part = _in_part(key, sort) & used
+    if in_part:
+        name = min(in_part)
+        return Miss(key, f"it holds only a part of {name}: give a computed field of that part, and ask by it", 1)
+    decided, admitted = implied
+    used |= decided
+    narrowed = (admitted & needed) - used
+    unused = sorted(needed - used - narrowed)
+    if unused:
+        return Miss(key, f"{', '.join(unused)} would have to stand in it, behind what is known before", len(unused) + 1)
+    full = not order
+    return KeyMatch(entity, key, tuple(sort), tuple(order), frozenset(used), each, full=full, narrowed=narrowed)
+
+
+def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
+    """The fields of which what the question fixes holds a part only, so that it can't tell their values apart."""
+    asked = [one for _, template in key.partition for one in template.variables]
+    for part in sort:
+        asked.extend(one for one in part.known if isinstance(one, Variable))
+    whole = {one.field for one in asked if one.format.exact}
+    return {one.field for one in asked} - whole
+
+
+def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], str | None] | Miss:
+    used: set[str] = set()
+    each: str | None = None
+    missing: list[str] = []
+    for _, template in key.partition:
+        for variable in template.variables:
+            known = knowns.get(variable.field)
+            if known is None:
+                missing.append(variable.field)
+            elif known.kind is ParameterKind.EACH:
+                if each is not None and each != variable.field:
+                    return Miss(key, f"{each} and {variable.field} both have many values, and one of them can", 2)
+                each = variable.field
+            elif known.kind is not ParameterKind.VALUE:
+                return Miss(key, f"{variable.field} stands in its partition key, which takes no {known.kind.value}", 2)
+            elif known.optional:
+                return Miss(key, f"{variable.field} stands in its partition key, and may not be None", 1)
+            used.add(variable.field)
+    if missing:
+        names = ", ".join(dict.fromkeys(missing))
+        return Miss(key, f"its partition key needs {names}", len(set(missing)))
+    return used, each
+
+
+def _sort_part(
+    attribute: KeyAttribute, template: Template, knowns: Mapping[str, Known]
+) -> tuple[SortPart, set[str], list[tuple[str, bool]]]:
+    known: list[Literal_ | Variable] = []
+    used: set[str] = set()
+    for position, part in enumerate(template.parts):
+        if isinstance(part, Literal_):
+            known.append(part)
+            continue
+        fact = knowns.get(part.field)
+        if fact is not None and fact.kind is ParameterKind.VALUE and not fact.optional:
+            known.append(part)
+            used.add(part.field)
+            continue
+        condition = part if fact is not None and _takes(part, fact) else None
+        if condition is not None:
+            used.add(part.field)
+        rest = [one for one in template.parts[position:] if isinstance(one, Variable)]
+        order = [(one.field, one.format.descending) for one in rest]
+        kind = fact.kind if fact is not None and condition is not None else None
+        return SortPart(attribute, template, tuple(known), condition, kind, complete=False), used, order
+    return SortPart(attribute, template, tuple(known), None, None, complete=True), used, []
+
+
+def _takes(variable: Variable, known: Known) -> bool:
+    if known.kind is ParameterKind.PREFIX:
+        return variable.format.raw
+    return known.kind is ParameterKind.RANGE and variable.format.exact
+
+
+def _implied(
+    entity: CompiledEntity, key: CompiledKey, knowns: Mapping[str, Known], fixed: Mapping[str, tuple[Any, ...]]
+) -> tuple[frozenset[str], frozenset[str]] | Miss:
+    """The fields of ``when=`` that its condition answers, and those that it lets through with other values as well, so
+    that more must narrow them. A sparse key holds only some of the items, and must not answer a question that asks for
+    others: all that the question lets a field be must be among what the key waits for.
+    """
+    decided: set[str] = set()
+    admitted: set[str] = set()
+    for name, allowed in key.when.items():
+        domain = domain_of(entity.fields[name].annotation)
+        if domain is not None and _all_in(domain, allowed):
+            admitted.add(name)
+            continue  # the key holds every item, whatever the question
+        known = knowns.get(name)
+        asked = known.values if known is not None else fixed.get(name)
+        if asked is None or not _all_in(asked, allowed):
+            shown = " or ".join(map(repr, allowed))
+            return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
+        # What a call gives may be fewer values than its type has, and an Each may have none at all
+        always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
+        (decided if always and _all_in(allowed, asked) else admitted).add(name)
+    return frozenset(decided), frozenset(admitted)
+
+
+def _all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether all of some values are among others; values needn't be hashable."""
+    return all(one in others for one in some)
+
+
+def _many(known: Known) -> bool:
+    return known.kind is ParameterKind.EACH and known.source != "constant"

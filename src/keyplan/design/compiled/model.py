@@ -1,0 +1,559 @@
+"""A design compiled as a whole: its entities on its table, its reads and writes, and every fault at once.
+
+Single questions are compiled in ``compiler.py``. A compiled design is data: the client runs it, the checker reads it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, get_args, get_origin, get_type_hints
+
+from keyplan.design.compiled.collisions import can_collide
+from keyplan.design.compiled.compiler import compile_read, junctions_of
+from keyplan.design.compiled.constants import constant_of, values_asked
+from keyplan.design.compiled.names import attribute_problems, entity_problems, pattern_problem
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.patterns import Pattern, ReadMethod, WriteMethod
+from keyplan.design.declared.table import Index, KeyAttribute, Table
+from keyplan.design.stored.comeback import comeback_faults
+from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.fields import stored_fields
+from keyplan.design.stored.formats import Problem, format_for
+from keyplan.design.stored.keys import CompiledKey, Key, Unique
+from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
+from keyplan.design.traffic.files import Load, checked_load
+from keyplan.errors import DesignError, Fault, UnknownPattern
+
+__all__ = ["CompiledDesign", "WritePattern", "compile_design"]
+
+GLOBAL_INDEXES_MAX = 20
+LOCAL_INDEXES_MAX = 5
+INDEX_KEY_ATTRIBUTES_MAX = 4
+
+
+@dataclass(frozen=True)
+class WritePattern:
+    """A write: its signature, and the generator function that makes its actions."""
+
+    id: str
+    name: str
+    place: str
+    signature: Signature
+    function: Any
+    attempts: int
+    load: Load = field(default_factory=Load)
+
+
+@dataclass
+class CompiledDesign:
+    """A design's table, entities and patterns, ready to run."""
+
+    name: str
+    doc: str
+    table: Table
+    entities: dict[type[Entity], CompiledEntity]
+    reads: dict[str, ReadPattern]
+    writes: dict[str, WritePattern]
+    by_name: dict[str, CompiledEntity] = field(default_factory=dict[str, CompiledEntity])
+    silence: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Findings of ``keyplan check`` that are left as they are: a code, or a code and a place, and the reason."""
+
+    @property
+    def patterns(self) -> dict[str, ReadPattern | WritePattern]:
+        """Reads and writes by name, in the order of the class."""
+        return {**self.reads, **self.writes}
+
+    def pattern(self, name: str) -> ReadPattern | WritePattern:
+        """The pattern of that name. Raises UnknownPattern, with the nearest name there is."""
+        found = self.patterns.get(name)
+        if found is None:
+            near = difflib.get_close_matches(name, self.patterns, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"its patterns are {', '.join(self.patterns)}"
+            raise UnknownPattern(f"{self.name} has no pattern {name!r}", place=self.name, hint=hint)
+        return found
+
+    @property
+    def ttl_attribute(self) -> str | None:
+        """The attribute that items expire by, where an entity has one."""
+        return next((entity.ttl.attribute for entity in self.entities.values() if entity.ttl is not None), None)
+
+    def entity_of(self, item: Mapping[str, Mapping[str, Any]]) -> CompiledEntity | None:
+        """The entity whose key an item has, or None for an item that something else wrote."""
+        return next((entity for entity in self.entities.values() if entity.matches(item)), None)
+
+
+def compile_design(
+    cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str] | None = None
+) -> CompiledDesign:
+    """Compile the class of a design. ``namespace`` holds names local to the place where it was made, ``silence`` the
+    findings of ``keyplan check`` that are left as they are, with their reasons.
+
+    Raises DesignError with every fault of the design.
+    """
+    return _Compiler(cls, namespace, silence or {}).compile()
+
+
+class _Compiler:
+    def __init__(self, cls: type[Any], namespace: Mapping[str, Any], silence: Mapping[str, str]) -> None:
+        self.cls = cls
+        self.namespace = namespace
+        self.silence = silence
+        self.faults: list[Fault] = []
+
+    def fault(self, place: str, problem: Problem) -> None:
+        self.faults.append(Fault(place, str(problem), problem.hint))
+
+    def compile(self) -> CompiledDesign:
+        table = getattr(self.cls, "table", None)
+        if not isinstance(table, Table):
+            raise DesignError(
+                f"{self.cls.__name__} has no table", place=self.cls.__name__, hint='give it one: table = Table("name")'
+            )
+        self._check_table(table)
+        patterns = self._patterns()
+        signatures = self._signatures(patterns)
+        entities = self._entities(table, patterns, signatures)
+        self._check_ttl(entities)
+        self._check_collisions(entities)
+        self._check_silence()
+        reads, writes = self._compile_patterns(patterns, signatures, entities)
+        self._raise()
+        inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
+        return CompiledDesign(
+            name=self.cls.__name__,
+            doc=self._doc(),
+            table=table,
+            entities=entities,
+            reads=reads,
+            writes=writes,
+            by_name={entity.name: entity for entity in entities.values()},
+            silence={**(inherited.silence if inherited is not None else {}), **self.silence},
+        )
+
+    def _doc(self) -> str:
+        """The docstring of the class, or of a design that it is made from; not that of ``Design`` itself."""
+        designs = [self.cls, *(base for base in self.cls.__mro__[1:] if "compiled" in vars(base))]
+        return next((inspect.cleandoc(one.__doc__) for one in designs if one.__doc__), "")
+
+    def _raise(self) -> None:
+        if self.faults:
+            count = len(self.faults)
+            raise DesignError(
+                f"the design can't work: {count} fault{'s' if count > 1 else ''}",
+                place=self.cls.__name__,
+                faults=self.faults,
+            )
+
+    def _check_silence(self) -> None:
+        given: Any = self.silence
+        if not isinstance(given, Mapping) or not all(isinstance(one, str) for pair in given.items() for one in pair):
+            self.fault(
+                self.cls.__name__,
+                Problem("silence= isn't a mapping of texts", 'write silence={"KP201 Message.primary": "a few a day"}'),
+            )
+
+    def _check_table(self, table: Table) -> None:
+        place = f"{self.cls.__name__}.table"
+        names = [index.name for index in table.indexes]
+        for name in (table.name, *names):
+            if not re.fullmatch(r"[A-Za-z0-9_.-]{3,255}", name):
+                self.fault(
+                    place, Problem(f"{name!r} is no name for a table or an index", "3 to 255 of A-Z a-z 0-9 _ . -")
+                )
+        for name in {name for name in names if names.count(name) > 1}:
+            self.fault(place, Problem(f"two indexes are called {name}"))
+        local = sum(index.local for index in table.indexes)
+        if len(names) - local > GLOBAL_INDEXES_MAX:
+            self.fault(place, Problem(f"{len(names) - local} global indexes: DynamoDB allows {GLOBAL_INDEXES_MAX}"))
+        if local > LOCAL_INDEXES_MAX:
+            self.fault(place, Problem(f"{local} local indexes: DynamoDB allows {LOCAL_INDEXES_MAX}"))
+        types: dict[str, str] = {}
+        for owner, attributes in _key_attributes(table):
+            for one in attributes:
+                if types.setdefault(one.name, one.type) != one.type:
+                    self.fault(
+                        place,
+                        Problem(
+                            f"the key attribute {one.name} is {types[one.name]} in one place and {one.type} in {owner}"
+                        ),
+                    )
+        for index in table.indexes:
+            self._check_index(place, table, index)
+
+    def _check_index(self, place: str, table: Table, index: Index) -> None:
+        if len(index.partition) > INDEX_KEY_ATTRIBUTES_MAX or len(index.sort) > INDEX_KEY_ATTRIBUTES_MAX:
+            self.fault(place, Problem(f"{index.name} has more than {INDEX_KEY_ATTRIBUTES_MAX} attributes in a key"))
+        if index.local and (index.partition != (table.partition,) or len(index.sort) != 1):
+            self.fault(
+                place, Problem(f"the local index {index.name} must have the table's partition key and one sort key")
+            )
+
+    def _patterns(self) -> dict[str, Pattern]:
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        found = {name: value for name, value in members if isinstance(value, Pattern)}
+        ids: dict[str, str] = {}
+        for name, pattern in found.items():
+            problem = pattern_problem(self.cls, name)
+            if problem is not None:
+                self.fault(f"{self.cls.__name__}.{name}", problem)
+            other = ids.setdefault(pattern.options.id, name)
+            if other != name:
+                self.fault(
+                    f"{self.cls.__name__}.{name}",
+                    Problem(f"{pattern.options.id} is {other}'s id already", "give each pattern its own"),
+                )
+        return found
+
+    def _signatures(self, patterns: Mapping[str, Pattern]) -> dict[str, Signature]:
+        found: dict[str, Signature] = {}
+        for name, pattern in patterns.items():
+            place = f"{self.cls.__name__}.{name}"
+            try:
+                found[name] = signature_of(pattern.function, place, self.namespace)
+            except Problem as problem:
+                self.fault(place, problem)
+        return found
+
+    # Entities
+
+    def _entities(
+        self, table: Table, patterns: Mapping[str, Pattern], signatures: Mapping[str, Signature]
+    ) -> dict[type[Entity], CompiledEntity]:
+        classes: dict[type[Entity], None] = dict.fromkeys(table.entities)
+        for name, signature in signatures.items():
+            classes.update(dict.fromkeys(_mentioned(patterns[name], signature)))
+        found: dict[type[Entity], CompiledEntity] = {}
+        names: dict[str, type[Entity]] = {}
+        for cls in classes:
+            other = names.setdefault(cls.__name__, cls)
+            if other is not cls:
+                where = f"{other.__module__}.{other.__qualname__} and {cls.__module__}.{cls.__qualname__}"
+                self.fault(cls.__name__, Problem(f"two entities are called so: {where}", "rename one of them"))
+            problems = list(entity_problems(cls))
+            for name, problem in problems:
+                self.fault(f"{cls.__name__}.{name}", problem)
+            compiled = None if problems else _EntityCompiler(cls, table).compile(self.faults)
+            if compiled is not None:
+                found[cls] = compiled
+        return found
+
+    def _check_ttl(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
+        """A table has one attribute that items expire by."""
+        found = {entity.ttl.attribute: entity for entity in entities.values() if entity.ttl is not None}
+        first, *others = found or [""]
+        for attribute in others:
+            entity = found[attribute]
+            self.fault(
+                entity.name,
+                Problem(
+                    f"it expires by {attribute}, and {found[first].name} by {first}: a table has one such attribute",
+                    "give the Ttl fields the same name, or alias",
+                ),
+            )
+
+    def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
+        keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]
+        for (left, one), (right, other) in combinations(keys, 2):
+            if can_collide(one, other):
+                self.fault(
+                    f"{right.name}.{other.name}",
+                    Problem(
+                        f"its key can be the same as {left.name}.{one.name}'s: {other} against {one}; "
+                        "one item would overwrite the other",
+                        "begin one of the templates with another word, e.g. its entity's name",
+                    ),
+                )
+
+    # Patterns
+
+    def _compile_patterns(
+        self,
+        patterns: Mapping[str, Pattern],
+        signatures: Mapping[str, Signature],
+        entities: Mapping[type[Entity], CompiledEntity],
+    ) -> tuple[dict[str, ReadPattern], dict[str, WritePattern]]:
+        reads: dict[str, ReadPattern] = {}
+        writes: dict[str, WritePattern] = {}
+        for name, pattern in patterns.items():
+            signature = signatures.get(name)
+            if signature is None or any(one not in entities for one in _mentioned(pattern, signature)):
+                continue  # its fault, or its entity's, is told already
+            if isinstance(pattern, WriteMethod):
+                if not inspect.isgeneratorfunction(pattern.function):
+                    self.fault(
+                        signature.place, Problem("a write yields its actions", "yield at least one: Put, Update, ...")
+                    )
+                writes[name] = WritePattern(
+                    pattern.options.id,
+                    name,
+                    signature.place,
+                    signature,
+                    pattern.function,
+                    pattern.attempts,
+                    self._load(pattern, signature),
+                )
+            elif isinstance(pattern, ReadMethod):
+                try:
+                    reads[name] = compile_read(signature, pattern.options, entities)
+                except Problem as problem:
+                    self.fault(signature.place, problem)
+        return reads, writes
+
+    def _load(self, pattern: Pattern, signature: Signature) -> Load:
+        try:
+            return checked_load(pattern.options.load)
+        except Problem as problem:
+            self.fault(signature.place, problem)
+            return Load()
+
+
+def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...]]]:
+    yield "the table", (table.partition,) if table.sort is None else (table.partition, table.sort)
+    for index in table.indexes:
+        yield index.name, (*index.partition, *index.sort)
+
+
+def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
+    """Every entity that a pattern has to do with."""
+    found = entities_in(signature.returns)
+    for parameter in signature.parameters:
+        found += entities_in(parameter.annotation)
+    return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
+
+
+def compile_entity(cls: type[Entity], table: Table, faults: list[Fault]) -> CompiledEntity | None:
+    """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
+    return _EntityCompiler(cls, table).compile(faults)
+
+
+def entities_in(annotation: Any) -> list[type[Entity]]:
+    """Every entity that an annotation mentions, also within NamedTuples."""
+    if isinstance(annotation, type) and issubclass(annotation, Entity):
+        return [] if annotation is Entity else [annotation]
+    if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
+        return [one for part in get_type_hints(annotation).values() for one in entities_in(part)]
+    return [one for part in get_args(annotation) for one in entities_in(part)]
+
+
+class _EntityCompiler:
+    """Compiles one entity's keys for a table."""
+
+    def __init__(self, cls: type[Entity], table: Table) -> None:
+        self.cls = cls
+        self.table = table
+        self.stored = {one.name: one for one in stored_fields(cls)}
+        self.faults: list[Fault] = []
+
+    def fault(self, name: str, problem: Problem) -> None:
+        place = f"{self.cls.__name__}.{name}" if name else self.cls.__name__
+        self.faults.append(Fault(place, str(problem), problem.hint))
+
+    def compile(self, faults: list[Fault]) -> CompiledEntity | None:
+        declared = {name: value for base in reversed(self.cls.__mro__) for name, value in vars(base).items()}
+        keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
+        primaries = [name for name, key in keys.items() if key.index is None]
+        if len(primaries) != 1:
+            what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
+            self.fault(
+                "",
+                Problem(
+                    f"{what}",
+                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
+                    "derives keys from the questions",
+                ),
+            )
+            faults.extend(self.faults)
+            return None
+        primary = self._key(primaries[0], keys[primaries[0]], ())
+        index_keys: list[CompiledKey] = []
+        if primary is not None:
+            templates = tuple(template for _, template in primary.attributes)
+            compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
+            index_keys = [one for one in compiled if one is not None]
+        claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
+        for key in (*([primary] if primary is not None else []), *claims):
+            if key is not None:
+                self._check_whole(key)
+        self._check_shared([*([primary] if primary is not None else []), *index_keys])
+        for name, problem in attribute_problems(self.stored.values(), self.table):
+            if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
+                self.fault(name, problem)
+        faults.extend(self.faults)
+        if self.faults or primary is None:
+            return None
+        made = CompiledEntity(self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None))
+        for name, problem in comeback_faults(made):
+            self.fault(name, problem)
+        faults.extend(self.faults)
+        return None if self.faults else made
+
+    def _check_whole(self, key: CompiledKey) -> None:
+        """A key names one item only if each of its fields can be told from it whole."""
+        whole = {one.field for _, template in key.attributes for one in template.variables if one.format.whole}
+        for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
+            if name not in whole:
+                self.fault(
+                    key.name,
+                    Problem(
+                        f"it holds {name} only in part, so two items whose {name} differs would have one key",
+                        f"put the whole {{{name}}} into it, or a field that holds just that part",
+                    ),
+                )
+
+    def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
+        partition, sort = self._places(name, key)
+        if len(key.partition) != len(partition) or len(key.sort) != len(sort):
+            place = key.index.name if key.index else "the table"
+            self.fault(
+                name,
+                Problem(
+                    f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
+                    f"the key gives templates for {len(key.partition)} and {len(key.sort)}"
+                ),
+            )
+            return None
+        if key.shards > 1 and [one.type for one in partition] != ["S"]:
+            self.fault(name, Problem("shards need one partition key attribute of type S"))
+            return None
+        compiled_partition = self._templates(name, partition, key.partition, sorts=False)
+        compiled_sort = self._templates(name, sort, key.sort, sorts=True)
+        if compiled_partition is None or compiled_sort is None:
+            return None
+        when = self._when(name, key)
+        own = {one.attribute for one in self.stored.values()}
+        if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
+            self.fault(
+                name,
+                Problem(
+                    "when= can't keep an item out: the key's attributes are all fields, which are there in any case",
+                    "give one attribute a name of its own",
+                ),
+            )
+        sort_templates = tuple(template for _, template in compiled_sort)
+        if key.shards > 1 and not primary and not any(one.variables for one in sort_templates):
+            self.fault(
+                name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
+            )
+        return CompiledKey(
+            name, key.index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates
+        )
+
+    def _places(self, name: str, key: Key) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+        if key.index is None:
+            return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
+        if key.index not in self.table.indexes:
+            self.fault(
+                name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
+            )
+        return key.index.partition, key.index.sort
+
+    def _templates(
+        self, name: str, attributes: tuple[KeyAttribute, ...], sources: tuple[str, ...], *, sorts: bool
+    ) -> tuple[tuple[KeyAttribute, Template], ...] | None:
+        found: list[tuple[KeyAttribute, Template]] = []
+        for attribute, source in zip(attributes, sources, strict=True):
+            try:
+                template = self._template(attribute, source, sorts=sorts)
+                self._check_own_attribute(attribute, template)
+                found.append((attribute, template))
+            except Problem as problem:
+                self.fault(name, Problem(f"{source!r}: {problem}", problem.hint))
+        return tuple(found) if len(found) == len(sources) else None
+
+    def _template(self, attribute: KeyAttribute, source: str, *, sorts: bool) -> Template:
+        pieces = split_template(source)
+        bare = len(pieces) == 1
+        if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
+            raise Problem(f"{attribute.name} is of type {attribute.type}: it takes one field and no other text")
+        parts: list[Literal_ | Variable] = []
+        for position, piece in enumerate(pieces):
+            if isinstance(piece, str):
+                parts.append(Literal_(piece))
+                continue
+            field_name, spec = piece
+            stored = self.stored.get(field_name)
+            if stored is None:
+                raise Problem(
+                    f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}"
+                )
+            last = position == len(pieces) - 1
+            form = format_for(kind_of(stored.annotation), spec, attribute_type=attribute.type, sorts=sorts)
+            if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
+                raise Problem(f"{{{field_name}}} is a tuple of other things than texts", "make it tuple[str, ...]")
+            if kind_of(stored.annotation) is tuple and not last:
+                raise Problem(f"{{{field_name}}} has any number of parts, so nothing can follow it")
+            parts.append(Variable(field_name, form, last=last, bare=bare and kind_of(stored.annotation) is not tuple))
+        return Template(source, tuple(parts), attribute.type)
+
+    def _check_own_attribute(self, attribute: KeyAttribute, template: Template) -> None:
+        """A key attribute may be a field's own attribute only where both hold the same value."""
+        owner = next((one for one in self.stored.values() if one.attribute == attribute.name), None)
+        if owner is None:
+            return
+        kind = kind_of(owner.annotation)
+        bare = len(template.parts) == 1 and template.variables and template.variables[0].field == owner.name
+        if (
+            not bare
+            or (attribute.type == "S" and kind is not str)
+            or (attribute.type == "N" and kind not in {int, float})
+        ):
+            raise Problem(
+                f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
+                "rename the field or the attribute, or give the field an alias",
+            )
+
+    def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
+        found: dict[str, tuple[Any, ...]] = {}
+        if key.when and key.index is None:
+            self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
+        for field_name, value in (key.when or {}).items():
+            stored = self.stored.get(field_name)
+            if stored is None:
+                self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
+                continue
+            try:
+                found[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
+            except Problem as problem:
+                self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
+        return found
+
+    def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
+        partition = (self.table.partition,)
+        sort = () if self.table.sort is None else (self.table.sort,)
+        compiled_partition = self._templates(name, partition, (unique.partition,), sorts=False)
+        compiled_sort = self._templates(name, sort, (unique.sort,) if sort else (), sorts=False)
+        if compiled_partition is None or compiled_sort is None:
+            return None
+        return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
+
+    def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
+        """Keys that share an attribute must agree on what it holds, and when."""
+        seen: dict[str, tuple[CompiledKey, Template]] = {}
+        for key in keys:
+            for attribute, template in key.attributes:
+                other, held = seen.setdefault(attribute.name, (key, template))
+                # What stands in a primary key is always there: a local index is sparse by its own attribute
+                same = held.source == template.source and (other.index is None or other.when == key.when)
+                if not same or (other.shards != key.shards and attribute in [one for one, _ in key.partition]):
+                    self.fault(
+                        key.name,
+                        Problem(
+                            f"it shares the attribute {attribute.name} with {other.name}, which holds {held} there "
+                            f"(when={dict(other.when)}, shards={other.shards})",
+                            "give both keys the same template, when= and shards=, or an attribute of its own",
+                        ),
+                    )
+
+
+def _is_of_texts(annotation: Any) -> bool:
+    """Whether a tuple's parts are all texts."""
+    if get_origin(annotation) is tuple:
+        return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
+    return any(_is_of_texts(part) for part in get_args(annotation))

@@ -1,0 +1,77 @@
+"""Names that a design can't use: those that pydantic and an opened design have for themselves, and two of a kind.
+
+Names that DynamoDB reserves need no care: every attribute stands behind a placeholder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+from keyplan.design.compiled.operands import stored_tag
+from keyplan.design.declared.fields import TTL, kind_of, marks_of
+from keyplan.design.declared.patterns import Pattern
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import Entity
+from keyplan.design.stored.fields import StoredField
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import Key, Unique
+
+__all__ = ["attribute_problems", "entity_problems", "pattern_problem"]
+
+_OPENED = frozenset({"aio", "compiled", "table", "_answers", "_store", "_verbs"})
+"""What an opened design has besides what its class shows."""
+_PYDANTIC = frozenset(name for name in dir(BaseModel) if name.startswith("model_")) - {"model_config"}
+
+
+def pattern_problem(cls: type[Any], name: str) -> Problem | None:
+    """Why a pattern can't have a name: every design has something else under it."""
+    taken = any(name in vars(base) and not isinstance(vars(base)[name], Pattern) for base in cls.__mro__[1:])
+    if not taken and name not in _OPENED:
+        return None
+    return Problem(f"every design has a {name} of its own", "call the pattern otherwise")
+
+
+def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
+    """The fields and keys that hide what pydantic needs, each with what is wrong."""
+    for base in cls.__mro__[: cls.__mro__.index(Entity)]:
+        declared = {**vars(base).get("__annotations__", {}), **vars(base)}
+        for name in _PYDANTIC & declared.keys():
+            if name in vars(base).get("__annotations__", {}) or isinstance(vars(base).get(name), Key | Unique):
+                yield (
+                    name,
+                    Problem(
+                        f"{name} is a name of pydantic's, which every model has",
+                        f'call it otherwise; a field is stored under that name with Field(alias="{name}")',
+                    ),
+                )
+
+
+def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[tuple[str, Problem]]:
+    """Fields that are stored under one attribute, and those under a key attribute of another type."""
+    owners: dict[str, str] = {}
+    types = table.attribute_types
+    for field in fields:
+        other = owners.setdefault(field.attribute, field.name)
+        if other != field.name:
+            yield (
+                field.name,
+                Problem(
+                    f"it is stored as {field.attribute}, and so is {other}: one would overwrite the other",
+                    "give them different aliases",
+                ),
+            )
+        wanted = types.get(field.attribute)
+        tag = "N" if TTL.name in marks_of(field.annotation) else stored_tag(field.annotation)
+        if wanted is not None and tag is not None and tag != wanted:
+            yield (
+                field.name,
+                Problem(
+                    f"it is stored as {field.attribute}, which is a key attribute of the table of type {wanted}, and "
+                    f"{getattr(kind_of(field.annotation), '__name__', 'its type')} is stored as {tag}: DynamoDB would "
+                    "refuse each item",
+                    "give the field an alias",
+                ),
+            )

@@ -1,0 +1,89 @@
+"""What a plan must keep once its keys are chosen: that an item collection can be reached, that its index holds whole
+entities, that several junctions make one answer.
+
+Plans are made in ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from keyplan.design.compiled.plans import KeyMatch, QueryPlan, ThroughPlan
+from keyplan.design.compiled.shapes import Shape
+from keyplan.design.stored.formats import Problem
+from keyplan.design.stored.keys import literal_start
+
+__all__ = ["check_projected", "check_reach", "check_union"]
+
+
+def check_union(ways: Sequence[ThroughPlan]) -> None:
+    """Several junctions make one answer where all give their ends in one order: that of the end's key. A junction whose
+    ends are read one by one must itself stand in that order, under the same sort key.
+    """
+    ordering = next((way.end for way in ways if isinstance(way.end, QueryPlan)), None)
+    if ordering is None or len(ordering.key.sort) != 1 or not all(isinstance(way.junction, QueryPlan) for way in ways):
+        raise Problem(
+            "several junctions make one answer where one of them names partitions of the ends, with one sort key",
+            "ask by each junction in a pattern of its own",
+        )
+    template = ordering.key.sort[0][1]
+    wanted = str(template)
+    for way in ways:
+        junction = way.junction
+        if isinstance(way.end, QueryPlan):
+            if way.end.key is not ordering.key:
+                raise Problem(f"the junctions lead to two keys, {ordering.key.name} and {way.end.key.name}")
+        elif isinstance(junction, QueryPlan):
+            own = "" if junction.index is not None or junction.merged else str(junction.key.sort[0][1])
+            same = all(way.fields.get(name, name) == name for name in template.fields)
+            if own != wanted or not same:
+                raise Problem(
+                    f"{junction.key.name} doesn't stand in the order of {ordering.key.name}, by which the other "
+                    f"junction's ends are ordered: its sort key would have to be {wanted} in the table",
+                    "give it that sort key, of the same fields",
+                )
+
+
+def check_reach(shape: Shape, plan: QueryPlan) -> None:
+    """Where a collection has single members only, each but the last read must be at most one item: otherwise finding
+    the next would mean reading all of the one before.
+    """
+    if any(member.many for member in shape.members):
+        return
+    ordered = sorted(plan.matches, key=_start, reverse=not plan.forward)
+    for match, following in pairwise(ordered):
+        if not match.full:
+            names = " and ".join(name for name, _ in match.order)
+            raise Problem(
+                f"one query can't reach the {following.entity.name} without reading every {match.entity.name} first",
+                f"turn the order of {names} in its key (:desc) and read the other way round",
+            )
+
+
+def check_projected(match: KeyMatch) -> None:
+    """A pattern promises whole entities, so its index must hold all their fields (or their keys must)."""
+    index = match.key.index
+    if index is None or index.projection == "ALL":
+        return
+    entity = match.entity
+    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
+    in_keys = {
+        name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields
+    }
+    lacking = [
+        field.name
+        for field in entity.fields.values()
+        if not field.computed and field.attribute not in held and field.name not in in_keys
+    ]
+    if lacking:
+        raise Problem(
+            f"{index.name} doesn't project {', '.join(lacking)}, which {entity.name} holds",
+            'add them to projection=, make it "ALL", or read the entity through= another that stands in the index',
+        )
+
+
+def _start(match: KeyMatch) -> str:
+    if not match.key.sort:
+        return ""
+    return literal_start(match.key.sort[0][1])

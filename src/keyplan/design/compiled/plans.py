@@ -1,0 +1,256 @@
+"""What a pattern compiles to: one plan a kind of request. A plan is data; the client carries it out.
+
+A plan says which key serves, what its condition is made of, in which direction it is read, and why (``proof``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from keyplan.design.compiled.constants import domain_of, values_asked
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
+from keyplan.design.compiled.shapes import Shape
+from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template, Variable
+from keyplan.design.traffic.files import Load
+
+if TYPE_CHECKING:
+    from keyplan.design.compiled.compiler import Options
+
+__all__ = [
+    "BatchGetPlan",
+    "ClaimPlan",
+    "Filter",
+    "FilterValue",
+    "GetPlan",
+    "KeyMatch",
+    "Known",
+    "Plan",
+    "QueryPlan",
+    "ReadPattern",
+    "ScanPlan",
+    "SortPart",
+    "ThroughPlan",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a field: by a parameter, by a constant of ``where=``, or by a junction's field."""
+
+    field: str
+    kind: ParameterKind
+    source: str
+    """``argument``, ``constant`` or ``junction``."""
+    constant: Any = None
+    annotation: Any = None
+    optional: bool = False
+
+    @property
+    def values(self) -> tuple[Any, ...] | None:
+        """The only values that the field can have, as far as is known when the design is compiled."""
+        if self.kind not in {ParameterKind.VALUE, ParameterKind.EACH}:
+            return None
+        return values_asked(self.constant) if self.source == "constant" else domain_of(self.annotation)
+
+    def __str__(self) -> str:
+        return f"{self.field} = {self.constant!r}" if self.source == "constant" else self.field
+
+
+@dataclass(frozen=True, slots=True)
+class SortPart:
+    """What is known of one sort key attribute: its template's leading parts, and a condition on the next variable."""
+
+    attribute: KeyAttribute
+    template: Template
+    known: tuple[Literal_ | Variable, ...]
+    condition: Variable | None
+    condition_kind: ParameterKind | None
+    complete: bool
+
+    def start(self, values: Mapping[str, Any]) -> str:
+        """The text of the leading parts."""
+        return "".join(
+            part.text if isinstance(part, Literal_) else part.text(values[part.field]) for part in self.known
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMatch:
+    """A key of an entity that a question's knowns fit."""
+
+    entity: CompiledEntity
+    key: CompiledKey
+    sort: tuple[SortPart, ...]
+    order: tuple[tuple[str, bool], ...]
+    """The fields that order the answer, each with whether its text is turned."""
+    used: frozenset[str]
+    each: str | None
+    full: bool
+    """Whether the key names one item (on an index: one key, which several items could share)."""
+    narrowed: frozenset[str] = frozenset()
+    """Parameters whose fields the key has in its ``when=`` alone, with other values as well: a filter answers them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilterValue:
+    """A parameter in a filter: its name, the form that its values are sent in, and DynamoDB's type for them. ``many``:
+    it stands for all the options of an IN.
+    """
+
+    parameter: str
+    encode: Callable[[Any], dict[str, Any]]
+    tag: str
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter expression with field names resolved to attributes. ``parameters`` are by placeholder."""
+
+    text: str
+    names: Mapping[str, str]
+    constants: Mapping[str, Mapping[str, Any]]
+    parameters: Mapping[str, FilterValue]
+
+
+@dataclass(frozen=True, slots=True)
+class GetPlan:
+    """GetItem by the whole primary key."""
+
+    entity: CompiledEntity
+    consistent: bool
+    operation: str = "GetItem"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlan:
+    """A unique claim read by its key, then its owner by the key that the claim holds: two GetItem."""
+
+    entity: CompiledEntity
+    claim: CompiledKey
+    consistent: bool
+    operation: str = "GetItem, GetItem"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchGetPlan:
+    """BatchGetItem: one field takes many values, the others one each."""
+
+    entity: CompiledEntity
+    each: str
+    consistent: bool
+    operation: str = "BatchGetItem"
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """Query on the table or an index; with shards or ``each``, one a partition, merged in order."""
+
+    index: Index | None
+    matches: tuple[KeyMatch, ...]
+    forward: bool
+    consistent: bool
+    filter: Filter | None = None
+    each: str | None = None
+    operation: str = "Query"
+
+    @property
+    def shards(self) -> int:
+        """Over how many shards each partition is spread."""
+        return self.matches[0].key.shards
+
+    @property
+    def key(self) -> CompiledKey:
+        """The (first entity's) key that serves."""
+        return self.matches[0].key
+
+    @cached_property
+    def one_interval(self) -> bool:
+        """Whether its key condition says everything: one entity, and no bound that could exclude its end."""
+        ranged = any(part.condition_kind is ParameterKind.RANGE for match in self.matches for part in match.sort)
+        return len(self.matches) == 1 and not ranged
+
+    @property
+    def merged(self) -> bool:
+        """Whether several partitions are read."""
+        return self.shards > 1 or self.each is not None
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """Scan of the whole table; only where the pattern declares it."""
+
+    entities: tuple[CompiledEntity, ...]
+    consistent: bool
+    filter: Filter | None = None
+    operation: str = "Scan"
+
+
+@dataclass(frozen=True)
+class ThroughPlan:
+    """By a junction: its items first, then the ends that they name.
+
+    ``fields`` maps the end's field to the junction's. The ends are read by key (``end`` a GetPlan: BatchGetItem), or
+    by a query each, merged in order (a QueryPlan).
+    """
+
+    junction: GetPlan | QueryPlan | ClaimPlan
+    end: GetPlan | QueryPlan
+    fields: Mapping[str, str]
+    arguments: tuple[str, ...] = ()
+    """Parameters that speak of the end."""
+    one: bool = False
+    """Whether one junction leads to one end."""
+    also: tuple[ThroughPlan, ...] = ()
+    """Further junctions that lead to the same entity: the answer is what any of them leads to, each item once."""
+
+    @property
+    def ways(self) -> tuple[ThroughPlan, ...]:
+        """The plan by the first junction, and those by the further ones."""
+        return (self, *self.also)
+
+    @property
+    def operation(self) -> str:
+        """The operations, in order."""
+        return ", ".join([self._operation, *(way.operation for way in self.also)])
+
+    @property
+    def _operation(self) -> str:
+        second = (
+            "BatchGetItem"
+            if isinstance(self.end, GetPlan) and isinstance(self.junction, QueryPlan) and not self.one
+            else self.end.operation
+        )
+        return f"{self.junction.operation}, {second}"
+
+
+Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
+
+
+@dataclass(frozen=True)
+class ReadPattern:
+    """A compiled read: its signature, its shape, its plan, what its decorator said, and what it knows besides its
+    arguments.
+    """
+
+    id: str
+    name: str
+    place: str
+    signature: Signature
+    shape: Shape
+    plan: Plan
+    options: Options
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    proof: str = ""
+    load: Load = field(default_factory=Load)
+
+    @property
+    def limit(self) -> Parameter | None:
+        """The parameter that bounds the answer."""
+        return next((one for one in self.signature.parameters if one.kind is ParameterKind.LIMIT), None)

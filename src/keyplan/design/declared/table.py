@@ -1,0 +1,162 @@
+"""The table and its indexes as a design declares them: names, key attributes and their types, projections.
+
+What the keys hold is declared by the entities (``keys.py``); creating the table is the client's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from keyplan.design.stored.entity import Entity
+
+__all__ = ["Binary", "Index", "KeyAttribute", "Number", "Table"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAttribute:
+    """An attribute that a key is made of. ``type`` is DynamoDB's: S, N or B."""
+
+    name: str
+    type: Literal["S", "N", "B"] = "S"
+
+
+def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
+    """A key attribute of DynamoDB's type Number: it sorts by value, and holds an int, a Decimal or a moment."""
+    return KeyAttribute(name, "N")
+
+
+def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
+    """A key attribute of DynamoDB's type Binary."""
+    return KeyAttribute(name, "B")
+
+
+def _attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str | KeyAttribute):
+        given = [given]
+    return tuple(KeyAttribute(one) if isinstance(one, str) else one for one in given)
+
+
+@dataclass(frozen=True, init=False)
+class Index:
+    """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
+
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include. ``local=True`` makes a
+    local secondary index: it shares the table's partition key and can be read with strong consistency; it can't be
+    added later, and holds each item collection to 10 GB.
+
+    Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
+    """
+
+    name: str
+    partition: tuple[KeyAttribute, ...]
+    sort: tuple[KeyAttribute, ...]
+    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+    local: bool = False
+
+    def __init__(
+        self,
+        name: str,
+        partition: str | KeyAttribute | Sequence[str | KeyAttribute],
+        sort: str | KeyAttribute | Sequence[str | KeyAttribute] | None = None,
+        *,
+        projection: Literal["ALL", "KEYS_ONLY"] | Sequence[str] = "ALL",
+        local: bool = False,
+    ) -> None:
+        included = projection if isinstance(projection, str) else tuple(projection)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "partition", _attributes(partition))
+        object.__setattr__(self, "sort", _attributes(sort))
+        object.__setattr__(self, "projection", included)
+        object.__setattr__(self, "local", local)
+
+    def __repr__(self) -> str:
+        names = ", ".join(repr(attribute.name) for attribute in (*self.partition, *self.sort))
+        return f"Index({self.name!r}, {names})"
+
+
+@dataclass(frozen=True, init=False)
+class Table:
+    """The one table of a design: its name, its key attributes, its indexes.
+
+    ``entities`` names entities that no signature of the design mentions (those a write alone uses). Items expire by the
+    field of type :data:`~keyplan.Ttl` that an entity has.
+    """
+
+    name: str
+    indexes: tuple[Index, ...] = ()
+    entities: tuple[type[Entity], ...] = ()
+    partition: KeyAttribute = field(default=KeyAttribute("pk"))
+    sort: KeyAttribute | None = field(default=KeyAttribute("sk"))
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        indexes: Iterable[Index] = (),
+        entities: Iterable[type[Entity]] = (),
+        partition: str | KeyAttribute = "pk",
+        sort: str | KeyAttribute | None = "sk",
+    ) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "indexes", tuple(indexes))
+        object.__setattr__(self, "entities", tuple(entities))
+        object.__setattr__(self, "partition", _attributes(partition)[0])
+        object.__setattr__(self, "sort", next(iter(_attributes(sort)), None))
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """The names of the table's own key attributes."""
+        return (self.partition.name,) if self.sort is None else (self.partition.name, self.sort.name)
+
+    @property
+    def attribute_types(self) -> dict[str, str]:
+        """The types of all key attributes, the table's and its indexes', by their names."""
+        return {one.name: one.type for one in self._key_attributes()}
+
+    def create_request(self, name: str | None = None) -> dict[str, Any]:
+        """The CreateTable request (on-demand billing) for this table under its own or another ``name``."""
+        types = self.attribute_types
+        request: dict[str, Any] = {
+            "TableName": name or self.name,
+            "AttributeDefinitions": [{"AttributeName": one, "AttributeType": kind} for one, kind in types.items()],
+            "KeySchema": _key_schema((self.partition,), () if self.sort is None else (self.sort,)),
+            "BillingMode": "PAY_PER_REQUEST",
+        }
+        for member, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True)):
+            found = [_index_request(index) for index in self.indexes if index.local is local]
+            if found:
+                request[member] = found
+        return request
+
+    def _key_attributes(self) -> Iterable[KeyAttribute]:
+        yield self.partition
+        if self.sort is not None:
+            yield self.sort
+        for index in self.indexes:
+            yield from index.partition
+            yield from index.sort
+
+
+def _key_schema(partition: Sequence[KeyAttribute], sort: Sequence[KeyAttribute]) -> list[dict[str, str]]:
+    return [
+        *({"AttributeName": one.name, "KeyType": "HASH"} for one in partition),
+        *({"AttributeName": one.name, "KeyType": "RANGE"} for one in sort),
+    ]
+
+
+def _index_request(index: Index) -> dict[str, Any]:
+    projection: dict[str, Any]
+    if isinstance(index.projection, tuple):
+        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
+    else:
+        projection = {"ProjectionType": index.projection}
+    return {
+        "IndexName": index.name,
+        "KeySchema": _key_schema(index.partition, index.sort),
+        "Projection": projection,
+    }

@@ -1,0 +1,467 @@
+"""Entity: a pydantic model whose items share a key's shape, and an entity compiled for a table.
+
+A compiled entity writes an instance as an item, reads an item as an instance, and tells its items from all others by
+their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requests are made in the client.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
+
+from keyplan import values
+from keyplan.design.declared.fields import TTL, VERSION, kind_of, marks_of, unbounded
+from keyplan.design.stored.codec import Decoder, Encoder
+from keyplan.design.stored.dependence import Dependence
+from keyplan.design.stored.dumped import Form, json_of
+from keyplan.design.stored.fields import StoredField, stored_fields
+from keyplan.design.stored.formats import as_utc
+from keyplan.design.stored.keys import CompiledKey, Key, Unique
+from keyplan.design.stored.reading import reader_of, reads_by_json
+from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
+
+__all__ = ["CompiledEntity", "Entity"]
+
+ITEM_BYTES_MAX = 400 * 1024
+"""DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer
+guide."""
+
+_SETS = (set, frozenset)
+
+
+class Entity(BaseModel):
+    """The base of a design's entities: a pydantic model with keys.
+
+    ::
+
+        class Article(Entity):
+            article_id: str = Field(default_factory=ulid)
+            title: str
+
+            primary = Key("ARTICLE#{article_id}", "#METADATA")
+
+    An instance is a value: it is what was read or what is to be written, and doesn't change (``frozen``). Fields are
+    stored under their pydantic alias where they have one, and under their name otherwise; a field that is None is not
+    stored. Unknown constructor arguments are refused.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        val_json_bytes="base64",
+        ser_json_bytes="base64",
+        ignored_types=(Key, Unique),
+        protected_namespaces=(),
+    )
+
+
+class CompiledEntity:
+    """An entity on its table: its stored fields, its primary key, its index keys, its claims."""
+
+    def __init__(
+        self,
+        cls: type[Entity],
+        primary: CompiledKey,
+        index_keys: tuple[CompiledKey, ...],
+        claims: tuple[CompiledKey, ...],
+    ) -> None:
+        self.cls = cls
+        self.name = cls.__name__
+        self.primary = primary
+        self.index_keys = index_keys
+        self.claims = claims
+        keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
+        self.fields = {one.name: one for one in stored_fields(cls) if not one.computed or one.name in keyed}
+        self._readable = [
+            (field.attribute, field.name, field.decode) for field in self.fields.values() if not field.computed
+        ]
+        self._writable = [
+            (field.name, field.attribute, field.encode, field.keeps_null) for field in self.fields.values()
+        ]
+        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._kind_adapters: dict[str, TypeAdapter[Any]] = {}
+        self._inputs: dict[CompiledKey, frozenset[str]] = {}
+        self._validate = cls.__pydantic_validator__.validate_python
+        self._computed = [field.name for field in self.fields.values() if field.computed]
+        plain = [one for one in self.fields.values() if not one.computed]
+        self._moments = [one.name for one in plain if kind_of(one.annotation) is datetime]
+        self._in_keys = frozenset(self._defaulted_in_keys())
+        self._empty = self._read_from_nothing()
+        self._in_index_keys = self._optional_in_index_keys()
+        self._keeps_others = cls.model_config.get("extra") == "allow"
+        self._is_lossy = any(one.form is Form.CUSTOM for one in plain)
+        self.reads_by_json = reads_by_json(cls, plain)
+        """Whether its items are read as JSON."""
+        by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
+        self.from_item = self._read_by_json if self.reads_by_json else by_schema
+        """The instance that an item holds. Raises ItemNotReadable."""
+        self.matches = primary.matches
+        """Whether an item's primary key is one of this entity's."""
+
+    def _defaulted_in_keys(self) -> list[str]:
+        """The attributes of fields that stand in a key and have a default: an item without them isn't one with the
+        default, its key says more.
+        """
+        named = {name for key in self.keys for _, template in key.attributes for name in template.fields}
+        infos = ((name, self.cls.model_fields.get(name)) for name in sorted(named))
+        return [
+            self.fields[name].attribute
+            for name, info in infos
+            if info is not None and not info.is_required() and (info.default is not None or info.default_factory)
+        ]
+
+    def _optional_in_index_keys(self) -> list[tuple[str, str]]:
+        """The attributes of fields that are None by default and stand in an index's key, each with an attribute of that
+        key: where that is there and the field's isn't, something else wrote the item, and its key has the value.
+        """
+        found: list[tuple[str, str]] = []
+        always = {attribute.name for attribute, _ in self.primary.attributes}
+        for key in self.index_keys:
+            for attribute, template in key.attributes:
+                if attribute.name in always:
+                    continue
+                for name in template.fields:
+                    info = self.cls.model_fields.get(name)
+                    own = self.fields[name].attribute
+                    if info is not None and not info.is_required() and info.default is None and own != attribute.name:
+                        found.append((own, attribute.name))
+        return found
+
+    def _read_from_nothing(self) -> dict[str, Any]:
+        """What required fields hold that aren't stored when they hold it: None, or an empty set."""
+        found: dict[str, Any] = {}
+        for name, info in self.cls.model_fields.items():
+            if info.is_required():
+                if self.fields[name].optional:
+                    found[name] = None
+                elif kind_of(self.fields[name].annotation) in _SETS:
+                    found[name] = kind_of(self.fields[name].annotation)()
+        return found
+
+    @cached_property
+    def keys(self) -> tuple[CompiledKey, ...]:
+        """The primary key, then the index keys."""
+        return (self.primary, *self.index_keys)
+
+    @cached_property
+    def version(self) -> StoredField | None:
+        """The field marked as Version."""
+        return next((one for one in self.fields.values() if VERSION.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def ttl(self) -> StoredField | None:
+        """The field marked as Ttl."""
+        return next((one for one in self.fields.values() if TTL.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def key_fields(self) -> tuple[str, ...]:
+        """The fields that name one item: those of the primary key's templates."""
+        names = dict.fromkeys(name for _, template in self.primary.attributes for name in template.fields)
+        return tuple(names)
+
+    def inputs_of(self, key: CompiledKey) -> frozenset[str]:
+        """The plain fields that can decide where an item stands under a key: a computed field counts as what it reads,
+        and as every field where that can't be recorded.
+        """
+        known = self._inputs.get(key)
+        if known is None:  # asked at each update; a computed field is tried once
+            found = {name for name in key.fields if not self.fields[name].computed}
+            for name in key.fields - found:
+                found |= self.dependence.inputs(name)
+            known = self._inputs[key] = frozenset(found)
+        return known
+
+    def read_for(self, key: CompiledKey, field_values: Mapping[str, Any]) -> frozenset[str]:
+        """The plain fields that decide where the item with these values stands under a key: of a computed field, what
+        it reads of this very item besides what it was seen to read of others.
+        """
+        found = self.inputs_of(key)
+        if not self._computed:
+            return found
+        reads = (self.dependence.reads(name, field_values) for name in key.fields if self.fields[name].computed)
+        return found.union(*reads)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """What the computed fields are made of."""
+        return Dependence(self.cls, {one.name: one.annotation for one in self.fields.values() if not one.computed})
+
+    def field_values(self, instance: Entity) -> dict[str, Any]:
+        """All fields of an instance, computed ones included and made anew: what a cached property keeps may be of
+        another instance, since ``model_copy`` copies it. Moments are in UTC, as they are stored: what is computed of
+        them (their day, say) must be the same when the item is read again.
+        """
+        found = dict(instance.__dict__)
+        if not self._computed:
+            return found
+        found = self.own_values(instance)
+        moments = {name: as_utc(found[name]) for name in self._moments if _is_elsewhere(found[name])}
+        if moments or len(instance.__dict__) > len(found):
+            found.update(moments)
+            instance = instance.model_copy()
+            object.__setattr__(instance, "__dict__", dict(found))
+        for name in self._computed:
+            found[name] = getattr(instance, name)
+        return found
+
+    def own_values(self, instance: Entity) -> dict[str, Any]:
+        """The values of an instance's fields, without what cached properties keep beside them."""
+        found = instance.__dict__
+        own = {name: found[name] for name in self.cls.model_fields if name in found}
+        return {**(instance.__pydantic_extra__ or {}), **own}
+
+    def checked(self, instance: Entity) -> Entity:
+        """The instance, validated anew: ``model_copy`` and ``model_construct`` don't. Raises ArgumentError."""
+        try:
+            return self._validate(self.own_values(instance), by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ArgumentError(
+                f"this {self.name} is not valid", place=self.name, faults=faults_of(error, self.name)
+            ) from None
+
+    def as_stored(self, instance: Entity) -> Entity:
+        """The instance as it is read when it has been stored: an expiry has no fractions of seconds there, and a
+        serializer of the entity's may leave something out.
+        """
+        if self._is_lossy:
+            return self.from_item(self.to_item(instance))
+        expires = None if self.ttl is None else getattr(instance, self.ttl.name)
+        if self.ttl is None or expires is None or not expires.microsecond:
+            return instance
+        return instance.model_copy(
+            update={self.ttl.name: self.ttl.decode(*next(iter(self.ttl.encode(expires).items())))}
+        )
+
+    def check_fields(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Some fields' values, validated one by one against their types. Raises ArgumentError with every fault."""
+        faults: list[Fault] = []
+        checked: dict[str, Any] = {}
+        for name, value in given.items():
+            try:
+                checked[name] = self._adapter(name).validate_python(value, strict=True)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
+        return checked
+
+    def check_kinds(self, given: Mapping[str, Any]) -> None:
+        """Parts of fields' values, validated against their plain types, without the limits of a whole value (of its
+        size, or its sum). Raises ArgumentError with every fault.
+        """
+        faults: list[Fault] = []
+        for name, value in given.items():
+            try:
+                strict = not isinstance(value, int | float | Decimal)  # an int may be added to a Decimal
+                self._kind_adapter(name).validate_python(value, strict=strict)
+            except ValidationError as error:
+                faults.extend(faults_of(error, f"{self.name}.{name}"))
+        if faults:
+            raise ArgumentError("wrong values", place=self.name, faults=faults)
+
+    def _kind_adapter(self, name: str) -> TypeAdapter[Any]:
+        found = self._kind_adapters.get(name)
+        if found is None:
+            found = self._kind_adapters[name] = TypeAdapter(unbounded(self.fields[name].annotation))
+        return found
+
+    def _adapter(self, name: str) -> TypeAdapter[Any]:
+        found = self._adapters.get(name)
+        if found is None:
+            found = self._adapters[name] = TypeAdapter(self.fields[name].annotation)
+        return found
+
+    def item_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The attributes of one key. Raises KeyFieldError that names the entity and the field."""
+        try:
+            return key.item_key(field_values)
+        except KeyFieldError as error:
+            place = f"{self.name}.{error.place}" if error.place else self.name
+            raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
+
+    def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
+        return {**self.item_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
+
+    def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
+        """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.
+
+        Raises ArgumentError, KeyFieldError, ItemTooLarge.
+        """
+        found = self.field_values(instance)
+        item = self.encode_fields(found)
+        if instance.__pydantic_extra__:
+            self._add_others(item, instance.__pydantic_extra__)
+        for key in self.keys:
+            if key is self.primary or key.member(found):
+                item.update(self.item_key(key, found))
+        size = values.item_size(item)
+        if size > ITEM_BYTES_MAX:
+            largest = max(item, key=lambda name: values.value_size(item[name]))
+            raise ItemTooLarge(
+                f"the item is {size:,} bytes; DynamoDB allows {ITEM_BYTES_MAX:,}, attribute names included",
+                place=f"{self.name}.{largest}",
+                hint=f"the largest attribute is {largest} ({values.value_size(item[largest]):,} bytes): "
+                "compress it, split it over several items, or keep it in an object store and its address here",
+            )
+        return item
+
+    @cached_property
+    def _attributes(self) -> frozenset[str]:
+        """The attributes that are ours: of fields and of keys."""
+        found = {one.attribute for one in self.fields.values()}
+        return frozenset(found.union(one.name for key in self.keys for one, _ in key.attributes))
+
+    def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
+        """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
+        for name, value in others.items():
+            if name in self._attributes:
+                raise ArgumentError("the attribute of that name holds a key", place=f"{self.name}.{name}")
+            dumped = _undeclared(value)
+            item[name] = self.encode_field(name, values.encode, dumped)
+
+    def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {name: json_of(one) for name, one in item.items() if name not in self._attributes}
+
+    def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
+        field's default is another value.
+        """
+        item: dict[str, dict[str, Any]] = {}
+        for name, attribute, encode, keeps_null in self._writable:
+            value = field_values.get(name)
+            if value.__class__ in _SETS and not value and not keeps_null:
+                continue  # DynamoDB has no empty set
+            if value is not None:
+                item[attribute] = self.encode_field(name, encode, value)
+            elif keeps_null and name in field_values:
+                item[attribute] = {"NULL": True}
+        return item
+
+    def encode_field(self, name: str, encode: Encoder, value: Any) -> dict[str, Any]:
+        """One field's attribute value. Raises ArgumentError for a value that DynamoDB has no form for."""
+        try:
+            return encode(value)
+        except UnicodeEncodeError as error:
+            raise ArgumentError(f"{error.object!r} isn't valid Unicode", place=f"{self.name}.{name}") from None
+        except (values.ValueFault, values.NumberError, KeyFieldError) as error:
+            text = error.message if isinstance(error, KeyFieldError) else str(error)
+            raise ArgumentError(text, place=f"{self.name}.{name}") from None
+        except (TypeError, AttributeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
+            raise ArgumentError(f"{shown(value)} can't be stored: {error}", place=f"{self.name}.{name}") from None
+
+    def _read_slowly(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        found: dict[str, Any] = {}
+        with suppress(ValidationError, ValueError, ArithmeticError):
+            for attribute, name, decode in self._readable:
+                stored = item.get(attribute)
+                if stored is not None:
+                    ((tag, value),) = stored.items()
+                    if tag != "NULL":
+                        found[name] = self._decoded(decode, tag, value)
+                    elif self.fields[name].keeps_null:
+                        found[name] = None
+            if self._keeps_others:
+                found = {**self._others(item), **found}
+            if self._is_whole(item):
+                return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+        return self._from_keys_too(item, found)
+
+    def _is_whole(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether no field's value stands in the item's keys alone."""
+        return self._in_keys <= item.keys() and not any(
+            own not in item and attribute in item for own, attribute in self._in_index_keys
+        )
+
+    def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
+        """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
+        found = self._others(item) if self._keeps_others else {}
+        for attribute, name, decode in self._readable:
+            stored = item.get(attribute)
+            if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
+                is_expiry = self.ttl is not None and name == self.ttl.name
+                found[name] = str(self._decoded(decode, *next(iter(stored.items())))) if is_expiry else json_of(stored)
+        if self._is_whole(item):
+            with suppress(ValidationError):
+                return self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)  # type: ignore[no-any-return]
+        return self._read_slowly(item)
+
+    @staticmethod
+    def _decoded(decode: Decoder, tag: str, value: Any) -> Any:
+        """What pydantic validates; what can't be decoded as it is, for pydantic to find the words for."""
+        try:
+            return decode(tag, value)
+        except (ValueError, ArithmeticError):
+            return value
+
+    def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
+        """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
+        for key in self.keys:
+            for name, value in (key.values(item) or {}).items():
+                if name in self.fields and not self.fields[name].computed:
+                    found.setdefault(name, value)
+        for name, empty in self._empty.items():
+            found.setdefault(name, empty)
+        try:
+            return self._validate(found, by_name=True)  # type: ignore[no-any-return]
+        except ValidationError as error:
+            raise ItemNotReadable(
+                f"the item's key is a {self.name}'s, but its attributes aren't",
+                place=f"{self.name}({self.describe_key(item)})",
+                hint="something else wrote it, or the entity has changed since: mend the item, or default the field",
+                faults=faults_of(error, self.name),
+            ) from None
+
+    def describe_key(self, item: Mapping[str, Mapping[str, Any]]) -> str:
+        """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
+        pairs = ((one.name, item.get(one.name, {}).get(one.type)) for one, _ in self.primary.attributes)
+        return ", ".join(f"{name}={value}" for name, value in pairs)
+
+    def __repr__(self) -> str:
+        return f"CompiledEntity({self.name}, {self.primary})"
+
+
+def _undeclared(value: Any) -> Any:
+    """A value that no field declares, if it is the same when it comes back."""
+    dumped = to_jsonable_python(value, fallback=repr)
+    if dumped != value:
+        raise ArgumentError(f"{value!r} would be read back as {dumped!r}", hint="declare a field of its type")
+    return dumped
+
+
+def _is_elsewhere(value: Any) -> bool:
+    """Whether a moment is told in another zone than UTC."""
+    return isinstance(value, datetime) and value.tzinfo is not None and bool(value.utcoffset())
+
+
+def faults_of(error: ValidationError, place: str) -> list[Fault]:
+    """Pydantic's findings as faults, each with its path below ``place``."""
+    found: list[Fault] = []
+    for one in error.errors(include_url=False):
+        path = place
+        for step in one["loc"]:
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
+        message = one["msg"] if one["type"] == "missing" else f"{one['msg']}; given: {shown(one.get('input'))}"
+        found.append(Fault(path, message[:1].lower() + message[1:]))
+    return found
+
+
+def reject_unknown(cls: type[Entity], known: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Raises RequestError when ``given`` names fields that the entity doesn't have."""
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise RequestError(
+            f"{cls.__name__} has no field {', '.join(map(repr, unknown))}",
+            place=cls.__name__,
+            hint=f"its fields are {', '.join(known)}",
+        )

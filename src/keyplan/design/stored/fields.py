@@ -1,0 +1,95 @@
+"""The fields of an entity as they are stored: attribute names, codecs, defaults.
+
+How items are made and read with them is in ``entity.py`` and ``reading.py``; what a computed field is made of, in
+``dependence.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from keyplan.design.declared.fields import bounds_of, is_optional, kind_of, marks_of
+from keyplan.design.stored.codec import Decoder, Encoder, decoder_of, encoder_of
+from keyplan.design.stored.dumped import Form, dumper_of, form_of_field, json_of, takes_nothing
+
+__all__ = ["StoredField", "stored_fields"]
+
+_SETS = (set, frozenset)
+_CONSTANT = (None, list, dict, tuple, *_SETS)
+"""Default factories that give the same each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredField:
+    """One field of an entity as it is stored."""
+
+    name: str
+    attribute: str
+    annotation: Any
+    encode: Encoder
+    decode: Decoder
+    computed: bool
+    optional: bool
+    keeps_null: bool
+    """Whether nothing stored would be read as another value: the default isn't None, empty or 0."""
+    required: bool = True
+    default: Any = None
+    """What the field reads as when nothing is stored; one that a function makes anew each time counts as none."""
+    made_anew: bool = False
+    """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
+    form: Form = Form.OURS
+    """Who says how its values are stored."""
+    bounds: tuple[tuple[str, Any], ...] = ()
+    """Operators and values that a number keeps to."""
+
+
+def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
+    """The fields of an entity with the attributes that they are stored under, computed fields last."""
+    found: list[StoredField] = []
+    for name, info in cls.model_fields.items():
+        annotation: Any = info.annotation
+        for mark in info.metadata:
+            annotation = Annotated[annotation, mark]
+        keeps_null = not info.is_required() and _reads_otherwise(info, annotation)
+        attribute = info.serialization_alias or info.alias or name
+        stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
+        form = Form.OURS if marks_of(annotation) else form_of_field(cls, name, annotation)
+        if form is not Form.OURS:
+            stored = replace(
+                stored,
+                form=form,
+                encode=dumper_of(cls, name, annotation),
+                decode=_decode_dumped,
+                optional=stored.optional or takes_nothing(annotation),
+            )
+        if not info.is_required() and info.default_factory in _CONSTANT:
+            stored = replace(stored, required=False, default=info.get_default(call_default_factory=True))
+        elif not info.is_required():
+            stored = replace(stored, made_anew=True)
+        found.append(replace(stored, bounds=tuple(bounds_of(annotation))))
+    for name, computed in cls.model_computed_fields.items():
+        found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
+    return found
+
+
+def _decode_dumped(tag: str, value: Any) -> Any:
+    return json_of({tag: value})
+
+
+def _reads_otherwise(info: FieldInfo, annotation: Any) -> bool:
+    """Whether the field's default is another value than what isn't stored: None, 0 or an empty set."""
+    if info.default_factory is not None:
+        return info.default_factory not in _SETS
+    if is_optional(annotation) and kind_of(annotation) not in _SETS:
+        return info.default is not None
+    return info.default is not PydanticUndefined and bool(info.default)
+
+
+def _stored(name: str, attribute: str, annotation: Any, *, computed: bool, keeps_null: bool) -> StoredField:
+    encode, decode = encoder_of(annotation), decoder_of(annotation)
+    return StoredField(name, attribute, annotation, encode, decode, computed, is_optional(annotation), keeps_null)

@@ -1,0 +1,228 @@
+"""Key and Unique as an entity declares them, and a key compiled for one entity on one table.
+
+Templates are parsed in ``templates.py``; whether two entities' keys can collide is judged in ``collisions.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.stored.templates import Literal_, Template
+from keyplan.errors import KeyFieldError
+
+__all__ = ["CompiledKey", "Key", "Unique"]
+
+Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
+_Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
+
+PARTITION_BYTES_MAX = 2048
+SORT_BYTES_MAX = 1024
+
+
+@dataclass(frozen=True, init=False)
+class Key:
+    """Where an entity's items stand: a template for the partition key, one for the sort key.
+
+    Without ``index`` it is the entity's primary key; with one, its place in that index. An index with several native
+    key attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the
+    index only while its fields have these values (a tuple of values: any of them); an item is also absent while a
+    field of the template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
+    """
+
+    partition: tuple[str, ...]
+    sort: tuple[str, ...]
+    index: Index | None
+    when: Mapping[str, Any] | None
+    shards: int
+
+    def __init__(
+        self,
+        partition: str | Sequence[str],
+        sort: str | Sequence[str] | None = None,
+        *,
+        index: Index | None = None,
+        when: Mapping[str, Any] | None = None,
+        shards: int = 1,
+    ) -> None:
+        object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))
+        object.__setattr__(self, "sort", _sort_templates(sort))
+        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "when", when)
+        object.__setattr__(self, "shards", shards)
+
+
+@dataclass(frozen=True)
+class Unique:
+    """A value that one item of the entity may have: ``Unique("USER_EMAIL#{email}")``.
+
+    Keyplan keeps a claim item under this key, written and removed in the same transaction as the item; a second item
+    with the value is refused with ValueTaken. While a field of the template is None, nothing is claimed. A claim also
+    answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
+    """
+
+    partition: str
+    sort: str = "CLAIM"
+
+
+def _sort_templates(sort: str | Sequence[str] | None) -> tuple[str, ...]:
+    if sort is None:
+        return ()
+    return (sort,) if isinstance(sort, str) else tuple(sort)
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledKey:
+    """One key of one entity: its attributes with their templates, in the index's (or the table's) order."""
+
+    name: str
+    index: Index | None
+    partition: tuple[tuple[KeyAttribute, Template], ...]
+    sort: tuple[tuple[KeyAttribute, Template], ...]
+    when: Mapping[str, tuple[Any, ...]]
+    shards: int
+    hash_input: tuple[Template, ...] = ()
+    is_claim: bool = False
+
+    @cached_property
+    def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:
+        """Partition and sort attributes with their templates."""
+        return (*self.partition, *self.sort)
+
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """Every field that decides where an item stands under this key."""
+        names = {field for _, template in self.attributes for field in template.fields}
+        names.update(self.when)
+        if self.shards > 1:
+            names.update(field for template in self.hash_input for field in template.fields)
+        return frozenset(names)
+
+    @property
+    def place(self) -> str:
+        """The index's name, or "the table"."""
+        return self.index.name if self.index else "the table"
+
+    def member(self, values: Mapping[str, Any]) -> bool:
+        """Whether an item with these field values stands under this key."""
+        if any(values[name] not in allowed for name, allowed in self.when.items()):
+            return False
+        return all(values[field] is not None for _, template in self.attributes for field in template.fields)
+
+    def item_key(self, values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The key attributes for these field values, as attribute values. Raises KeyFieldError."""
+        shard = "" if self.shards == 1 else self.shard_suffix(values)
+        out: dict[str, dict[str, str]] = {}
+        for attribute, template in self.partition:
+            out[attribute.name] = {
+                attribute.type: checked(template.text(values) + shard, PARTITION_BYTES_MAX, attribute)
+            }
+        for attribute, template in self.sort:
+            out[attribute.name] = {attribute.type: checked(template.text(values), SORT_BYTES_MAX, attribute)}
+        return out
+
+    def shard_suffix(self, values: Mapping[str, Any]) -> str:
+        """The text behind the partition key that names the item's shard; empty without shards."""
+        if self.shards == 1:
+            return ""
+        text = "\0".join(template.text(values) for template in self.hash_input)
+        return self.suffix(zlib.crc32(text.encode()) % self.shards)
+
+    def suffix(self, shard: int) -> str:
+        """The text behind the partition key for shard number ``shard``: ``#03``."""
+        return f"#{shard:0{len(str(self.shards - 1)):d}d}" if self.shards > 1 else ""
+
+    def values(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+        """The field values in an item's key attributes, or None when the item's key isn't of this shape."""
+        found: dict[str, Any] = {}
+        for position, (attribute, template) in enumerate(self.attributes):
+            text = (item.get(attribute.name) or {}).get(attribute.type)
+            if text is None:
+                return None
+            if position == 0 and self.shards > 1:
+                text = text.rpartition("#")[0]
+            values = template.values(text)
+            if values is None or any(found.setdefault(name, value) != value for name, value in values.items()):
+                return None
+        return found
+
+    @cached_property
+    def _shapes(self) -> _Shapes:
+        first, *rest = (template.regex for _, template in self.attributes)
+        if self.shards > 1:
+            first = re.compile(rf"(?:{first.pattern})#[0-9]{{{len(str(self.shards - 1))}}}", re.DOTALL)
+        patterns = (first, *rest)
+        return tuple(
+            (attribute.name, attribute.type, pattern.fullmatch)
+            for (attribute, _), pattern in zip(self.attributes, patterns, strict=True)
+        )
+
+    @cached_property
+    def matches(self) -> Matcher:
+        """Tells whether an item's key attributes have this key's shape."""
+        return _matcher(self._shapes)
+
+    @cached_property
+    def matches_sort(self) -> Matcher:
+        """Tells whether an item's sort key has this key's shape: where its partition key is known to have it."""
+        return _matcher(self._shapes[len(self.partition) :])
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{attribute.name} = {template}" for attribute, template in self.attributes)
+        shard = f" (in {self.shards} shards)" if self.shards > 1 else ""
+        return f"{self.name} ({self.place}: {parts}{shard})"
+
+
+def _matcher(shapes: _Shapes) -> Matcher:
+    if len(shapes) == 2:  # the usual key, once for every item that is read: a loop would double its time
+        (first, first_kind, first_match), (second, second_kind, second_match) = shapes
+
+        def match_both(item: Mapping[str, Mapping[str, Any]]) -> bool:
+            try:
+                return first_match(item[first][first_kind]) is not None and (
+                    second_match(item[second][second_kind]) is not None
+                )
+            except KeyError:
+                return False
+
+        return match_both
+
+    def matches(item: Mapping[str, Mapping[str, Any]]) -> bool:
+        for name, kind, fullmatch in shapes:
+            value = item.get(name)
+            text = None if value is None else value.get(kind)
+            if text is None or fullmatch(text) is None:
+                return False
+        return True
+
+    return matches
+
+
+def checked(text: str, bytes_max: int, attribute: KeyAttribute) -> str:
+    """The key text, if it keeps to DynamoDB's limit for its place. Raises KeyFieldError."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise KeyFieldError(f"{text!r} isn't valid Unicode", hint="it holds half a surrogate pair") from None
+    if len(text) * 4 > bytes_max and attribute.type != "N":
+        size = len(text.encode())
+        if attribute.type == "B":
+            size = len(text) * 3 // 4
+        if size > bytes_max:
+            raise KeyFieldError(
+                f"the key attribute {attribute.name} would be {size} bytes long; DynamoDB allows {bytes_max}",
+                hint="keep the fields of a key short",
+            )
+    return text
+
+
+def literal_start(template: Template) -> str:
+    """The fixed text that a template begins with."""
+    first = template.parts[0]
+    return first.text if isinstance(first, Literal_) else ""

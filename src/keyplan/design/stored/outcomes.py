@@ -1,0 +1,126 @@
+"""What an update's changes make of an instance: of each field's value before, its value after.
+
+How a change is asked of DynamoDB is made in ``keyplan.client.updates``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from keyplan.design.declared.actions import Add, Append, Change, Delete, Discard, Include, Remove, Update
+from keyplan.design.stored.entity import CompiledEntity, Entity, faults_of
+from keyplan.design.stored.fields import StoredField
+from keyplan.errors import ArgumentError, UpdateRefused, shown
+
+__all__ = ["certain_outcome", "changed", "likely_outcome", "outcome"]
+
+
+def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
+    """The instance after the changes, validated, its version one further; and the changes with their validated values.
+
+    Raises ArgumentError, UpdateRefused.
+    """
+    found = entity.own_values(before)
+    for name, change in changes.items():
+        found[name] = outcome(entity, name, found[name], change)
+    if entity.version is not None:
+        found[entity.version.name] = found[entity.version.name] + 1
+    try:
+        after: Entity = entity.cls.__pydantic_validator__.validate_python(found, by_name=True)
+    except ValidationError as error:
+        raise ArgumentError("the update isn't valid", place=entity.name, faults=faults_of(error, entity.name)) from None
+    checked = {name: change if isinstance(change, Change) else getattr(after, name) for name, change in changes.items()}
+    return after, checked
+
+
+def _removed(stored: StoredField, place: str) -> Any:
+    """What a field reads as without its attribute."""
+    if stored.optional:
+        return None
+    if stored.required:
+        raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+    return stored.default
+
+
+def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
+    """What a field holds after a change, if it holds ``before`` now: None counts as 0, or as empty. Raises
+    ArgumentError, UpdateRefused.
+    """
+    try:
+        match change:
+            case Add():
+                return (before or 0) + change.amount
+            case Append():
+                return [*(before or ()), *change.items]
+            case Include():
+                return {*(before or ()), *change.elements}
+            case Discard():
+                return {*(before or ())} - set(change.elements)
+            case Remove():
+                return _removed(entity.fields[name], f"{entity.name}.{name}")
+            case _:
+                return change
+    except (TypeError, ArithmeticError, RecursionError) as error:
+        raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
+
+
+def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
+    """The instance that an update leaves in the store, where what it expects (its ``only_if``, a version, the
+    ``pins`` of its keys) and what it sets say all of it; otherwise None.
+
+    Raises ArgumentError, UpdateRefused, ItemTooLarge.
+    """
+    target = action.target
+    version = entity.version
+    held: dict[str, Any] = {}
+    if isinstance(target, Entity):
+        known = entity.own_values(target)
+        # A version that is expected unchanged says the same of everything else
+        held = known if version is not None else {name: known[name] for name in entity.key_fields if name in known}
+    else:
+        held = dict(action.key)
+    held = {**held, **pins, **action.equals}
+    if version is not None and version.name in held:
+        held[version.name] = (held[version.name] or 0) + 1
+    for name, change in action.changes.items():
+        if not isinstance(change, Change | None):
+            held[name] = change
+        elif isinstance(change, Remove | None) or name in held:
+            held[name] = outcome(entity, name, held.get(name), change)
+    if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
+        return None
+    try:
+        instance: Entity = entity.cls.__pydantic_validator__.validate_python(
+            {name: held[name] for name, stored in entity.fields.items() if not stored.computed}, by_name=True
+        )
+    except ValidationError:
+        return None
+    return entity.as_stored(instance)
+
+
+def likely_outcome(entity: CompiledEntity, action: Update[Any] | Delete[Any]) -> Entity:
+    """An instance such as an update may leave, or a deletion remove: made of what the action says, of defaults, and of
+    typical values. Raises ArgumentError, UpdateRefused.
+    """
+    from keyplan.design.traffic.typical import typical_value  # noqa: PLC0415 - few writes need it
+
+    if not isinstance(action.target, type):
+        before: Entity = action.target
+        return before if isinstance(action, Delete) else changed(entity, before, dict(action.changes))[0]
+    held: dict[str, Any] = {}
+    for name, stored in entity.fields.items():
+        if not stored.computed:
+            fixed = stored.optional or not stored.required
+            held[name] = stored.default if fixed else typical_value(stored.annotation, name)
+    held |= {**action.key, **action.equals}
+    if isinstance(action, Update):
+        for name, change in action.changes.items():
+            held[name] = outcome(entity, name, held[name], change)
+    try:
+        made: Entity = entity.cls.__pydantic_validator__.validate_python(held, by_name=True)
+    except ValidationError:
+        return entity.cls.model_construct(**held)
+    return made

@@ -1,0 +1,389 @@
+"""How much is asked of a design: calls a second, items and bytes, by its decorators or by a traffic file.
+
+A traffic file is TOML or JSON: ``[table]`` says where and how the table is billed, ``[patterns.NAME]`` how often a
+pattern is called and what it finds, ``[entities.NAME]`` how many items are stored and how large they are. What follows
+from it is judged in ``keyplan.check`` and priced in ``keyplan.cost``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+
+from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
+
+from keyplan.design.stored.formats import Problem
+from keyplan.design.traffic.filled import unshared
+from keyplan.errors import Fault, TrafficError
+from keyplan.wire.regions import REGIONS, near_region
+
+if TYPE_CHECKING:
+    from keyplan.design.compiled.model import CompiledDesign
+
+__all__ = [
+    "Load",
+    "Stored",
+    "TableSettings",
+    "Traffic",
+    "read_traffic",
+    "traffic_from",
+    "traffic_of",
+]
+
+PER_SECOND_MAX = 200_000_000
+"""More than all of Amazon.com's own peak on DynamoDB (151 million requests a second on Prime Day 2025): a slip."""
+COUNT_MAX = 10**15
+
+Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=PER_SECOND_MAX)]
+Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=COUNT_MAX)]
+ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=400 * 1024)]
+ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=400 * 1024)]
+Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
+Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
+"""A share that may also be nothing."""
+Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
+
+
+def _shares(given: Any) -> Any:
+    """A share, or one by each of several names."""
+    kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
+    try:
+        return TypeAdapter(kind).validate_python(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"{where}: {first['msg']}" if where else first["msg"]
+        raise PydanticCustomError("share", "{message}", {"message": message}) from None
+
+
+Shares: TypeAlias = Annotated[float | dict[str, float], PlainValidator(_shares)]
+Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
+Flag: TypeAlias = Annotated[bool, Field(strict=True)]
+
+_FORBID = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is asked of one pattern. A member that nobody gave is None.
+
+    ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
+    the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
+    ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
+    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
+    several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
+    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    per_second: Rate | None = None
+    peak_per_second: Rate | None = None
+    items: Count | None = None
+    item_bytes: ItemBytes | None = None
+    kept: Share | None = None
+    hottest: Shares | None = None
+    arguments: dict[str, Any] | None = None
+    fails: Part | None = None
+
+    @property
+    def peak(self) -> float | None:
+        """Calls in the busiest second: the peak where it is known, else the average."""
+        return self.per_second if self.peak_per_second is None else self.peak_per_second
+
+    def over(self, other: Load) -> Load:
+        """The load with the other's members where it has none."""
+        return replace(other, **self.given)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The members that somebody gave, by name."""
+        members = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stored:
+    """How much of one entity is stored. ``count``: items. ``item_bytes``: of one, names included. ``fields``: the bytes
+    of single fields' values, where their types don't tell. ``per_partition``: items in one, and in the largest, item
+    collection. ``filled``: the share of the items that have an optional field, or whose value is one by which a key
+    holds them (``when=``). ``kept_days``: how long items stay, until they expire or are deleted; where ``count`` isn't
+    given, it follows from that and from how many the patterns create.
+    """
+
+    __pydantic_config__ = _FORBID
+
+    count: Count | None = None
+    item_bytes: ItemBytes | None = None
+    fields: dict[str, ValueBytes] = field(default_factory=dict[str, int])
+    per_partition: Count | None = None
+    per_partition_max: Count | None = None
+    filled: dict[str, Part] = field(default_factory=dict[str, Part])
+    kept_days: Days | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSettings:
+    """Where the table stands, how it is billed, and what is switched on. ``None``: not said."""
+
+    __pydantic_config__ = _FORBID
+
+    region: str | None = None
+    table_class: Literal["standard", "standard-infrequent-access"] = "standard"
+    billing: Literal["on-demand", "provisioned"] = "on-demand"
+    point_in_time_recovery: Flag | None = None
+    deletion_protection: Flag | None = None
+    stream: Literal["NEW_AND_OLD_IMAGES", "NEW_IMAGE", "OLD_IMAGE", "KEYS_ONLY"] | None = None
+    stream_readers: Readers | None = None
+    replicas: tuple[str, ...] = ()
+    strong_across_regions: Flag = False
+    max_read_units: Rate | None = None
+    max_write_units: Rate | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _File:
+    """A traffic file as it is written."""
+
+    __pydantic_config__ = _FORBID
+
+    table: TableSettings = field(default_factory=TableSettings)
+    patterns: dict[str, Load] = field(default_factory=dict[str, Load])
+    entities: dict[str, Stored] = field(default_factory=dict[str, Stored])
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """All that is known of what is asked of a design: ``patterns`` has each of its patterns by name, ``entities`` each
+    of its entities by name, with empty members where nothing is known. ``source``: the file, if one was read.
+    """
+
+    table: TableSettings
+    patterns: Mapping[str, Load]
+    entities: Mapping[str, Stored]
+    source: str | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether any rate is known."""
+        return any(load.per_second is not None for load in self.patterns.values())
+
+
+def traffic_of(design: CompiledDesign) -> Traffic:
+    """What the design's own decorators say, and nothing else."""
+    return Traffic(
+        TableSettings(),
+        {name: pattern.load for name, pattern in design.patterns.items()},
+        {entity.name: Stored() for entity in design.entities.values()},
+    )
+
+
+def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesign) -> Traffic:
+    """The traffic of a design by a TOML or JSON file; what the file says goes before what the decorators say.
+
+    Patterns and entities that only ``others`` have are passed over: one file serves two versions of a design. Raises
+    TrafficError with every fault, each with its place in the file: a syntax error, unknown names, rates below 0 or
+    beyond sense, an unknown region.
+    """
+    source = str(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise TrafficError(f"{source} can't be read: {reason}", place=source) from None
+    import tomllib  # noqa: PLC0415 - every design imports this module, and few read a file
+
+    try:
+        data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        kind = "JSON" if source.endswith(".json") else "TOML"
+        raise TrafficError(f"it isn't {kind}: {error}", place=source, hint="write TOML, or JSON in *.json") from None
+    return traffic_from(data, design, *others, source=source)
+
+
+def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, source: str = "traffic") -> Traffic:
+    """The traffic of a design by what a traffic file holds. Raises TrafficError with every fault."""
+    faults = [*_unknown_names(data, (design, *others))]
+    found = _File()
+    try:
+        found = _adapter(_File).validate_python(data)
+    except ValidationError as error:
+        faults += _faults(error)
+    faults += _contradictions(data)
+    if faults:
+        count = len(faults)
+        raise TrafficError(
+            f"the traffic can't be used: {count} fault{'s' if count > 1 else ''}", place=source, faults=faults
+        )
+    given = _by_pattern(found.patterns, design)
+    own = traffic_of(design)
+    return Traffic(
+        found.table,
+        {name: given[name].over(load) if name in given else load for name, load in own.patterns.items()},
+        {name: found.entities.get(name, stored) for name, stored in own.entities.items()},
+        source,
+    )
+
+
+def checked_load(load: Load) -> Load:
+    """What a decorator says of a pattern's load. Raises Problem for a rate below 0, or one beyond sense."""
+    if not load.given:
+        return load
+    try:
+        return cast("Load", _adapter(Load).validate_python(load.given))
+    except ValidationError as error:
+        raise Problem("; ".join(str(Fault(one.place, one.message)) for one in _faults(error))) from None
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _faults(error: ValidationError) -> Iterable[Fault]:
+    """Pydantic's findings in the file's own words."""
+    for one in error.errors(include_url=False):
+        place = ".".join(str(step) for step in one["loc"])
+        if one["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
+            parent = _MEMBERS.get(len(one["loc"]) == 1 or one["loc"][0], ())
+            yield Fault(place, "there is no such member", _near(str(one["loc"][-1]), parent))
+            continue
+        given = repr(one.get("input"))
+        shown = given if len(given) <= 60 else f"{given[:57]}..."
+        message = "it must hold members by name" if one["type"] in _NO_MAPPING else one["msg"]
+        yield Fault(place, f"{message[:1].lower()}{message[1:]}; given: {shown}")
+
+
+_NO_MAPPING = {"dataclass_type", "dict_type"}
+
+
+def _members(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
+
+
+_MEMBERS: dict[Any, tuple[str, ...]] = {
+    True: _members(_File),
+    "table": _members(TableSettings),
+    "patterns": _members(Load),
+    "entities": _members(Stored),
+}
+
+
+def _unknown_names(data: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """Patterns, entities, fields and regions that there are none of; patterns that are named twice."""
+    if not isinstance(data, Mapping):
+        return
+    patterns = {name for one in designs for name in one.patterns}
+    ids = {pattern.id: name for one in designs for name, pattern in one.patterns.items()}
+    seen: dict[str, str] = {}
+    for name in _keys(data.get("patterns")):
+        if name not in patterns and name not in ids:
+            yield Fault(f"patterns.{name}", "the design has no such pattern", _near(name, [*patterns, *ids]))
+            continue
+        other = seen.setdefault(ids.get(name, name), name)
+        if other != name:
+            yield Fault(f"patterns.{name}", f"it is the pattern {other}, which stands here too", "keep one of the two")
+        yield from _unknown_keys(name, data["patterns"][name], designs)
+        yield from _unknown_arguments(name, data["patterns"][name], ids.get(name, name), designs)
+        yield from _failing_reads(name, data["patterns"][name], ids.get(name, name), designs)
+    entities = {name: entity for one in designs for name, entity in one.by_name.items()}
+    for name in _keys(data.get("entities")):
+        if name not in entities:
+            yield Fault(f"entities.{name}", "the design has no such entity", _near(name, entities))
+            continue
+        stored = data["entities"][name]
+        for field_name in _keys(stored.get("fields") if isinstance(stored, Mapping) else None):
+            if field_name not in entities[name].fields:
+                place = f"entities.{name}.fields.{field_name}"
+                yield Fault(place, f"{name} has no such field", _near(field_name, entities[name].fields))
+        for field_name in _keys(stored.get("filled") if isinstance(stored, Mapping) else None):
+            place, entity = f"entities.{name}.filled.{field_name}", entities[name]
+            if field_name not in entity.fields:
+                yield Fault(place, f"{name} has no such field", _near(field_name, entity.fields))
+            elif (reason := unshared(entity, field_name)) is not None:
+                yield Fault(place, reason)
+    yield from _unknown_regions(data.get("table"))
+
+
+def _unknown_keys(name: str, load: Any, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """Keys by which ``hottest`` is said, and that there are none of."""
+    known = [
+        f"{entity.name}.{key.name}"
+        for design in designs
+        for entity in design.entities.values()
+        for key in (*entity.keys, *entity.claims)
+    ]
+    for key in _keys(load.get("hottest")) if isinstance(load, Mapping) else []:
+        if key not in known:
+            yield Fault(f"patterns.{name}.hottest.{key}", "the design has no such key", _near(key, known))
+
+
+def _unknown_arguments(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    arguments = _keys(load.get("arguments")) if isinstance(load, Mapping) else []
+    known = {parameter for one in designs if pattern in one.patterns for parameter in _parameters(one, pattern)}
+    for argument in arguments:
+        if argument not in known:
+            yield Fault(
+                f"patterns.{name}.arguments.{argument}", f"{pattern} has no such parameter", _near(argument, known)
+            )
+
+
+def _failing_reads(name: str, load: Any, pattern: str, designs: Sequence[CompiledDesign]) -> Iterable[Fault]:
+    """A read of which a share is said to fail: only a write has conditions."""
+    if "fails" in _keys(load) and any(pattern in one.reads for one in designs):
+        yield Fault(f"patterns.{name}.fails", f"{pattern} is a read, which has no condition", "say it of a write")
+
+
+def _parameters(design: CompiledDesign, pattern: str) -> Iterable[str]:
+    return design.patterns[pattern].signature.by_name
+
+
+def _unknown_regions(table: Any) -> Iterable[Fault]:
+    if not isinstance(table, Mapping):
+        return
+    replicas = table.get("replicas")
+    named = {"table.region": table.get("region")}
+    if isinstance(replicas, list | tuple):
+        named |= {f"table.replicas.{position}": one for position, one in enumerate(replicas)}
+    for place, region in named.items():
+        if isinstance(region, str) and region not in REGIONS:
+            near = near_region(region)
+            hint = f"did you mean {near}?" if near else _near(region, REGIONS)
+            yield Fault(place, f"AWS has no region {region!r}", hint)
+
+
+def _contradictions(data: Any) -> Iterable[Fault]:
+    """Numbers that can't both be right. What is no number is a fault of its own."""
+    for place, usual, most, told in (
+        ("patterns", "per_second", "peak_per_second", "the peak, {:g} a second, is below the average, {:g}"),
+        ("entities", "per_partition", "per_partition_max", "the most, {:g}, is below the usual, {:g}"),
+    ):
+        members = data.get(place) if isinstance(data, Mapping) else None
+        for name, given in members.items() if isinstance(members, Mapping) else ():
+            low, high = (given.get(one) if isinstance(given, Mapping) else None for one in (usual, most))
+            if isinstance(low, int | float) and isinstance(high, int | float) and high < low:
+                yield Fault(f"{place}.{name}.{most}", told.format(high, low))
+
+
+def _by_pattern(given: Mapping[str, Load], design: CompiledDesign) -> dict[str, Load]:
+    """The loads by their patterns' names: a file may name patterns by their ids too."""
+    ids = {pattern.id: name for name, pattern in design.patterns.items()}
+    return {name if name in design.patterns else ids.get(name, name): load for name, load in given.items()}
+
+
+def _keys(value: Any) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, Mapping) else []
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    known = sorted(names)
+    near = difflib.get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"it has {', '.join(known)}" if len(known) <= 30 else f"there are {len(known)}, among them {known[0]}"
