@@ -13,7 +13,7 @@
     │   ├── ItemExists, ConditionFailed, ValueTaken, TransactionFailed
     ├── Refused               a write that the design's own rules don't allow
     ├── AccessRefused         a caller who may not do that
-    │   ├── SignInNeeded
+    │   ├── SignInNeeded, TooManyRequests
     ├── StoreError           the store can't be opened, read or written
     └── DynamoDBError        an error of DynamoDB's API, with its type and its message
 
@@ -48,6 +48,7 @@ __all__ = [
     "RequestError",
     "SignInNeeded",
     "StoreError",
+    "TooManyRequests",
     "TrafficError",
     "TransactionFailed",
     "UnknownDesign",
@@ -266,6 +267,13 @@ class SignInNeeded(AccessRefused):
     """Only a caller who is known may do that."""
 
     code = "SignInNeeded"
+
+
+class TooManyRequests(AccessRefused):
+    """The caller did that too often of late. A policy may say how many seconds to wait: ``retry_after_s``."""
+
+    code = "TooManyRequests"
+    retry_after_s: int | None = None
 
 
 class StoreError(KeyplanError, OSError):

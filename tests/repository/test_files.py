@@ -67,5 +67,5 @@ def test_the_contract_of_the_systems_names_every_layer() -> None:
 
 def test_the_contract_between_systems_names_every_system() -> None:
     """A system that the contract doesn't name could be imported by another one."""
-    systems = {f"keyplan_systems.{path.parent.name}" for path in SYSTEMS.glob("*/__init__.py")}
+    systems = {f"keyplan_systems.{path.parent.name}" for path in SYSTEMS.glob("*/system.py")}
     assert systems == set(contract("systems-apart")["modules"])

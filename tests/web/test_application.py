@@ -82,6 +82,7 @@ STATUSES = {
     "AccessRefused": 403,
     "SignInNeeded": 401,
     "StoreError": 503,
+    "TooManyRequests": 429,
     "AnswerError": 500,
     "ItemNotReadable": 500,
     "DesignError": 500,

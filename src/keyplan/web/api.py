@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 from keyplan.design.compiled.model import WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.errors import ItemNotFound, KeyplanError, StoreError
+from keyplan.errors import ItemNotFound, KeyplanError, StoreError, TooManyRequests
 from keyplan.opening import Design
 from keyplan.plain.answers import answer_json, error_json, json_text, known_error, plain
 from keyplan.plain.arguments import arguments_of, check_arguments
@@ -50,7 +50,9 @@ def _bytes(content: Any) -> bytes:
 def error_response(error: KeyplanError | ValidationError) -> Response:
     """The response for an error of Keyplan."""
     known = known_error(error)
-    return JsonResponse(error_json(known), status_code=status_of(known))
+    wait = known.retry_after_s if isinstance(known, TooManyRequests) else None
+    headers = None if wait is None else {"retry-after": str(wait)}
+    return JsonResponse(error_json(known), status_code=status_of(known), headers=headers)
 
 
 def problem(status: int, code: str, message: str, headers: dict[str, str] | None = None) -> Response:

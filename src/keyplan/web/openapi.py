@@ -29,6 +29,7 @@ _RESPONSES = {
     409: ("Conflict", "A condition of the write didn't hold, or the design doesn't allow it. Nothing was written."),
     413: ("TooLarge", "The body, or an item that it makes, is too large."),
     415: ("UnsupportedMediaType", "The body isn't application/json."),
+    429: ("TooManyRequests", "The caller did that too often of late; Retry-After says in how many seconds it may."),
     503: ("Unavailable", "The store can't answer."),
 }
 _READ_ERRORS = (400, 503)
@@ -43,7 +44,7 @@ def openapi(design: CompiledDesign, policy: Policy | None = None) -> dict[str, A
     for pattern in offer.patterns.values():
         method = "get" if isinstance(pattern, ReadPattern) else "post"
         paths[f"/api/{pattern.name}"] = {method: _operation(offer, pattern, schemas)}
-    left_out = () if policy is not None else (401, 403)
+    left_out = () if policy is not None else (401, 403, 429)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -137,7 +138,7 @@ def _body(offer: Offer, pattern: WritePattern, schemas: Schemas) -> dict[str, An
     required = [one.name for one in parameters if one.required]
     if required:
         schema["required"] = required
-    return {"required": bool(required), "content": {"application/json": {"schema": schema}}}
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
 def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schemas) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def _responses(offer: Offer, pattern: ReadPattern | WritePattern, schemas: Schem
     else:
         found["200"] = {"description": "Done.", "content": {"application/json": {"schema": result}}}
     if offer.policy is not None:
-        errors = (*errors, 401, 403, 404)  # what isn't there for this caller is told as what isn't there
+        errors = (*errors, 401, 403, 404, 429)  # what isn't there for this caller is told as what isn't there
     for status in sorted({*errors}):
         found[str(status)] = {"$ref": f"#/components/responses/{_RESPONSES[status][0]}"}
     return found

@@ -12,6 +12,7 @@ from keyplan.errors import (
     RequestError,
     SignInNeeded,
     StoreError,
+    TooManyRequests,
     UnknownPattern,
     WriteFailed,
 )
@@ -26,6 +27,7 @@ _STATUSES: tuple[tuple[type[KeyplanError], int], ...] = (
     (WriteFailed, 409),
     (Refused, 409),
     (SignInNeeded, 401),
+    (TooManyRequests, 429),
     (AccessRefused, 403),
     (StoreError, 503),
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from keyplan_systems.blog.entities import Post
-from keyplan_systems.blog.words import (
+from keyplan_systems.words import (
     EXCERPT_MAX,
     SLUG_MAX,
     TAG_MAX,

@@ -13,7 +13,7 @@ from httpx import Response
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
-from keyplan_systems.blog.words import excerpt_from, slug_from
+from keyplan_systems.words import excerpt_from, slug_from
 from tests.web.support import TestClient
 
 __all__ = ["PASSWORD", "Visit", "make_post", "make_user", "text_of"]

@@ -14,7 +14,10 @@ from keyplan_systems.blog.access import WHO
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.policy import BlogPolicy
+from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.limits import Limit, RateLimiter
+from tests.systems.blog_site.conftest import SECRET
 from tests.systems.blog_site.support import Visit, make_post
 
 
@@ -257,3 +260,32 @@ def test_no_answer_has_an_address_or_a_hash(as_ada: Api, nobody: Api, post: Post
         told = str(nobody.read(name, **given))
         assert "example.com" not in told
         assert "hash" not in told
+
+
+def test_writes_of_the_api_count_as_the_sites_forms_do(site: Site, as_ada: Api, as_rita: Api, post: Post) -> None:
+    for action in ("write", "respond"):
+        site.limiters[action] = RateLimiter(Limit(attempts=2, seconds=600), site.settings.clock)
+    begun = {"user_id": post.user_id, "slug": "s", "title": "T"}
+    made = [as_ada.write("create_post", post={**begun, "slug": f"s-{number}"}, content="x") for number in range(3)]
+    assert [status for status, _ in made] == [200, 200, 429]
+    assert made[-1][1]["error"]["code"] == "TooManyRequests"
+    liked = [as_rita.visit.client.post("/api/like_post", json={"post_id": post.post_id}) for _ in range(3)]
+    assert [one.status_code for one in liked] == [200, 200, 429]
+    assert int(liked[-1].headers["retry-after"]) > 0
+    assert as_ada.read("latest_posts")[0] == 200
+
+
+def test_the_editor_counts_what_it_has_to_render(site: Site, blog: Blog, ada: User, author: Visit) -> None:
+    site.limiters["preview"] = RateLimiter(Limit(attempts=4, seconds=600), site.settings.clock)
+    drafts = [make_post(blog, ada, f"T{number}", f"{number} ![" * 2_000, publish=False) for number in range(3)]
+    statuses = [author.get(f"/write/{one.post_id}").status_code for one in drafts]
+    assert statuses == [200, 429, 429]
+    assert author.get(f"/write/{drafts[0].post_id}").status_code == 200
+
+
+def test_several_processes_share_the_limits_of_signing_in(blog: Blog, ada: User) -> None:
+    sites = [Site(blog, Settings(secret=SECRET, shared_limits=True)) for _ in range(3)]
+    waits = [sites[number % 3].wait_seconds("contact", "192.0.2.1") for number in range(6)]
+    assert waits[:5] == [0.0] * 5
+    assert waits[5] > 0
+    assert sites[0].wait_seconds("contact", "192.0.2.2") == 0

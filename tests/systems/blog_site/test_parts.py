@@ -10,18 +10,36 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keyplan.errors import Fault, Refused
-from keyplan_systems.blog.site.incoming import Form, local_path
-from keyplan_systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
-from keyplan_systems.blog.site.markdown import render_markdown, without_title
-from keyplan_systems.blog.site.signing import Signer, random_token
+from keyplan_systems.site import markdown
+from keyplan_systems.site.incoming import Form, local_path
+from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
+from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
+from keyplan_systems.site.signing import Signer, random_token
+
+TASKS = """<ul>
+<li class="task"><span class="task done">☑</span> <em>a</em></li>
+<li class="task"><span class="task">☐</span> b</li>
+<li>[] c</li>
+</ul>"""
+COLOURED = """<pre class="language-python" tabindex="0"><code>x <span class="o">&lt;</span> <span class="mi">1</span>
+</code></pre>"""
 
 
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        ("# One", "<h2>One</h2>"),
-        ("###### Six", "<h2>Six</h2>"),
-        ("## A\n\n#### B\n\n# C\n\n###### D", "<h2>A</h2>\n<h3>B</h3>\n<h2>C</h2>\n<h3>D</h3>"),
+        ("# One", '<h2 id="one">One</h2>'),
+        ("###### Six", '<h2 id="six">Six</h2>'),
+        (
+            "## A\n\n#### B\n\n# A\n\n###### What's *new*? {#d_e}",
+            '<h2 id="a">A</h2>\n<h3 id="b">B</h3>\n<h2 id="a-1">A</h2>\n<h3 id="de">What\'s <em>new</em>?</h3>',
+        ),
+        ('<h2 id="page_comments">x</h2><span class="button">x</span>', "<h2>x</h2><span>x</span>"),
+        (
+            "- [x] *a*\n- [ ] b\n- [] c",
+            TASKS,
+        ),
+        ("```text\n<b>\n```", '<pre class="language-text" tabindex="0"><code>&lt;b&gt;\n</code></pre>'),
         ("*a* **b** ~~c~~ `d`", "<p><em>a</em> <strong>b</strong> <s>c</s> <code>d</code></p>"),
         ("<b>x</b><u>y</u>", "<p><b>x</b>y</p>"),
         ("<script>alert(1)</script>", ""),
@@ -35,7 +53,10 @@ from keyplan_systems.blog.site.signing import Signer, random_token
         ('<div class="wide" tabindex="5">a</div>', '<div class="wide">a</div>'),
         ('<code class="language-x">a</code><B\nclass=x>b</B>', "<p><code>a</code><b>b</b></p>"),
         ('<pre class="language-x top">a</pre>', "<pre>a</pre>"),
-        ("```python\nx < 1\n```", '<pre class="language-python" tabindex="0"><code>x &lt; 1\n</code></pre>'),
+        (
+            "```python\nx < 1\n```",
+            COLOURED,
+        ),
         ("    x", '<pre tabindex="0"><code>x\n</code></pre>'),
         ("<!-- hidden -->", ""),
         ("&lt;script&gt;", "<p>&lt;script&gt;</p>"),
@@ -50,6 +71,58 @@ def test_links_and_pictures_tell_others_nothing() -> None:
     assert 'rel="nofollow ugc noopener noreferrer"' in html
     assert 'loading="lazy" referrerpolicy="no-referrer"' in html or 'referrerpolicy="no-referrer"' in html
     assert "http://e.example/p.png" not in html
+
+
+def test_addresses_and_footnotes_are_links() -> None:
+    html = render_markdown("See https://e.example/a_b, e.example, a@e.example.[^1]\n\n[^1]: A *note*.")
+    assert '<a href="https://e.example/a_b" rel=' in html
+    assert html.count("<a ") == 3
+    assert '<sup class="footnote-ref"><a href="#fn1" id="fnref1"' in html
+    assert '<li id="fn1" class="footnote-item"><p>A <em>note</em>.' in html
+
+
+INTRICATE = [
+    "![",
+    "[",
+    "[a](",
+    "![a](b",
+    "**a",
+    "``a `",
+    "  - a\n",
+    "|a|\n|-|\n",
+    "# a\n",
+    "[^a]: b\n",
+    "> ",
+    "|a" * 200,
+]
+
+
+@pytest.mark.parametrize("piece", INTRICATE)
+def test_a_text_takes_so_many_tries_and_is_shown_as_it_was_typed_then(
+    piece: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[int] = []
+    step = markdown._step
+
+    def counted(env: dict[str, int], weight: int = 1) -> bool:
+        steps.append(weight)
+        return step(env, weight)
+
+    monkeypatch.setattr(markdown, "_step", counted)
+    text = (piece * 20_000)[:20_000]
+    html = render_markdown(text)
+    allowed = markdown.STEPS_MIN + len(text) // markdown.CHARACTERS_A_STEP
+    assert sum(steps) <= allowed + markdown.BLOCK_STEPS
+    if sum(steps) > allowed:
+        assert "as it was typed" in html
+        assert piece.strip() in html
+    assert is_rendered(text)
+
+
+def test_long_code_is_not_highlighted() -> None:
+    assert "<span" in render_markdown("```json\n[1]\n```")
+    assert "<span" not in render_markdown(f"```json\n{'[1]' * 200}\n```")
+    assert "<span" not in render_markdown(f"```json\n{'[1]' * 30 + chr(10)}" * 300 + "```")
 
 
 def test_tables_can_be_scrolled_and_keep_their_sides() -> None:

@@ -137,12 +137,12 @@ def test_the_preview_is_safe_and_saves_nothing(author: Visit, blog: Blog, ada: U
     content = '# One\n\n<script>alert(1)</script>\n\n<a href="javascript:x">x</a> <img src=x onerror=alert(1)>'
     token = author.token("/write")
     piece = author.client.post("/write/preview", data={"csrf": token, "content": content})
-    assert piece.text.startswith("<h2>One</h2>")
+    assert piece.text.startswith('<h2 id="one">One</h2>')
     for bad in ("<script", "javascript:", "onerror"):
         assert bad not in piece.text
     whole = author.send("/write", action="preview", title="T", content=content)
     assert whole.status_code == 200
-    assert "<h2>One</h2>" in whole.text
+    assert '<h2 id="one">One</h2>' in whole.text
     assert len(blog.posts_of_user(ada.user_id, "unpublished")) == 0
 
 

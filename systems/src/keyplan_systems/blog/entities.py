@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, c
 
 from keyplan import Entity, Field, Index, Key, Number, Ttl, Unique, Version, now, ulid
 from keyplan_systems.blog.scoring import rating_key
-from keyplan_systems.blog.words import is_slug
+from keyplan_systems.words import is_slug
 
 __all__ = [
     "COMBO_TAGS_MAX",

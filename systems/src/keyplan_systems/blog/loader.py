@@ -20,10 +20,10 @@ from keyplan.errors import Fault, KeyplanError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import COMBO_TAGS_MAX, Credential, Post, User
-from keyplan_systems.blog.words import EXCERPT_MAX, excerpt_from, slug_from, tag_from
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, read_post, shown, stable_id
+from keyplan_systems.words import EXCERPT_MAX, excerpt_from, slug_from, tag_from
 
 __all__ = ["load"]
 

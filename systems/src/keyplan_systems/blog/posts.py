@@ -27,7 +27,7 @@ from keyplan_systems.blog.entities import (
 )
 from keyplan_systems.blog.reads import Reads
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated
-from keyplan_systems.blog.words import excerpt_from, word_count
+from keyplan_systems.words import excerpt_from, word_count
 
 __all__ = ["PostWrites", "check_content", "tag_combos"]
 

@@ -43,10 +43,10 @@ from keyplan_systems.blog.entities import (
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
 from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
-from keyplan_systems.blog.words import excerpt_from, slug_from, tag_from, word_count
 from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, zipf
 from keyplan_systems.texts import Subject
+from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
 __all__ = ["DEMO_PASSWORD", "DEMO_USERS", "WholePost", "sample", "sample_user", "users_for", "whole_post"]
 

@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from keyplan_systems.blog.site.guard import Guard
 from keyplan_systems.blog.site.pages import account, contact, feeds, moderating, reading, signing, writing
 from keyplan_systems.blog.site.rendering import STATIC, static_file
 from keyplan_systems.blog.site.site import Handler, Problem, Role, Site, not_found
+from keyplan_systems.site.guard import Guard
 
 __all__ = ["site_application"]
 

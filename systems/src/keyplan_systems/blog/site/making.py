@@ -36,6 +36,7 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         hosts=options.hosts,
         origin=options.origin,
         secure=options.origin is not None and options.origin.startswith("https:"),
+        shared_limits=True,
         providers=() if options.origin is not None else (OfflineProvider(),),
     )
     site = Site(blog, settings)

@@ -16,14 +16,14 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
-from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused
+from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused, TooManyRequests
 from keyplan_systems.blog.access import WHO, Audience
 from keyplan_systems.blog.accounts import session_of
 from keyplan_systems.blog.entities import Post, PostSlug, PostWithContent, User
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.blog.site.visitors import SESSION, Visitor
-from keyplan_systems.blog.words import is_line, is_tag, slug_from, tag_from
+from keyplan_systems.words import is_line, is_tag, slug_from, tag_from
 
 __all__ = ["BlogPolicy"]
 
@@ -63,6 +63,7 @@ class BlogPolicy:
         self.site = site
         self.blog = site.blog
         self.visitors = site.visitors
+        self.writes = frozenset(site.blog.compiled.writes)
 
     @property
     def security(self) -> Mapping[str, Mapping[str, Any]]:
@@ -115,6 +116,8 @@ class BlogPolicy:
         rank = 0 if caller is None else _RANKS[caller.role]
         if rank < _RANKS[WHO[pattern]]:
             raise AccessRefused(f"{pattern} is for {WHO[pattern]}s", place=f"Blog.{pattern}")
+        if caller is not None and WHO[pattern] != "anyone" and pattern in self.writes:
+            self._count(WHO[pattern], caller)
         if pattern == "posts_of_user" and arguments["status"] != "published":
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern in _OWN_POST | _PUBLISHED_POST:
@@ -135,6 +138,14 @@ class BlogPolicy:
         if pattern == "create_post" and caller is not None:
             return {**arguments, "post": _new_post(arguments["post"], caller)}
         return arguments
+
+    def _count(self, who: Audience, caller: User) -> None:
+        """Count a write as the site counts its forms. Raises TooManyRequests."""
+        wait = self.site.wait_seconds("respond" if who == "reader" else "write", caller.user_id)
+        if wait:
+            error = TooManyRequests("too many of them", hint=f"wait {wait:.0f} seconds")
+            error.retry_after_s = max(1, round(wait + 0.5))
+            raise error
 
     def _own(self, caller: User | None, user_id: str, pattern: str) -> None:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):

@@ -32,6 +32,8 @@ class Settings:
     origin: str | None = None
     secure: bool = False
     providers: tuple[Provider, ...] = ()
+    shared_limits: bool = False
+    """Count what is seldom done (signing in and up, messages) in the store, for all processes together."""
     session_seconds: int = 14 * DAY_SECONDS
     token_seconds: int = 90 * DAY_SECONDS
     clock: Callable[[], float] = field(default=time, repr=False)

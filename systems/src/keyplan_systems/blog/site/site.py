@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 from typing import Any, Literal
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from pydantic import ValidationError
 from starlette.background import BackgroundTask
@@ -22,15 +22,17 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from keyplan import Cursor
 from keyplan.errors import CursorError, ItemNotFound, KeyplanError, Refused, RequestError, WriteFailed
+from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
-from keyplan_systems.blog.site.incoming import BadRequest, Form, local_path, query_of, read_form
-from keyplan_systems.blog.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.blog.site.rendering import environment
 from keyplan_systems.blog.site.settings import Settings
-from keyplan_systems.blog.site.signing import Signer
 from keyplan_systems.blog.site.views import Views
 from keyplan_systems.blog.site.visitors import Visitor, Visitors
+from keyplan_systems.site.guard import is_foreign
+from keyplan_systems.site.incoming import BadRequest, Form, local_path, query_of, read_form
+from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
+from keyplan_systems.site.signing import Signer
 
 __all__ = ["NOTICES", "Problem", "Site", "Turn"]
 
@@ -66,6 +68,8 @@ LIMITS = {
     "preview": Limit(attempts=60, seconds=30),
     "write": Limit(attempts=60, seconds=600),
 }
+SHARED = frozenset(LIMITS) - {"respond", "preview", "write"}
+"""What is counted for all processes together: a write each time, of what is seldom done."""
 HASHES_AT_ONCE = 2
 """Argon2 takes memory and a core: more of them at once would only make everybody wait."""
 HASHES_WAITING = 8
@@ -140,7 +144,7 @@ class Turn:
 
     def limit(self, action: str, *subjects: str, cost: float = 1) -> None:
         """Count an attempt for each subject. Raises Problem with status 429 when there were too many."""
-        wait = self.site.limiters[action].wait_seconds(*subjects, cost=cost)
+        wait = self.site.wait_seconds(action, *subjects, cost=cost)
         if wait:
             minutes = max(1, round(wait / 60 + 0.5))
             problem = Problem(
@@ -176,6 +180,23 @@ class Site:
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
         for name in self.templates.list_templates():
             self.templates.get_template(name)  # compiled now, and not in somebody's request
+
+    def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
+        """Count an attempt for each subject: 0, or how long to wait where there were too many.
+
+        This process counts first, so that a flood writes nothing; what is shared is counted in the store then, for all
+        processes together.
+        """
+        wait = self.limiters[action].wait_seconds(*subjects, cost=cost)
+        if wait or action not in SHARED or not self.settings.shared_limits:
+            return wait
+        limit = LIMITS[action]
+        try:
+            for subject in subjects:
+                accounts.limit(self.blog, action, subject, most=limit.attempts, seconds=int(limit.seconds))
+        except accounts.TooMany as error:
+            return float(error.retry_after_seconds)
+        return 0.0
 
     def origin(self, request: Request) -> str:
         """The site's public address, without a slash at its end."""
@@ -222,7 +243,8 @@ class Site:
         try:
             visitor = self.visitors.of(request)
             if form is not None:
-                _same_origin(request, self.settings.origin)
+                if is_foreign(request.headers, self.settings.origin):
+                    raise _foreign()
                 if not visitor.knows(form["csrf"]):
                     raise _expired()
             if request.method in {"GET", "HEAD"} or form is not None:
@@ -240,7 +262,7 @@ class Site:
             response = self.problem(request, not_found(), visitor, form)
         except TooBusy:
             busy = Problem(
-                503, "Not just now", "Many people sign in at this moment. Please try again in a few seconds."
+                503, "Not just now", "Many people are here at this moment. Please try again in a few seconds."
             )
             response = self.problem(request, busy, visitor, form)
         except ValidationError:
@@ -332,28 +354,12 @@ def _expired() -> Problem:
     )
 
 
+def _foreign() -> Problem:
+    return Problem(403, "From another site", "This form was sent by a page of another site, and isn't taken.")
+
+
 def _first(request: Request) -> tuple[tuple[str, str], ...]:
     return (("To the beginning", local_path(request.url.path)), ("Front page", "/"))
-
-
-def _same_origin(request: Request, public: str | None) -> None:
-    """Raises Problem for a form that a page of another site sent: browsers say so.
-
-    ``public`` is the site's address for others: a server before this one may name this machine as the host.
-    """
-    origin = request.headers.get("origin")
-    own = {_place(f"//{request.headers.get('host', '')}"), _place(public or "")} - {""}
-    foreign = origin is not None and _place(origin) not in own
-    if foreign or request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}:
-        raise Problem(403, "From another site", "This form was sent by a page of another site, and isn't taken.")
-
-
-def _place(address: str) -> str:
-    """Host and port of an address; empty for what is none."""
-    try:
-        return urlsplit(address).netloc.lower()
-    except ValueError:
-        return ""
 
 
 def _sentence(error: KeyplanError) -> str:

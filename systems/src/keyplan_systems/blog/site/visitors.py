@@ -17,7 +17,7 @@ from keyplan_systems.blog.accounts import SignedIn, rotate, session_of
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Session, User
 from keyplan_systems.blog.site.settings import Settings
-from keyplan_systems.blog.site.signing import Signer, random_token
+from keyplan_systems.site.signing import Signer, random_token
 
 __all__ = ["SESSION", "Visitor", "Visitors"]
 

@@ -7,9 +7,9 @@ from starlette.responses import Response
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import Credential
-from keyplan_systems.blog.site.incoming import Form
 from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
 from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.site.incoming import Form
 
 __all__ = ["become_author", "change_email", "change_password", "end_session", "make_token", "profile", "show", "unlink"]
 

@@ -7,8 +7,8 @@ import re
 from starlette.responses import Response
 
 from keyplan_systems.blog.entities import ContactMessage
-from keyplan_systems.blog.site.incoming import Form
 from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.incoming import Form
 
 __all__ = ["EMAIL", "send", "show"]
 

@@ -12,10 +12,10 @@ from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.site.cards import authors_of, card, cards
-from keyplan_systems.blog.site.markdown import render_markdown, without_title
 from keyplan_systems.blog.site.rendering import post_path, tags_path
 from keyplan_systems.blog.site.site import Turn, not_found
-from keyplan_systems.blog.words import TAG_MAX, tag_from
+from keyplan_systems.site.markdown import render_markdown, without_title
+from keyplan_systems.words import TAG_MAX, tag_from
 
 __all__ = ["author", "front", "latest", "like", "popular", "post", "rate", "search", "suggest", "tagged", "tags"]
 

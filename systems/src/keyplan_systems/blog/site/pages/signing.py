@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 from keyplan.errors import Refused
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import User
-from keyplan_systems.blog.site.incoming import Form, local_path
 from keyplan_systems.blog.site.providers import Identity, OfflineProvider, Provider
-from keyplan_systems.blog.site.signing import random_token
 from keyplan_systems.blog.site.site import Problem, Turn, not_found
+from keyplan_systems.site.incoming import Form, local_path
+from keyplan_systems.site.signing import random_token
 
 __all__ = ["callback", "choose", "go_to_provider", "sign_in", "sign_in_form", "sign_out", "sign_up", "sign_up_form"]
 

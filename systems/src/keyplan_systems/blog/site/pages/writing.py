@@ -15,18 +15,18 @@ from starlette.responses import HTMLResponse, Response
 from keyplan.errors import ItemExists, ItemTooLarge, Refused, ValueTaken
 from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards
-from keyplan_systems.blog.site.incoming import Form
-from keyplan_systems.blog.site.markdown import render_markdown
 from keyplan_systems.blog.site.rendering import post_path
 from keyplan_systems.blog.site.site import Turn, not_found
-from keyplan_systems.blog.words import excerpt_from, slug_from, tag_from
+from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
+from keyplan_systems.words import excerpt_from, slug_from, tag_from
 
 __all__ = ["act", "create", "desk", "edit_form", "new_form", "preview", "save"]
 
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
 CONTENT_CHARACTERS_MAX = 100_000
-PREVIEW_CHARACTERS = 10_000
+PREVIEW_CHARACTERS = 5_000
 """A preview of so many characters counts as one more."""
 TAGS_MAX = 5
 DESK_PAGE = 20
@@ -224,8 +224,8 @@ def preview(turn: Turn) -> Response:
 
 
 def _rendered(turn: Turn, form: Form) -> str:
-    """The text of a form as HTML. One that was sent counts by its length: rendering takes a while."""
-    content = form["content"][:CONTENT_CHARACTERS_MAX]
-    if turn.request.method == "POST":
+    """The text of a form as the post's page has it. What isn't known counts by its length: rendering takes a while."""
+    content = without_title(form["content"][:CONTENT_CHARACTERS_MAX].replace("\r\n", "\n"), form["title"])
+    if not is_rendered(content):
         turn.limit("preview", turn.user.user_id, cost=1 + len(content) / PREVIEW_CHARACTERS)
     return render_markdown(content)

@@ -143,7 +143,9 @@ if (writing) {
     title.textContent = writing.elements.title.value || "Untitled";
     const answer = await fetch(writing.dataset.preview, {
       method: "POST",
-      body: new URLSearchParams({ csrf: writing.elements.csrf.value, content: writing.elements.content.value }),
+      body: new URLSearchParams({
+        csrf: writing.elements.csrf.value, title: writing.elements.title.value, content: writing.elements.content.value,
+      }),
       headers: { Accept: "text/html" },
     }).catch(() => null);
     if (mine !== asked) return; // somebody went on typing

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from keyplan_systems.blog.site.incoming import BODY_BYTES_MAX
+from keyplan_systems.site.incoming import BODY_BYTES_MAX
 
-__all__ = ["Guard"]
+__all__ = ["Guard", "is_foreign"]
 
 POLICY = "; ".join(
     (
@@ -76,3 +77,22 @@ def _host(header: bytes) -> str:
     text = header.decode("latin-1").lower()
     name, colon, port = text.rpartition(":")
     return name if colon and port.isascii() and port.isdigit() else text
+
+
+def is_foreign(headers: Mapping[str, str], public: str | None) -> bool:
+    """Whether a page of another site sent a form: browsers say so.
+
+    ``public`` is the site's address for others: a server before this one may name this machine as the host.
+    """
+    origin = headers.get("origin")
+    own = {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {""}
+    foreign = origin is not None and _place(origin) not in own
+    return foreign or headers.get("sec-fetch-site") in {"cross-site", "same-site"}
+
+
+def _place(address: str) -> str:
+    """Host and port of an address; empty for what is none."""
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:
+        return ""

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from starlette.requests import ClientDisconnect, Request
 
 from keyplan.errors import Fault, KeyplanError
-from keyplan_systems.blog.words import is_line
+from keyplan_systems.words import is_line
 
 __all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_form"]
 

@@ -1,0 +1,286 @@
+"""Markdown made into HTML that is safe to show, whoever wrote it.
+
+markdown-it renders CommonMark with tables, strikethrough, footnotes, task lists and bare addresses as links; headings
+can be linked to, code is highlighted (``highlighting.py``), and ``safety.py`` lets through what stands in its lists.
+
+The work is bounded: a parser tries rules at each place of a text, and a text that needs very many tries, as no prose
+does, is shown as it was typed. So many texts are rendered at once, and so many wait. A rendering is kept for a while,
+since posts are read more often than written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import MutableMapping, Sequence
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import escape
+from mdit_py_plugins.footnote import footnote_plugin
+
+from keyplan_systems.site.highlighting import highlighted
+from keyplan_systems.site.limits import Gate
+from keyplan_systems.site.safety import safe
+
+__all__ = ["is_rendered", "render_markdown", "without_title"]
+
+CACHED_BYTES_MAX = 32 * 1024 * 1024
+"""How much rendered text is kept."""
+NESTING_MAX = 20
+STEPS_MIN = 10_000
+CHARACTERS_A_STEP = 5
+"""Tries that a text may take: so many in any case, and one more for so many characters. Prose takes fewer."""
+BLOCK_STEPS = 4
+"""What a try of a block counts: it looks at more than one of a word."""
+EXPANSION_CHARACTERS = 1_000_000
+"""How much longer than its text a page may be, besides what grows with the text."""
+RENDERED_AT_ONCE = 2
+"""Rendering takes a core; more of them at once would only make everybody wait."""
+RENDERED_WAITING = 16
+
+
+class _TooIntricate(Exception):
+    """A text takes more tries than it may."""
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    token = tokens[index]
+    token.attrs["loading"] = "lazy"
+    token.attrs["referrerpolicy"] = "no-referrer"
+    return self.image(tokens, index, options, env)
+
+
+_PRE = re.compile(r'^<pre><code( class="[^"]*")?>')
+
+
+def _code(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    token = tokens[index]
+    language = token.info.strip().partition(" ")[0]
+    shown = highlighted(token.content, language, env) if language else None
+    if shown is not None:
+        return f'<pre class="language-{escape(language)}" tabindex="0"><code>{shown}</code></pre>\n'
+    block = self.fence if token.type == "fence" else self.code_block
+    return _PRE.sub(r'<pre\1 tabindex="0"><code>', block(tokens, index, options, env))
+
+
+def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    """Alignment as a class: the page's policy allows no style attributes."""
+    token = tokens[index]
+    style = str(token.attrs.pop("style", ""))
+    for side in ("center", "right"):
+        if style.endswith(side):
+            token.attrs["class"] = side
+    return self.renderToken(tokens, index, options, env)
+
+
+def _table_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return '<div class="wide" tabindex="0">' + self.renderToken(tokens, index, options, env)
+
+
+def _table_close(self: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
+    return self.renderToken(tokens, index, options, env) + "</div>\n"
+
+
+def _step(env: MutableMapping[str, Any], weight: int = 1) -> bool:
+    """Count a try, whatever it leads to."""
+    env["steps"] -= weight
+    if env["steps"] < 0:
+        raise _TooIntricate
+    return False
+
+
+def _inline_step(state: StateInline, silent: bool) -> bool:  # noqa: ARG001 - the parser's own form of a rule
+    return _step(state.env)
+
+
+def _block_step(state: StateBlock, first: int, last: int, silent: bool) -> bool:  # noqa: ARG001 - the same
+    return _step(state.env, BLOCK_STEPS)
+
+
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": True, "linkify": True, "maxNesting": NESTING_MAX})
+    made.enable(["table", "strikethrough", "linkify"]).use(footnote_plugin)
+    if made.linkify is not None:  # a bare example.com may be a file's name; addresses begin with http://
+        made.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
+    made.inline.ruler.before("text", "step", _inline_step)
+    made.block.ruler.before("table", "step", _block_step)
+    made.core.ruler.push("headings", _headings)
+    made.core.ruler.push("tasks", _tasks)
+    rules = {
+        "image": _image,
+        "fence": _code,
+        "code_block": _code,
+        "th_open": _cell,
+        "td_open": _cell,
+        "table_open": _table_open,
+        "table_close": _table_close,
+    }
+    for name, rule in rules.items():
+        made.add_render_rule(name, rule)
+    return made
+
+
+# Headings and lists
+
+_OWN_ID = re.compile(r"[ \t]*\{#([\w-]{1,80})\}[ \t]*$")
+
+
+def _headings(state: StateCore) -> None:
+    """Give headings levels that a reader of the page can follow, and ids to link to.
+
+    The first level is 2, since the page's own title is its heading of level 1, and none is left out. An id is made of
+    the text as Jekyll and GitHub make it, so that links within imported texts lead where they did.
+    """
+    tokens = state.tokens
+    levels = [int(one.tag[1]) for one in tokens if one.type == "heading_open"]
+    first = min(levels, default=1)
+    level = 1
+    taken: dict[str, int] = {}
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            level = min(level + 1, int(token.tag[1]) - first + 2, 6)
+            token.attrs["id"] = _heading_id(tokens[place + 1], taken)
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{level}"
+
+
+def _heading_id(inline: Token, taken: dict[str, int]) -> str:
+    children = inline.children or []
+    own = None
+    if children and children[-1].type == "text":
+        own = _OWN_ID.search(children[-1].content)
+        children[-1].content = _OWN_ID.sub("", children[-1].content)
+    text = "".join(one.content for one in children if one.type in {"text", "code_inline"})
+    plain = re.sub(r"[^\w\- ]|_", "", (own[1] if own else text).lower()).strip().replace(" ", "-")[:80] or "section"
+    number = taken.get(plain, 0)
+    taken[plain] = number + 1
+    return f"{plain}-{number}" if number else plain
+
+
+_TASK = re.compile(r"\[([ xX])\][ \t]+")
+
+
+def _tasks(state: StateCore) -> None:
+    """``[ ]`` and ``[x]`` at the beginning of a list's item as boxes."""
+    tokens = state.tokens
+    for place in range(2, len(tokens)):
+        token = tokens[place]
+        in_item = tokens[place - 2].type == "list_item_open" and tokens[place - 1].type == "paragraph_open"
+        if token.type != "inline" or not in_item or not token.children:
+            continue
+        first = token.children[0]
+        found = _TASK.match(first.content) if first.type == "text" else None
+        if found is not None:
+            first.content = first.content[found.end() :]
+            done = found[1] != " "
+            box = Token("html_inline", "", 0)
+            box.content = f'<span class="task{" done" if done else ""}">{"☑" if done else "☐"}</span> '
+            token.children.insert(0, box)
+            tokens[place - 2].attrs["class"] = "task"
+
+
+_PARSER = _parser()
+
+
+def _bounded(tokens: Sequence[Token], characters: int) -> None:
+    """Take the addresses away from links that make a page far longer than its text.
+
+    A reference's address stands in the text once, and in the page wherever it is referred to: a text of 100 KB could
+    be a page of 600 MB. A character in an address is up to 12 when it is percent-encoded.
+    """
+    left = 12 * characters + EXPANSION_CHARACTERS
+    for block in tokens:
+        for token in block.children or ():
+            left -= sum(len(str(value)) for value in token.attrs.values())
+            if left < 0:
+                token.attrs.clear()
+
+
+# Rendering
+
+
+class _Cache:
+    """The latest renderings, up to so many bytes."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
+        self._bytes = 0
+        self._found: OrderedDict[bytes, str] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> str | None:
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
+
+    def put(self, key: bytes, html: str) -> None:
+        with self._lock:
+            if key not in self._found:
+                self._found[key] = html
+                self._bytes += len(html)
+            while self._bytes > self._bytes_max and self._found:
+                self._bytes -= len(self._found.popitem(last=False)[1])
+
+
+_CACHE = _Cache(CACHED_BYTES_MAX)
+_GATE = Gate(RENDERED_AT_ONCE, RENDERED_WAITING)
+
+
+def render_markdown(text: str) -> str:
+    """The text as safe HTML. Raises ``limits.TooBusy`` where very many others are being rendered."""
+    key = _key(text)
+    known = _CACHE.get(key)
+    if known is not None:
+        return known
+    with _GATE:
+        known = _CACHE.get(key)  # somebody else has waited for the same
+        if known is None:
+            known = _rendered(text)
+            _CACHE.put(key, known)
+    return known
+
+
+def is_rendered(text: str) -> bool:
+    """Whether the text has been rendered a moment ago, so that it takes no work."""
+    return _CACHE.get(_key(text)) is not None
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _rendered(text: str) -> str:
+    env: dict[str, Any] = {"steps": STEPS_MIN + len(text) // CHARACTERS_A_STEP}
+    try:
+        tokens = _PARSER.parse(text, env)
+    except _TooIntricate:
+        return _as_typed(text, "This text asks too much of the renderer, and is shown as it was typed.")
+    _bounded(tokens, len(text))
+    html = safe(_PARSER.renderer.render(tokens, _PARSER.options, env))
+    if len(html) > 20 * len(text) + EXPANSION_CHARACTERS:
+        return _as_typed(text, "This text would become far longer than it is, and is shown as it was typed.")
+    return html
+
+
+def _as_typed(text: str, reason: str) -> str:
+    return f'<p><em>{reason}</em></p>\n<pre tabindex="0"><code>{escape(text)}</code></pre>\n'
+
+
+_FIRST_HEADING = re.compile(r"\s*#[ \t]+([^\n]*?)[ \t]*#*[ \t]*(?:\n|$)")
+
+
+def without_title(text: str, title: str) -> str:
+    """The text without a first heading that only says the title again, as many files begin."""
+    found = _FIRST_HEADING.match(text)
+    return text[found.end() :] if found is not None and found.group(1).strip() == title.strip() else text
