@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from httpx import Response
 from starlette.applications import Starlette
 
 from keyplan import now
@@ -213,7 +214,8 @@ def test_long_previews_are_limited_in_every_form(author: Visit) -> None:
 
     def status(number: int, path: str = "/write") -> int:
         form = {"csrf": token, "title": "T", "content": f"{number} " * 45_000, "action": "preview"}
-        return author.client.post(path, data=form).status_code
+        answer: Response = author.client.post(path, data=form)
+        return answer.status_code
 
     assert [status(number) for number in (1, 2, 3)] == [200] * 3
     assert [status(4), status(5, "/write/preview")] == [429] * 2
