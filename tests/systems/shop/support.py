@@ -14,8 +14,8 @@ TODAY = datetime(2026, 11, 21, tzinfo=UTC)
 
 PAYMENT_OF = {
     "pending": {"due"},
-    "paid": {"paid"},
-    "shipped": {"paid"},
+    "paid": {"paid", "refunded"},
+    "shipped": {"paid", "refunded"},
     "cancelled": {"void", "refunded"},
 }
 STEPS = {
@@ -26,6 +26,8 @@ STEPS = {
     ("placed", "paid", "cancelled"): "cancelled",
 }
 """The events that an order may have, and the status that they lead to."""
+STEPS_OF_ORDERS = {kind for kinds in STEPS for kind in kinds}
+"""Of refunds and returns there are events too, which change no status."""
 
 
 def all_items(shop: Shop, index: str | None = None) -> list[dict[str, Any]]:
@@ -42,7 +44,7 @@ def all_items(shop: Shop, index: str | None = None) -> list[dict[str, Any]]:
         request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
 
 
-NUMBERS = {"stock", "quantity", "price_cents", "total_cents", "amount_cents", "line"}
+NUMBERS = {"refunded_cents", "stock", "quantity", "price_cents", "total_cents", "amount_cents", "line"}
 
 
 def all_events(shop: Shop) -> list[OrderEvent]:
@@ -66,6 +68,26 @@ def placed_stock(shop: Shop) -> Counter[str]:
     return found
 
 
+def assert_lists(shop: Shop, items: list[dict[str, Any]]) -> None:
+    """Everything stands in GSI2 exactly where its status says: orders, what is due, what is awaited, what is sold."""
+    wanted: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        kind = item["SK"].partition("#")[0]
+        if kind == "ORDER":
+            wanted["MERCHANT", f"{item['merchant_id']}#STATUS#{item['status']}"] += 1
+        elif kind in {"PAYMENT", "REFUND"} and item["status"] == "due":
+            wanted[f"{kind}S", "DUE"] += 1
+        elif kind == "RETURN" and item["status"] == "requested":
+            wanted["MERCHANT", f"{item['merchant_id']}#RETURNS"] += 1
+        elif item["PK"].startswith("PRODUCT#") and isinstance(item.get("listed_at"), str):
+            wanted["LISTINGS", ""] += 1
+    found: Counter[tuple[str, str]] = Counter()
+    for item in all_items(shop, "GSI2"):
+        name, _, rest = item["GSI2PK"].partition("#")
+        found[name, rest if name == "MERCHANT" else "DUE" if rest.startswith("DUE") else ""] += 1
+    assert found == wanted, (found - wanted, wanted - found)
+
+
 def assert_consistent(shop: Shop) -> None:
     """Orders have their lines, payments, events and index entries, and no stock is negative."""
     items = all_items(shop)
@@ -84,10 +106,15 @@ def assert_consistent(shop: Shop) -> None:
         assert order["total_cents"] == sum(line["quantity"] * line["price_cents"] for line in lines)
         assert payment["amount_cents"] == order["total_cents"]
         assert payment["status"] in PAYMENT_OF[order["status"]]
-        kinds = tuple(event.kind for event in sorted(events[order_id], key=lambda one: one.at))
+        kinds = tuple(
+            event.kind for event in sorted(events[order_id], key=lambda one: one.at) if event.kind in STEPS_OF_ORDERS
+        )
         assert STEPS[kinds] == order["status"]
-    pending = {item["order_id"] for item in all_items(shop, "GSI2")}
-    assert pending == {order_id for order_id, order in orders.items() if order["status"] == "pending"}
+        refunds = [item for item in parts[order_id] if item["SK"].startswith("REFUND#")]
+        assert payment.get("refunded_cents", 0) == sum(one["amount_cents"] for one in refunds) <= order["total_cents"]
+        wholly = payment["refunded_cents"] == payment["amount_cents"] if refunds else False
+        assert wholly == (payment["status"] == "refunded")
+    assert_lists(shop, items)
     assert all(item["stock"] >= 0 for item in items if "stock" in item)
     tokens = [item["order_id"] for item in items if item["SK"].startswith("TOKEN#")]
     assert len(tokens) == len(set(tokens))

@@ -28,7 +28,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "E1": {"user_id": "u-001"},
     "E2": {"user_id": "u-000", "limit": 3},
     "E3": {"order_id": "o-000008"},
-    "E4": {"merchant_id": "leafhouse", "limit": 2},
+    "E4a": {"merchant_id": "leafhouse", "limit": 2},
+    "E4b": {"merchant_id": "leafhouse", "limit": 2},
+    "C1": {"merchant_id": "lumen", "limit": 3},
+    "C2": {"category": "tools", "limit": 3},
+    "C3": {"limit": 3},
+    "C4": {"limit": 2},
+    "C5": {"merchant_id": "lumen"},
+    "R11": {"limit": 3},
     "E5a": {"email": "ada.brook.0@example.com"},
     "E5b": {"external_id": "pi_000006"},
     "E6": {"day": HEADER.created_at.date(), "limit": 5},
@@ -147,7 +154,13 @@ def test_answers_are_those_of_all_orders(sampled: Shop) -> None:
     for number in range(200):
         whole = whole_order(number)
         details = sampled.order_details(whole.order.order_id)
-        assert details == (whole.order, whole.lines, [whole.payment])
+        assert details == (
+            whole.order,
+            whole.lines,
+            [whole.payment],
+            [] if whole.refund is None else [whole.refund],
+            [],
+        )
 
 
 def test_it_is_a_system() -> None:

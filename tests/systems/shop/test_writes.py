@@ -21,7 +21,7 @@ from keyplan.errors import (
     ValueTaken,
 )
 from keyplan_systems.shop import Order, OrderEvent, OrderToken, Product, Reading, Shop, User
-from keyplan_systems.shop.design import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
+from keyplan_systems.shop.entities import ALLOWED, LINES_MAX, READING_KEPT, OrderStatus
 from tests.systems.shop.support import TODAY, all_events, assert_consistent, placed_stock
 from tests.systems.support import recorded
 

@@ -23,7 +23,8 @@ from keyplan import Create, Put
 from keyplan.errors import Fault, ItemExists, KeyplanError, RequestError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.lines import Steps, count_lines, readable
-from keyplan_systems.shop.design import (
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.shop.entities import (
     LINES_MAX,
     Order,
     OrderEvent,
@@ -33,9 +34,9 @@ from keyplan_systems.shop.design import (
     PaymentStatus,
     Product,
     Related,
-    Shop,
     User,
 )
+from keyplan_systems.shop.orders import refund_of
 from keyplan_systems.shop.tables import Row, Table
 
 __all__ = ["load"]
@@ -157,14 +158,16 @@ class _Loading:
             name=row.values["name"],
             price_cents=_cents(row.values),
             stock=_whole(row.values, "stock"),
+            description=row.values.get("description", ""),
+            category=row.values.get("category") or "other",
         )
         try:
-            self.design.create(product)
+            self.design.add_product(product)
         except ItemExists:
-            self._known_product(product)
+            self._known_product(product, row)
         self.report.loaded += 1
 
-    def _known_product(self, product: Product) -> None:
+    def _known_product(self, product: Product, row: Row) -> None:
         """A product that is there takes the file's name and price. Its stock is the shop's: orders have changed it."""
         before = self.design.get(Product, product_id=product.product_id, consistent=True)
         if before is None:
@@ -174,8 +177,11 @@ class _Loading:
                 f"product {product.product_id!r} belongs to {before.merchant_id!r}, and its orders too",
                 "give the other merchant's product another id",
             )
-        if (before.name, before.price_cents) != (product.name, product.price_cents):
-            self.design.update(before, name=product.name, price_cents=product.price_cents)
+        described = row.values.get("description", before.description), row.values.get("category") or before.category
+        if (before.name, before.description, before.category) != (product.name, *described):
+            self.design.describe_product(product.product_id, product.name, *described)
+        if before.price_cents != product.price_cents:
+            self.design.reprice(product.product_id, product.price_cents)
 
     def _related(self, row: Row) -> None:
         product_id = row.values["product_id"]
@@ -267,6 +273,8 @@ class _Loading:
             status=_payment_status(status, paid=bool(values.get("payment_id"))),
             external_id=values.get("payment_id") or None,
         )
+        if payment.status == "refunded":
+            payment = payment.model_copy(update={"refunded_cents": total})
         self._user(values)
         self._write(order, lines, payment)
         self.report.loaded += 1
@@ -288,8 +296,9 @@ class _Loading:
         event = OrderEvent(
             event_id=f"{order.order_id}-placed", order_id=order.order_id, kind="placed", at=order.created_at
         )
+        refunds = [] if (refund := refund_of(payment)) is None else [Create(refund)]
         try:
-            self.design.transact([Create(order), *map(Create, lines), Create(payment), Put(event)])
+            self.design.transact([Create(order), *map(Create, lines), Create(payment), *refunds, Put(event)])
         except WriteFailed:
             stored = self.design.get(Payment, order_id=order.order_id, payment=1, consistent=True)
             if stored is None:

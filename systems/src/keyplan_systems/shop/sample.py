@@ -7,30 +7,36 @@ is left as it is, so sampling again changes nothing, not even what was sold sinc
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import accumulate
 
-from keyplan import Create, Put
+from keyplan import Create, Entity, Put
 from keyplan.systems import Progress
 from keyplan_systems.sampling import in_steps, not_there, zipf
-from keyplan_systems.shop.design import (
+from keyplan_systems.shop.catalogue import listing_of
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.shop.entities import (
+    Merchant,
     Order,
     OrderEvent,
     OrderLine,
     OrderStatus,
     Payment,
     PaymentStatus,
+    PostalAddress,
     Product,
     Reading,
+    Refund,
     Related,
-    Shop,
     User,
-    placed,
 )
+from keyplan_systems.shop.orders import placed, refund_of
 
-__all__ = ["DEVICES", "NEWEST", "WholeOrder", "products", "related", "sample", "users", "whole_order"]
+__all__ = ["DEVICES", "NEWEST", "WholeOrder", "merchants", "products", "related", "sample", "users", "whole_order"]
 
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """When order 0 was placed; each further one was placed some minutes earlier."""
@@ -53,6 +59,41 @@ CATALOGUE: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...] = (
 FIRST_NAMES = (
     "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony", "Margaret", "Ken",
 )  # fmt: skip
+STEADY = 1200
+"""So many orders are of the first users and products; after that there are more of both."""
+MERCHANTS = {
+    "leafhouse": ("Leafhouse", "Tea from eleven gardens, bought each spring by the people who sell it."),
+    "paper-mill": ("The Paper Mill", "Notebooks that lie flat, made in the mill where their paper is."),
+    "north-tools": ("North Tools", "Hand tools that can be sharpened, repaired and left to somebody."),
+    "lumen": ("Lumen", "Lamps in brass and linen, and every spare part of them."),
+}
+CATEGORIES = {
+    "tea": ("Tea", "Tea in Bags"),
+    "gifts": ("Tea Tin", "Tea Sampler"),
+    "stationery": ("Notebook", "Pad", "Index Cards"),
+    "tools": ("Chisel", "Mallet", "Block Plane", "Whetstone"),
+    "lighting": ("Lamp", "Lampshade"),
+}
+DESCRIPTIONS = {
+    "Tea": "Loose {kind} tea of this year's first picking, 100 grams. Two teaspoons make a pot; it takes a second one.",
+    "Tea in Bags": "Twenty bags of {kind} tea, in cotton, for the desk drawer and the train.",
+    "Tea Tin": "A tin of {kind} tea, 250 grams, that keeps what is in it dry and stays when it is empty.",
+    "Tea Sampler": "Six small packets around {kind} tea, with a card that says how each was made.",
+    "Notebook": "A {kind} notebook of 192 pages, sewn, so that it lies flat. The paper takes fountain pens.",
+    "Pad": "Eighty {kind} sheets, glued at the head, with a board behind them.",
+    "Index Cards": "A hundred {kind} cards, 5 by 3 inches, for those who think in boxes.",
+    "Chisel": "A {kind} bench chisel. It comes ground, and wants honing before its first cut.",
+    "Mallet": "A {kind} joiner's mallet in beech, with a face that can be dressed again.",
+    "Block Plane": "A {kind} block plane with an adjustable mouth, for end grain and edges.",
+    "Whetstone": "A {kind} stone with two sides, 1000 and 6000, in its box.",
+    "Lamp": "A {kind} lamp with a cord of three metres. The bulb can be changed, as can all else.",
+    "Lampshade": "A {kind} shade, 30 centimetres wide, that fits every lamp of ours.",
+}
+TOWNS = (
+    ("Bristol", "BS1 4DJ", "GB"), ("Utrecht", "3511 LX", "NL"), ("Galway", "H91 W2R6", "IE"),
+    ("Ghent", "9000", "BE"), ("Bergen", "5003", "NO"), ("Graz", "8010", "AT"),
+)  # fmt: skip
+STREETS = ("Harbour Street", "Mill Lane", "Station Road", "Orchard Row", "Church Hill", "Canal Side")
 LAST_NAMES = ("Brook", "Cole", "Dahl", "Eriksen", "Fontaine", "Garcia", "Huber", "Ito", "Jansen", "Kowalski")
 
 
@@ -63,7 +104,13 @@ class WholeOrder:
     order: Order
     lines: list[OrderLine]
     payment: Payment
+    refund: Refund | None
     events: list[OrderEvent]
+
+    @property
+    def parts(self) -> list[Entity]:
+        """What is written before the header."""
+        return [*self.lines, *self.events, *([] if self.refund is None else [self.refund])]
 
 
 def sample(design: Shop, count: int, progress: Progress) -> int:
@@ -76,77 +123,127 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     def write(numbers: range) -> int:
         wholes = [whole_order(number) for number in numbers]
         new = not_there(design, wholes, lambda whole: whole.order, "user_id", "created_at", "order_id")
-        design.batch(Put(item) for whole in new for item in (*whole.lines, *whole.events))
+        design.batch(Put(item) for whole in new for item in whole.parts)
         design.transact(Create(item) for whole in new for item in (whole.order, whole.payment))
         return len(new)
 
     progress(0, count)
-    _write_products(design)
-    _write_users(design)
+    _write_products(design, count)
+    _write_users(design, count)
     written = in_steps(count, STEP, write, progress)
     design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER))
     return written
 
 
-def _write_products(design: Shop) -> None:
-    made = list(products())
+def _write_products(design: Shop, count: int) -> None:
+    made = list(products(count))
+    design.batch(Put(one) for one in merchants())
     there = design.get_many(Product, [{"product_id": one.product_id} for one in made], consistent=True)
     new = [one for one, found in zip(made, there, strict=True) if found is None]
-    design.batch(Put(one) for one in (*new, *related()))
+    listings = [found for one in made if (found := listing_of(one)) is not None]
+    design.batch(Put(one) for one in (*new, *listings, *related(count)))
 
 
-def _write_users(design: Shop) -> None:
-    made = users()
+def _write_users(design: Shop, count: int) -> None:
+    made = users(count)
     there = design.get_many(User, [{"user_id": one.user_id} for one in made], consistent=True)
     new = [one for one, found in zip(made, there, strict=True) if found is None]
     for start in range(0, len(new), 2 * STEP):
         design.transact(Create(one) for one in new[start : start + 2 * STEP])
 
 
-@cache
-def products() -> tuple[Product, ...]:
-    """All products, those of a merchant together, the best-selling first."""
-    return tuple(_products())
+def merchants() -> list[Merchant]:
+    """Who sells, the largest first."""
+    return [Merchant(merchant_id=one, name=name, about=about) for one, (name, about) in MERCHANTS.items()]
 
 
-def _products() -> Iterator[Product]:
-    for merchant, _, kinds, things in CATALOGUE:
-        for number, (thing, kind) in enumerate((thing, kind) for thing in things for kind in kinds):
-            name = f"{kind} {thing}"
-            chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
-            yield Product(
-                product_id=name.lower().replace(" ", "-"),
-                merchant_id=merchant,
-                name=name,
-                price_cents=chance.randrange(250, 9000, 50) - 1,
-                stock=chance.choice((0, 3, 40, 250)) if number else 1000,
-            )
+def products(count: int = 0) -> list[Product]:
+    """All products that the first so many orders may be of: those of a merchant together, the best-selling first."""
+    return [product for merchant, *_ in CATALOGUE for product in _of_merchant(merchant, _edition(count))]
+
+
+def _edition(number: int) -> int:
+    """The editions of each thing that are sold when an order is the ``number``-th: shops grow in what they sell."""
+    return 1 + max(0, number - STEADY) // 2000
 
 
 @cache
-def users() -> tuple[User, ...]:
-    """All users, the most faithful first."""
-    found: list[User] = []
-    for number in range(USERS):
-        first, last = FIRST_NAMES[number % len(FIRST_NAMES)], LAST_NAMES[number % len(LAST_NAMES)]
-        found.append(
-            User(
-                user_id=f"u-{number:03d}",
-                email=f"{first}.{last}.{number}@example.com",
-                name=f"{first} {last}",
-                created_at=NEWEST - timedelta(days=900 + number),
-            )
+def _of_merchant(merchant: str, editions: int) -> tuple[Product, ...]:
+    return tuple(product for edition in range(editions) for product in _products_of(merchant, edition))
+
+
+def _products_of(merchant: str, edition: int) -> Iterator[Product]:
+    _, _, kinds, things = next(one for one in CATALOGUE if one[0] == merchant)
+    for number, (thing, kind) in enumerate((thing, kind) for thing in things for kind in kinds):
+        name = f"{kind} {thing}" + (f" No. {edition + 1}" if edition else "")
+        chance = random.Random(f"keyplan shop product {name}")  # noqa: S311 - a sample, and the same one each time
+        price, stock = chance.randrange(250, 9000, 50) - 1, chance.choice((0, 3, 40, 250))
+        yield Product(
+            product_id=name.lower().replace(".", "").replace(" ", "-"),
+            merchant_id=merchant,
+            name=name,
+            description=DESCRIPTIONS[thing].format(kind=kind.lower()),
+            category=_category(thing),
+            price_cents=price,
+            stock=stock if number or edition else 1000,
+            listed_at=NEWEST - timedelta(days=700 - 17 * number, hours=len(name)),
         )
-    return tuple(found)
 
 
-def related() -> Iterator[Related]:
+def _category(thing: str) -> str:
+    return next(name for name, things in CATEGORIES.items() if thing in things)
+
+
+def users(count: int = 0) -> tuple[User, ...]:
+    """All users who the first so many orders may be of, the most faithful first."""
+    return tuple(_user(number) for number in range(_people(count)))
+
+
+def _people(number: int) -> int:
+    """The users that there are when an order is the ``number``-th: shops grow in people."""
+    return USERS + max(0, number - STEADY) // 10
+
+
+@cache
+def _user(number: int) -> User:
+    first, last = FIRST_NAMES[number % len(FIRST_NAMES)], LAST_NAMES[number % len(LAST_NAMES)]
+    return User(
+        user_id=f"u-{number:03d}",
+        email=f"{first}.{last}.{number}@example.com",
+        name=f"{first} {last}",
+        created_at=NEWEST - timedelta(days=900 + number),
+    )
+
+
+@cache
+def _sums(count: int) -> list[float]:
+    """The sums of the weights of the first, of the first two, ...: the longest list serves the shorter ones too."""
+    return list(accumulate(zipf(count)))
+
+
+def _buyer(chance: random.Random, number: int) -> User:
+    """One of the users of that time, the first ones far more often."""
+    people = _people(number)
+    sums = _sums(1 << (people - 1).bit_length())
+    return _user(bisect(sums, chance.random() * sums[people - 1], 0, people - 1))
+
+
+def _home(user: User) -> PostalAddress:
+    chance = random.Random(f"keyplan shop home {user.user_id}")  # noqa: S311 - see above
+    town, postcode, country = chance.choice(TOWNS)
+    street = f"{chance.randrange(1, 120)} {chance.choice(STREETS)}"
+    return PostalAddress(name=user.name, street=street, postcode=postcode, city=town, country=country)
+
+
+def related(count: int = 0) -> Iterator[Related]:
     """Each product leads to some others of its merchant, most of all to the best-selling ones."""
-    for product in products():
+    for product in products(count):
         chance = random.Random(f"keyplan shop related {product.product_id}")  # noqa: S311 - see above
-        others = [one for one in _of_merchant(product.merchant_id) if one is not product]
-        for other in dict.fromkeys(chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))):
-            yield Related(product_id=product.product_id, related_id=other.product_id)
+        others = [one for one in _of_merchant(product.merchant_id, 1) if one != product]
+        for other in dict.fromkeys(
+            one.product_id for one in chance.choices(others, zipf(len(others)), k=chance.randrange(1, 6))
+        ):
+            yield Related(product_id=product.product_id, related_id=other)
 
 
 def whole_order(number: int) -> WholeOrder:
@@ -154,16 +251,19 @@ def whole_order(number: int) -> WholeOrder:
     chance = random.Random(f"keyplan shop {number}")  # noqa: S311 - see above
     at = NEWEST - timedelta(minutes=number * 23, seconds=chance.randrange(60))
     merchant = chance.choices([one[0] for one in CATALOGUE], [one[1] for one in CATALOGUE])[0]
-    theirs = _of_merchant(merchant)
-    picked = dict.fromkeys(chance.choices(theirs, zipf(len(theirs)), k=chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]))
-    wanted = [(one, chance.choices((1, 2, 6), (8, 3, 1))[0]) for one in sorted(picked, key=lambda one: one.product_id)]
-    buyer = chance.choices(users(), zipf(USERS))[0]
+    theirs = _of_merchant(merchant, _edition(number))
+    how_many = chance.choices((1, 2, 3, 5), (5, 3, 2, 1))[0]
+    chosen = {one.product_id: one for one in chance.choices(theirs, cum_weights=_sums(len(theirs)), k=how_many)}
+    wanted = [(one, chance.choices((1, 2, 6), (8, 3, 1))[0]) for _, one in sorted(chosen.items())]
+    buyer = _buyer(chance, number)
     order, lines, due = placed(buyer.user_id, wanted, f"o-{number:06d}", at)
     status, payment_status = _status(chance, number)
-    order = order.model_copy(update={"status": status})
+    shipped = {"shipped_at": at + timedelta(days=1), "tracking": f"KP{number:06d}"} if status == "shipped" else {}
+    order = order.model_copy(update={"status": status, "ship_to": _home(buyer), **shipped})
     external = None if payment_status in {"due", "void"} else f"pi_{number:06d}"
-    payment = due.model_copy(update={"status": payment_status, "external_id": external})
-    return WholeOrder(order, lines, payment, list(_events(chance, order, payment)))
+    back = order.total_cents if payment_status == "refunded" else 0
+    payment = due.model_copy(update={"status": payment_status, "external_id": external, "refunded_cents": back})
+    return WholeOrder(order, lines, payment, refund_of(payment), list(_events(chance, order, payment)))
 
 
 def _status(chance: random.Random, number: int) -> tuple[OrderStatus, PaymentStatus]:
@@ -197,8 +297,3 @@ def _readings(count: int) -> Iterator[Reading]:
             chance = random.Random(f"keyplan shop {device} {number}")  # noqa: S311 - see above
             at = NEWEST - every * number
             yield Reading(device_id=device, at=at, value=round(4 + chance.gauss(0, 0.5), 2), expires_at=KEPT_UNTIL)
-
-
-@cache
-def _of_merchant(merchant: str) -> tuple[Product, ...]:
-    return tuple(product for product in products() if product.merchant_id == merchant)

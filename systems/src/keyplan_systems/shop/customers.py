@@ -1,0 +1,127 @@
+"""The writes about customers: registering, passwords, addresses, carts. Their orders are in ``orders.py``.
+
+Passwords come here hashed; what a site calls is in ``site/``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from keyplan import Check, Create, Delete, Put, Update, Writes, now, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.shop.entities import (
+    ADDRESSES_MAX,
+    CART_KEPT,
+    CARTS_MAX,
+    LINES_MAX,
+    Address,
+    Cart,
+    Credential,
+    Id,
+    Name,
+    PostalAddress,
+    User,
+)
+from keyplan_systems.shop.reads import Reads
+
+__all__ = ["CustomerWrites"]
+
+Wanted = Annotated[int, Field(ge=0, le=10_000)]
+"""How many of a product shall be in a cart; 0 takes it out."""
+Hash = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class CustomerWrites(Reads):
+    """The writes about customers."""
+
+    @write("W1")
+    def register(self, user: User) -> Writes[User]:
+        """Register a user. Raises ItemExists for a taken id, ValueTaken for a taken email address."""
+        yield Create(user)
+        return user
+
+    @write("W13")
+    def sign_up(self, user: User, password_hash: Hash) -> Writes[User]:
+        """Register a user with what they sign in with. Raises ItemExists, ValueTaken for a taken email address."""
+        yield Create(user)
+        yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
+        return user
+
+    @write("W14")
+    def set_password(self, user_id: Id, password_hash: Hash) -> Writes:
+        """Another password from now on, or a first one. Raises ConditionFailed for an unknown user."""
+        yield Check(User, user_id=user_id)
+        yield Put(Credential(user_id=user_id, password_hash=password_hash))
+
+    @write("W15")
+    def rename_user(self, user_id: Id, name: Name) -> Writes[User]:
+        """A user has another name from now on. Raises ConditionFailed for an unknown one."""
+        user = yield from Update(User, user_id=user_id).set(name=name)
+        return user
+
+    @write("W16", attempts=10)
+    def save_address(self, user_id: Id, address_id: Id, postal: PostalAddress) -> Writes[Address]:
+        """Add an address to a user's address book, or change one; orders keep what they were given.
+
+        Raises ItemNotFound for an unknown user, Refused where 20 are there.
+        """
+        if (yield from self.user.ask(user_id)) is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place="Shop.save_address", hint="register first")
+        there = yield from self.addresses.ask(user_id)
+        if len(there) >= ADDRESSES_MAX and address_id not in {one.address_id for one in there}:
+            raise Refused(
+                f"there are {len(there)} addresses", place="Shop.save_address", hint="remove one that isn't needed"
+            )
+        address = Address(user_id=user_id, address_id=address_id, postal=postal)
+        yield Put(address)
+        return address
+
+    @write("W17")
+    def remove_address(self, user_id: Id, address_id: Id) -> Writes:
+        """Remove an address; no error where it isn't."""
+        yield Delete(Address, user_id=user_id, address_id=address_id)
+
+    @write("W18", attempts=10)
+    def put_in_cart(self, user_id: Id, product_id: Id, quantity: Wanted) -> Writes[Cart | None]:
+        """Have so many of a product in the cart of its merchant; 0 takes it out. Gives the cart; None for an empty one.
+
+        Nothing is held: what is in stock is asked when the cart is ordered. Raises ItemNotFound for an unknown
+        product, Refused for one that isn't sold any more, for a full cart and for too many carts.
+        """
+        product = yield from self.product.ask(product_id)
+        if product is None:
+            raise ItemNotFound(f"there is no product {product_id!r}", place="Shop.put_in_cart")
+        if product.listed_at is None and quantity:
+            raise Refused(f"{product.name} isn't sold any more", place="Shop.put_in_cart")
+        cart = yield from self.cart.ask(user_id, product.merchant_id)
+        if cart is None:
+            if not quantity:
+                return None
+            return (yield from self._new_cart(user_id, product.merchant_id, {product_id: quantity}))
+        items = {name: number for name, number in cart.items.items() if name != product_id}
+        if quantity:
+            items[product_id] = quantity
+        if not items:
+            yield Delete(cart).only_if(changed_at=cart.changed_at)
+            return None
+        if len(items) > LINES_MAX:
+            raise Refused(
+                f"a cart holds {LINES_MAX} products", place="Shop.put_in_cart", hint="order it, and begin another"
+            )
+        moment = now()
+        changes = {"items": items, "changed_at": moment, "expires_at": moment + CART_KEPT}
+        yield Update(cart, **changes).only_if(changed_at=cart.changed_at)
+        return cart.model_copy(update=changes)
+
+    def _new_cart(self, user_id: str, merchant_id: str, items: dict[str, int]) -> Writes[Cart]:
+        there = yield from self.carts.ask(user_id)
+        if len(there) >= CARTS_MAX:
+            raise Refused(f"there are carts of {len(there)} merchants", place="Shop.put_in_cart", hint="order one")
+        moment = now()
+        cart = Cart(
+            user_id=user_id, merchant_id=merchant_id, items=items, changed_at=moment, expires_at=moment + CART_KEPT
+        )
+        yield Create(cart)
+        return cart

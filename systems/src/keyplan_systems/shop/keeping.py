@@ -1,0 +1,58 @@
+"""What a shop does by itself now and then: stock that unpaid orders hold is released, and refunds are paid.
+
+Any number of processes may do it at once, and each may die at any place: an order is released once, since a status
+moves once, and a refund is paid once, since the provider knows its key. The site calls it every minute.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+
+from keyplan import Cursor, Range, now
+from keyplan.errors import Refused
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.shop.entities import HELD
+from keyplan_systems.shop.payments import Declined, Provider
+
+__all__ = ["pay_refunds", "release_unpaid"]
+
+_LOG = logging.getLogger("keyplan.shop")
+
+
+def release_unpaid(shop: Shop, *, held: timedelta = HELD, moment: datetime | None = None) -> int:
+    """Cancel the orders that nobody has paid for so long; gives how many."""
+    before = (moment or now()) - held
+    released = 0
+    cursor: Cursor | None = None
+    while True:
+        page = shop.unpaid_orders(Range(lt=before), cursor=cursor)
+        for payment in page:
+            try:
+                shop.release(payment.order_id, before)
+            except Refused:
+                continue  # paid, or cancelled, since the list was read
+            released += 1
+        cursor = page.cursor
+        if cursor is None:
+            return released
+
+
+def pay_refunds(shop: Shop, provider: Provider) -> int:
+    """Let the provider pay the refunds that are due; gives how many. One that is declined stays due, and is logged."""
+    paid = 0
+    cursor: Cursor | None = None
+    while True:
+        page = shop.unpaid_refunds(cursor=cursor)
+        for refund in page:
+            key = f"{refund.order_id}/{refund.refund_id}"
+            try:
+                given = provider.give_back(key, refund.payment_id, refund.amount_cents)
+            except Declined as error:
+                _LOG.warning("refund %s was declined: %s", key, error)
+                continue
+            shop.settle_refund(refund.order_id, refund.refund_id, given.external_id)
+            paid += 1
+        cursor = page.cursor
+        if cursor is None:
+            return paid

@@ -1,0 +1,361 @@
+"""The writes about orders: placing, paying, shipping, cancelling, releasing what nobody pays; events and readings.
+
+What goes back, refunds and returns, is in ``returns.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from keyplan import Add, Batch, Create, Delete, Put, Update, Writes, now, write
+from keyplan.errors import Fault, ItemNotFound, Refused
+from keyplan_systems.shop.entities import (
+    ALLOWED,
+    READING_KEPT,
+    Id,
+    Items,
+    Line,
+    Order,
+    OrderEvent,
+    OrderLine,
+    OrderStatus,
+    OrderToken,
+    Payment,
+    PostalAddress,
+    Product,
+    Reading,
+    Refund,
+    Return,
+    Total,
+)
+from keyplan_systems.shop.reads import Reads
+
+__all__ = ["CANCELLED", "OrderWrites", "WholeOrder", "placed", "refund_of", "refunded"]
+
+
+CANCELLED = "cancelled"
+"""The id of the refund that cancelling a paid order makes."""
+
+
+class WholeOrder(NamedTuple):
+    """An order with all its parts, read strongly consistent."""
+
+    order: Order
+    lines: list[OrderLine]
+    payment: Payment
+    refunds: list[Refund]
+    returns: list[Return]
+
+
+class OrderWrites(Reads):
+    """The writes about orders."""
+
+    @write("W7", attempts=30)
+    def place_order(self, user_id: Id, token: Id, items: Items, address_id: Id | None = None) -> Writes[Order]:
+        """Place an order at the prices of now: header, lines, payment due and stock, all or nothing.
+
+        ``token`` is the client's, a new one for each order: with the same token and the same items the call gives the
+        order that was placed, however often it is made. ``address_id`` is one of the user's addresses, of which the
+        order keeps a copy. Raises Refused for a token that was used for other items, for products of several
+        merchants, for what isn't sold any more and for more than is in stock; ItemNotFound for an unknown user,
+        product or address.
+        """
+        body = _digest(items if address_id is None else {"items": items, "address_id": address_id})
+        used = yield from self.order_token.ask(user_id, token)
+        if used is not None:
+            return (yield from self._placed_before(used, body))
+        return (yield from self._placing(OrderToken.of(user_id, token, body), items, address_id, "Shop.place_order"))
+
+    @write("W24", attempts=30)
+    def order_cart(
+        self, user_id: Id, merchant_id: Id, token: Id, total_cents: Total, address_id: Id | None = None
+    ) -> Writes[Order]:
+        """Place an order of all that a user's cart of a merchant holds, which is then empty.
+
+        ``total_cents`` is what the customer was shown. Raises Refused for another total, since a price has changed
+        meanwhile; the same as ``place_order``; ItemNotFound for an empty cart.
+        """
+        body = _digest({"cart": merchant_id, "address_id": address_id})
+        used = yield from self.order_token.ask(user_id, token)
+        if used is not None:
+            return (yield from self._placed_before(used, body))
+        cart = yield from self.cart.ask(user_id, merchant_id)
+        if cart is None:
+            raise ItemNotFound("the cart is empty", place="Shop.order_cart", hint="put something in: put_in_cart")
+        begun = OrderToken.of(user_id, token, body)
+        order = yield from self._placing(begun, cart.items, address_id, "Shop.order_cart")
+        if order.total_cents != total_cents:
+            raise Refused(
+                f"the total is {order.total_cents} now, and {total_cents} was shown, in minor units",
+                place="Shop.order_cart",
+                hint="show the cart again, and let the customer decide",
+            )
+        yield Delete(cart).only_if(changed_at=cart.changed_at)
+        return order
+
+    def _placing(
+        self, begun: OrderToken, items: Mapping[str, int], address_id: str | None, place: str
+    ) -> Writes[Order]:
+        user_id = begun.user_id
+        if (yield from self.user.ask(user_id)) is None:
+            raise ItemNotFound(f"there is no user {user_id!r}", place=place, hint="register first")
+        postal = None if address_id is None else (yield from self._postal(user_id, address_id, place))
+        products = yield from self.products.ask(sorted(items))
+        _check_wanted(items, {product.product_id: product for product in products}, place)
+        wanted = [(product, items[product.product_id]) for product in products]
+        order, lines, payment = placed(user_id, wanted, begun.order_id, begun.ordered_at, postal)
+        yield Create(begun)
+        yield Create(order)
+        for line, (product, _) in zip(lines, wanted, strict=True):
+            yield Create(line)
+            # Stock has the type's bound of 0: the update expects that enough is there.
+            yield (
+                Update(Product, product_id=line.product_id)
+                .set(stock=Add(-line.quantity))
+                .only_if(price_cents=line.price_cents, listed_at=product.listed_at)
+            )
+        yield Create(payment)
+        yield Create(OrderEvent(order_id=order.order_id, kind="placed", at=order.created_at))
+        return order
+
+    def _postal(self, user_id: str, address_id: str, place: str) -> Writes[PostalAddress]:
+        address = yield from self.address.ask(user_id, address_id)
+        if address is None:
+            raise ItemNotFound(f"there is no address {address_id!r}", place=place, hint="save it first: save_address")
+        return address.postal
+
+    @write("W8", attempts=30)
+    def pay(self, order_id: Id, external_id: Id, amount_cents: Total) -> Writes[Order]:
+        """Take an order's payment. Taking the same one again gives the paid order, as payment providers may tell twice.
+
+        Raises Refused for another amount, for an order that isn't pending, and for an external payment that paid
+        another order; ItemNotFound.
+        """
+        order, _, payment, _, _ = yield from self._whole(order_id, "Shop.pay")
+        if amount_cents != order.total_cents:
+            raise Refused(
+                f"the payment is {amount_cents} and the order's total {order.total_cents}, in minor units",
+                place="Shop.pay",
+                hint="pay the total",
+            )
+        if payment.external_id == external_id and order.status in {"paid", "shipped"}:
+            return order
+        other = yield from self.payment.ask(external_id)
+        if other is not None and other.order_id != order_id:
+            raise Refused(
+                f"payment {external_id!r} paid order {other.order_id}",
+                place="Shop.pay",
+                hint="one external payment pays one order",
+            )
+        paid = yield from _moved(order, "paid", "Shop.pay")
+        yield Update(payment, status="paid", external_id=external_id).only_if(status=payment.status)
+        return paid
+
+    @write("W9", attempts=30)
+    def ship(self, order_id: Id, tracking: Line | None = None) -> Writes[Order]:
+        """Ship a paid order; ``tracking`` is the carrier's name for the parcel. Raises Refused for any other order,
+        ItemNotFound.
+        """
+        order = (yield from self._whole(order_id, "Shop.ship")).order
+        return (yield from _moved(order, "shipped", "Shop.ship", shipped_at=now(), tracking=tracking))
+
+    @write("W10", attempts=30)
+    def cancel(self, order_id: Id) -> Writes[Order]:
+        """Cancel an order that isn't shipped: its stock comes back, its payment is void, or what is left of it to be
+        refunded.
+
+        Raises Refused for a shipped or cancelled one, ItemNotFound.
+        """
+        whole = yield from self._whole(order_id, "Shop.cancel")
+        return (yield from _cancelled(whole, "Shop.cancel"))
+
+    @write("W25", attempts=30)
+    def release(self, order_id: Id, before: datetime) -> Writes[Order]:
+        """Cancel an order that was placed before a moment, and that nobody has paid: its stock can be sold again.
+
+        Raises Refused for a later one, and for one that isn't pending; ItemNotFound. ``keeping.py`` calls it.
+        """
+        whole = yield from self._whole(order_id, "Shop.release")
+        if whole.order.status != "pending" or whole.order.created_at >= before:
+            raise Refused(
+                f"order {order_id} is {whole.order.status}, and was placed at {whole.order.created_at:%Y-%m-%d %H:%M}",
+                place="Shop.release",
+                hint="only orders that nobody has paid in time are released",
+            )
+        return (yield from _cancelled(whole, "Shop.release"))
+
+    @write("W11")
+    def record_events(self, events: list[OrderEvent]) -> Writes:
+        """Record events of orders that happened elsewhere; the same event again changes nothing."""
+        yield Batch(Put(event) for event in events)
+
+    @write("W12")
+    def record_readings(self, readings: list[Reading]) -> Writes:
+        """Record devices' readings; one of the same device and moment takes the place of the one before."""
+        yield Batch(Put(_expiring(reading)) for reading in readings)
+
+    def _placed_before(self, used: OrderToken, body: str) -> Writes[Order]:
+        if used.body != body:
+            raise Refused(
+                f"token {used.token!r} was used for other items, in order {used.order_id}",
+                place="Shop.place_order",
+                hint="make a new token for each order, and send it again only with the same items",
+            )
+        order = yield from self.order.ask(used.user_id, used.ordered_at, used.order_id)
+        if order is None:
+            raise ItemNotFound(f"order {used.order_id!r} isn't there any more", place="Shop.place_order")
+        return order
+
+    def _whole(self, order_id: str, place: str) -> Writes[WholeOrder]:
+        """An order as it is at this moment: not by the index of E3, which may lag behind."""
+        parts = yield from self.order_parts.ask(order_id)
+        payment = next((part for part in parts if isinstance(part, Payment)), None)
+        order = None
+        if payment is not None:
+            order = yield from self.order.ask(payment.user_id, payment.ordered_at, order_id)
+        if payment is None or order is None:
+            raise ItemNotFound(f"there is no order {order_id!r}", place=place, hint="place it first: place_order")
+        return WholeOrder(
+            order,
+            [part for part in parts if isinstance(part, OrderLine)],
+            payment,
+            [part for part in parts if isinstance(part, Refund)],
+            [part for part in parts if isinstance(part, Return)],
+        )
+
+
+def _moved(order: Order, status: OrderStatus, place: str, **more: Any) -> Writes[Order]:
+    """Move an order along, with the event of it; only if it still has the status that was read."""
+    if status not in ALLOWED[order.status]:
+        allowed = " or ".join(sorted(ALLOWED[order.status]))
+        raise Refused(
+            f"order {order.order_id} is {order.status} and can't become {status}",
+            place=place,
+            hint=f"it can become {allowed}" if allowed else f"a {order.status} order stays as it is",
+        )
+    yield Update(order, status=status, **more).only_if(status=order.status)
+    yield Create(OrderEvent(order_id=order.order_id, kind=status))
+    return order.model_copy(update={"status": status, **more})
+
+
+def _cancelled(whole: WholeOrder, place: str) -> Writes[Order]:
+    """Cancel an order: stock comes back, and what was paid and not refunded yet is to go back."""
+    payment = whole.payment
+    cancelled = yield from _moved(whole.order, "cancelled", place)
+    back = Counter[str]()
+    for line in whole.lines:
+        back[line.product_id] += line.quantity
+    for product_id, quantity in back.items():
+        yield Update(Product, product_id=product_id).set(stock=Add(quantity))
+    if payment.status == "due":
+        yield Update(payment, status="void").only_if(status="due")
+    elif payment.status == "paid" and (left := payment.amount_cents - payment.refunded_cents):
+        yield from refunded(payment, CANCELLED, left, "the order was cancelled")
+    return cancelled
+
+
+def refunded(payment: Payment, refund_id: str, amount_cents: int, reason: str) -> Writes[Refund]:
+    """A refund of a payment that was read, due until the provider has paid it."""
+    total = payment.refunded_cents + amount_cents
+    status = "refunded" if total == payment.amount_cents else payment.status
+    yield Update(payment, refunded_cents=total, status=status).only_if(
+        status=payment.status, refunded_cents=payment.refunded_cents
+    )
+    refund = Refund(
+        order_id=payment.order_id,
+        refund_id=refund_id,
+        payment_id=payment.external_id or payment.order_id,
+        amount_cents=amount_cents,
+        reason=reason,
+    )
+    yield Create(refund)
+    return refund
+
+
+def refund_of(payment: Payment) -> Refund | None:
+    """The refund of an order that was cancelled elsewhere, and whose money went back there; None for any other."""
+    if payment.status != "refunded" or not payment.refunded_cents:
+        return None
+    return Refund(
+        order_id=payment.order_id,
+        refund_id=CANCELLED,
+        payment_id=payment.external_id or payment.order_id,
+        amount_cents=payment.refunded_cents,
+        status="paid",
+        external_id=f"re_{payment.external_id}",
+        requested_at=payment.ordered_at,
+    )
+
+
+def placed(
+    user_id: str,
+    wanted: Sequence[tuple[Product, int]],
+    order_id: str,
+    at: datetime,
+    ship_to: PostalAddress | None = None,
+) -> tuple[Order, list[OrderLine], Payment]:
+    """An order of so many of these products, all of one merchant, at their prices; its lines; its payment, due."""
+    lines = [
+        OrderLine(
+            order_id=order_id,
+            line=number,
+            product_id=product.product_id,
+            quantity=quantity,
+            price_cents=product.price_cents,
+        )
+        for number, (product, quantity) in enumerate(wanted, 1)
+    ]
+    order = Order(
+        order_id=order_id,
+        user_id=user_id,
+        merchant_id=wanted[0][0].merchant_id,
+        total_cents=sum(line.quantity * line.price_cents for line in lines),
+        created_at=at,
+        ship_to=ship_to,
+    )
+    payment = Payment(order_id=order_id, user_id=user_id, ordered_at=at, amount_cents=order.total_cents)
+    return order, lines, payment
+
+
+def _check_wanted(items: Mapping[str, int], products: Mapping[str, Product], place: str) -> None:
+    """Raises ItemNotFound for unknown products, Refused for several merchants, for what isn't sold any more and for too
+    little stock.
+    """
+    unknown = [name for name in sorted(items) if name not in products]
+    if unknown:
+        raise ItemNotFound(
+            f"there is no product {', '.join(map(repr, unknown))}", place=place, hint="order what the shop has"
+        )
+    merchants = sorted({product.merchant_id for product in products.values()})
+    if len(merchants) > 1:
+        raise Refused(
+            f"the products belong to {len(merchants)} merchants ({', '.join(merchants)})",
+            place=place,
+            hint="place an order for each merchant",
+        )
+    gone = [Fault(f"items[{name}]", "isn't sold any more") for name in sorted(items) if not products[name].listed_at]
+    if gone:
+        raise Refused("some of it isn't sold any more", place=place, hint="leave it out", faults=gone)
+    short = [
+        Fault(f"items[{name}]", f"{wanted} wanted, {products[name].stock} in stock")
+        for name, wanted in sorted(items.items())
+        if products[name].stock < wanted
+    ]
+    if short:
+        raise Refused("there isn't enough in stock", place=place, hint="order fewer, or later", faults=short)
+
+
+def _digest(wanted: Mapping[str, object]) -> str:
+    """The same for the same items in whatever order, and for no others."""
+    return hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()
+
+
+def _expiring(reading: Reading) -> Reading:
+    if reading.expires_at is not None:
+        return reading
+    return reading.model_copy(update={"expires_at": reading.at + READING_KEPT})
