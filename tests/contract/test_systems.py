@@ -21,8 +21,10 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.social.design import Social
 from tests.contract.remote import local_address, new_table, server_address
 from tests.seeds import seed
-from tests.systems.blog.strategies import STRATEGIES
+from tests.systems.blog.strategies import STRATEGIES as BLOG
+from tests.systems.shop.strategies import STRATEGIES as SHOP
 
+STRATEGIES = {Blog: BLOG, Shop: SHOP}
 STORES: dict[str, Callable[[], str]] = {"server": server_address, "dynamodb-local": local_address}
 
 
@@ -35,5 +37,5 @@ def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -
         stores=40,
         seed=seed(20261121),
         open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
-        strategies=STRATEGIES if design is Blog else None,
+        strategies=STRATEGIES.get(design),
     )

@@ -18,8 +18,10 @@ from keyplan_systems.papers.design import Papers
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.social.design import Social
 from tests.seeds import seed
-from tests.systems.blog.strategies import STRATEGIES
+from tests.systems.blog.strategies import STRATEGIES as BLOG
+from tests.systems.shop.strategies import STRATEGIES as SHOP
 
+STRATEGIES = {Blog: BLOG, Shop: SHOP}
 DESIGNS: dict[type[Design], list[str]] = {
     Blog: [f"B{number}" for number in range(1, 16)],
     Cms: [f"AP{number}" for number in range(1, 9)],
@@ -43,4 +45,4 @@ def test_no_pattern_scans(design: type[Design]) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_answers_equal_a_brute_force_filter(design: type[Design]) -> None:
-    verify(design, stores=60, seed=seed(20261121), strategies=STRATEGIES if design is Blog else None)
+    verify(design, stores=60, seed=seed(20261121), strategies=STRATEGIES.get(design))
