@@ -24,12 +24,13 @@ if TYPE_CHECKING:
         Update,
         Writes,
     )
+    from keyplan.design.declared.entity import Entity
     from keyplan.design.declared.fields import Id, Ttl, Version, now, ulid
+    from keyplan.design.declared.indexes import Binary, Index, Number
+    from keyplan.design.declared.keys import Key, Unique
     from keyplan.design.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
     from keyplan.design.declared.patterns import read, write
-    from keyplan.design.declared.table import Binary, Index, Number, Table
-    from keyplan.design.stored.entity import Entity
-    from keyplan.design.stored.keys import Key, Unique
+    from keyplan.design.declared.table import Table
     from keyplan.opening import Design
 
 __all__ = [
@@ -91,12 +92,13 @@ _MODULES = {
         "Update",
         "Writes",
     ),
-    "keyplan.design.stored.entity": ("Entity",),
+    "keyplan.design.declared.entity": ("Entity",),
     "keyplan.design.declared.fields": ("Id", "Ttl", "Version", "now", "ulid"),
-    "keyplan.design.stored.keys": ("Key", "Unique"),
+    "keyplan.design.declared.keys": ("Key", "Unique"),
     "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
     "keyplan.design.declared.patterns": ("read", "write"),
-    "keyplan.design.declared.table": ("Binary", "Index", "Number", "Table"),
+    "keyplan.design.declared.indexes": ("Binary", "Index", "Number"),
+    "keyplan.design.declared.table": ("Table",),
     "keyplan.opening": ("Design",),
 }
 """Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""

@@ -18,9 +18,9 @@ from keyplan.client.streams import Part, stream, stream_async
 from keyplan.client.watching import Tally
 from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.declared.actions import Action, Delete, Put, Update
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.table import Table
 from keyplan.design.deferral import is_deferred
-from keyplan.design.stored.entity import Entity
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from keyplan import Design
 from keyplan.check import check
 from keyplan.check.running import refused
-from keyplan.design.traffic.files import Load, Stored, TableSettings, Traffic
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import Stored, TableSettings, Traffic
 from keyplan.errors import DesignError
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.cms.design import Cms

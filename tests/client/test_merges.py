@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
 from tests.client.support import record
 from tests.contract.design import Event, Everything, Follow, Post
 

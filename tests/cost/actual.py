@@ -29,7 +29,8 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.traffic.sizes import entry_of
 from keyplan.opening import Design

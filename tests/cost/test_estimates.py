@@ -35,7 +35,7 @@ from keyplan import (
 )
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
 from keyplan.cost.units import TABLE
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
 from keyplan.design.traffic.files import traffic_from
 from keyplan.design.traffic.sizes import entry_bytes
 from keyplan.design.traffic.typical import Typical

@@ -11,7 +11,8 @@ import pytest
 from keyplan import Cursor, Design, Each, Entity, Key, Page, Table, Through, read
 from keyplan.cost import facts
 from keyplan.cost.estimate import estimate
-from keyplan.design.traffic.files import COUNT_MAX, traffic_from
+from keyplan.design.declared.load import COUNT_MAX
+from keyplan.design.traffic.files import traffic_from
 
 
 class User(Entity):

@@ -21,8 +21,9 @@ from keyplan.cost.writing import requests_of_write, write_cost
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.actions import Action, Create, Delete, Put, Update
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import traffic_of
 from keyplan.design.traffic.typical import Typical
 from keyplan.errors import KeyplanError

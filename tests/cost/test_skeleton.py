@@ -12,7 +12,8 @@ import pytest
 from keyplan import Design
 from keyplan.cost.estimate import Estimate, estimate
 from keyplan.cost.skeleton import skeleton
-from keyplan.design.traffic.files import Load, Stored, TableSettings, Traffic, read_traffic, traffic_of
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import Stored, TableSettings, Traffic, read_traffic, traffic_of
 from tests.cli.support import json_of, run
 from tests.export.designs import NAMES, design
 

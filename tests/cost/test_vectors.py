@@ -16,7 +16,8 @@ from keyplan.cost.partitions import busiest_share, saturating_rate, shards_for
 from keyplan.cost.pricelist import price_list
 from keyplan.cost.units import TABLE, Direction, Line, Request, batch_get, get_item, local_query_units, page_read
 from keyplan.cost.words import number
-from keyplan.design.traffic.files import Load, TableSettings, Traffic, traffic_from
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import TableSettings, Traffic, traffic_from
 from keyplan.design.traffic.sizes import ItemSizes
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import item_size

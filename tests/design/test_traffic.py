@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from keyplan import Design, Entity, Key, Table, Writes, read, write
-from keyplan.design.traffic.files import Load, Stored, read_traffic, traffic_from, traffic_of
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import Stored, read_traffic, traffic_from, traffic_of
 from keyplan.errors import DesignError, TrafficError
 
 

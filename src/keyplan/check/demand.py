@@ -22,10 +22,10 @@ from keyplan.cost.words import number
 from keyplan.cost.writing import WriteCost
 from keyplan.design.compiled.model import WritePattern
 from keyplan.design.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import Problem
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.files import Load
 from keyplan.design.traffic.sizes import entry_of
 from keyplan.rehearsal.mutations import Mutation
 

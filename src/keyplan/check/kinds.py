@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from keyplan.design.declared.examples import choices_of, limits
 from keyplan.design.declared.fields import kind_of
-from keyplan.design.traffic.typical import choices_of, limits
 
 __all__ = ["length_max", "numbers_in", "values_of"]
 

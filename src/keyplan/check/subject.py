@@ -19,11 +19,12 @@ from keyplan.design.compiled.constants import values_asked
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
 from keyplan.design.declared.fields import kind_of, ulid
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
-from keyplan.design.stored.formats import Problem
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.files import Load, Stored, Traffic
+from keyplan.design.traffic.files import Stored, Traffic
 from keyplan.design.traffic.sizes import ItemSizes
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Account, Accounts

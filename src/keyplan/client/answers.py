@@ -38,8 +38,8 @@ from keyplan.design.compiled.plans import (
 )
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import Member, ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
-from keyplan.design.stored.entity import Entity
 from keyplan.errors import ItemNotFound
 
 __all__ = ["Answer", "reader_of"]

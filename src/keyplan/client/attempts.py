@@ -24,7 +24,8 @@ from keyplan.client.pending import Pending, Touched
 from keyplan.client.transactions import Refusal, pause_before_retry, send
 from keyplan.client.writes import Compiled, Operation, WriteCompiler
 from keyplan.design.declared.actions import Action, Ask, Batch, Delete, Update
-from keyplan.design.stored.entity import Entity, faults_of
+from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import faults_of
 from keyplan.design.stored.outcomes import likely_outcome
 from keyplan.errors import ArgumentError, RequestError, WriteFailed
 

@@ -13,7 +13,7 @@ from keyplan.client.cursors import Position
 from keyplan.client.merges import MergeReader, Place
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, batch_entities
 from keyplan.design.compiled.plans import GetPlan, QueryPlan, ThroughPlan
-from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
 
 __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
 

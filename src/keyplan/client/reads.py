@@ -17,8 +17,10 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.design.compiled.plans import Filter, FilterValue, QueryPlan, ScanPlan
-from keyplan.design.declared.table import KeyAttribute, Table
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
 from keyplan.values import NumberError, ValueFault
 from keyplan.wire.limits import IN_OPTIONS_MAX

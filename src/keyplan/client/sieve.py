@@ -13,8 +13,8 @@ from typing import Any
 
 from keyplan.client.bounds import Interval, interval_of
 from keyplan.design.compiled.plans import QueryPlan
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Range
-from keyplan.design.stored.entity import Entity
 
 __all__ = ["Sieve", "sieve_of"]
 

@@ -13,9 +13,10 @@ from decimal import Decimal
 from typing import Any
 
 from keyplan.design.declared.actions import Add, Append, Change, Discard, Include, Remove, Update
+from keyplan.design.declared.entity import Entity
 from keyplan.design.stored.codec import encode_value
 from keyplan.design.stored.dumped import Form
-from keyplan.design.stored.entity import CompiledEntity, Entity, reject_unknown
+from keyplan.design.stored.entity import CompiledEntity, reject_unknown
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import changed, outcome

@@ -17,7 +17,7 @@ from keyplan.client.reads import Target, batch_entities, get_item
 from keyplan.client.transactions import send
 from keyplan.client.writes import WriteCompiler, primary_key
 from keyplan.design.declared.actions import Action, Ask, Batch, Create, Delete, Put, Update, several
-from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
 from keyplan.errors import ArgumentError, ItemNotReadable
 
 __all__ = ["Verbs"]

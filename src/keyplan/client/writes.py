@@ -16,8 +16,9 @@ from keyplan.client.updates import compile_update
 from keyplan.design.compiled.conditions import translate
 from keyplan.design.compiled.filters import translate_mapping
 from keyplan.design.declared.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
-from keyplan.design.stored.entity import CompiledEntity, Entity, reject_unknown
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity, reject_unknown
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import certain_outcome
 from keyplan.errors import ArgumentError, RequestError, shown

@@ -15,7 +15,8 @@ from keyplan.cost.mixing import mixed
 from keyplan.cost.units import TABLE, Line, Request
 from keyplan.cost.writing import WriteCost, cost_of, write_cost
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.traffic.files import Load, Traffic
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import Traffic
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Accounts
 from keyplan.rehearsal.mutations import Mutation

@@ -15,9 +15,10 @@ from keyplan.cost.facts import Facts
 from keyplan.cost.units import TABLE, Request, total_units
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import Problem
-from keyplan.design.traffic.files import Load, Traffic, traffic_of
+from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.design.traffic.sizes import OVERHEAD_BYTES, ItemSizes
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Accounts

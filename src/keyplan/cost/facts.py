@@ -28,9 +28,10 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.load import Load
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.files import Load, Traffic
+from keyplan.design.traffic.files import Traffic
 from keyplan.design.traffic.sizes import entry_bytes
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds

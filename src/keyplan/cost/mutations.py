@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keyplan.cost.units import TABLE, Line
-from keyplan.design.declared.table import Index, Table
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.table import Table
 from keyplan.design.traffic.sizes import entry_of
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.wire.capacity import entry_units, write_units

@@ -23,7 +23,7 @@ from keyplan.design.compiled.plans import (
 )
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.compiled.shares import Shares
-from keyplan.design.declared.table import Index
+from keyplan.design.declared.indexes import Index
 from keyplan.wire.limits import BATCH_GET_KEYS_MAX, PAGE_BYTES_MAX
 
 __all__ = ["End", "Found", "Met", "Stretch", "requests_of"]

@@ -13,13 +13,15 @@ from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
 from keyplan.cost.facts import Facts
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import BatchGetPlan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.declared.examples import CHOICE
 from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import Problem
-from keyplan.design.traffic.files import Load, traffic_of
+from keyplan.design.traffic.files import traffic_of
 from keyplan.design.traffic.filled import unshared
 from keyplan.design.traffic.sizes import FieldSize
-from keyplan.design.traffic.typical import CHOICE, Typical
+from keyplan.design.traffic.typical import Typical
 
 __all__ = ["skeleton"]
 

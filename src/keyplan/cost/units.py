@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from keyplan.design.declared.table import Index
+from keyplan.design.declared.indexes import Index
 from keyplan.wire.capacity import read_units
 from keyplan.wire.limits import READ_UNIT_BYTES
 

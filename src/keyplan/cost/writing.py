@@ -14,9 +14,9 @@ from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import Request
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.formats import Problem
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.rehearsal.running import Asked, Rehearsal

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.uses import patterns_of_index
-from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.diff.changes import Change, Severity
 
 __all__ = ["table_changes"]

@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.uses import key_notes, patterns_of_index
-from keyplan.design.declared.table import Index
+from keyplan.design.declared.indexes import Index
 from keyplan.export.deployment import STREAM_VIEWS, TABLE_CLASSES, Deployment
 from keyplan.export.hcl import Block, hcl_text
 from keyplan.export.trees import Noted, plain

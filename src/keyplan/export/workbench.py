@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.declared.fields import TTL, element_kinds, kind_of, marks_of
-from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.export.deployment import Deployment

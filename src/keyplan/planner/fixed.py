@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.declared.table import Index
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.keys import Key
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key
 
 __all__ = ["Fixed", "fixed_of"]
 

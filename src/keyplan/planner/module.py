@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyplan.design.declared.table import Index, KeyAttribute
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.keys import Key, Unique
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.keys import Key, Unique
 from keyplan.errors import Fault, UnknownDesign
 from keyplan.planner.planning import Plan, PlannedKey
 

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
-from keyplan.design.compiled.compiler import Options, junctions_of, named_in
+from keyplan.design.compiled.compiler import junctions_of, named_in
 from keyplan.design.compiled.questions import ParameterKind, Signature
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import ID, is_optional, kind_of, marks_of, ulid
+from keyplan.design.declared.keys import Key
+from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.patterns import Pattern, ReadMethod
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.formats import Problem
-from keyplan.design.stored.keys import Key
+from keyplan.design.declared.problems import Problem
 from keyplan.errors import Fault
 
 __all__ = ["EntityFacts", "Need", "NeedReader", "facts_of"]

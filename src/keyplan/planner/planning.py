@@ -30,11 +30,13 @@ from keyplan.design.compiled.plans import (
 from keyplan.design.compiled.plans import Plan as PlanOfRead
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import Pattern, ReadMethod
-from keyplan.design.declared.table import Index, Table
-from keyplan.design.stored.entity import CompiledEntity, Entity
-from keyplan.design.stored.formats import Problem
-from keyplan.design.stored.keys import Key, Unique
+from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Traffic
 from keyplan.errors import DesignError, Fault
 from keyplan.planner.fixed import Fixed, fixed_of

@@ -14,8 +14,8 @@ from heapq import nsmallest
 from itertools import product
 from typing import Any
 
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.design.stored.entity import Entity
 from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import bounds_of, kind_of
-from keyplan.design.declared.table import Index, Number
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.keys import Key, Unique
+from keyplan.design.declared.indexes import Index, Number
+from keyplan.design.declared.keys import Key, Unique
 from keyplan.planner.candidates import Candidate
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need

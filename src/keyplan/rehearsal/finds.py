@@ -10,8 +10,9 @@ from typing import Any
 
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.load import Load
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.files import Load, Traffic
+from keyplan.design.traffic.files import Traffic
 
 __all__ = ["ITEMS_ASSUMED", "Finds"]
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.declared import actions as words
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.examples import limits
 from keyplan.design.declared.fields import kind_of
-from keyplan.design.stored.entity import CompiledEntity, Entity
-from keyplan.design.traffic.typical import limits
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.names import OPEN, Names
 from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped

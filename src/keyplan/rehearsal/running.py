@@ -18,8 +18,9 @@ from keyplan.client.writes import WriteCompiler
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.declared.actions import Action, Ask, Batch, Check, Create, Delete, Put, Update
-from keyplan.design.stored.entity import CompiledEntity, Entity
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import changed, outcome
 from keyplan.errors import KeyplanError, RequestError, UpdateRefused

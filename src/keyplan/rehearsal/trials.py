@@ -23,13 +23,16 @@ from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind
 from keyplan.design.compiled.shapes import Member, ShapeKind
 from keyplan.design.declared.actions import Action, Create, Put
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.examples import accepted_value, choices_of, typical_value
 from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.load import Load
 from keyplan.design.declared.parameters import Page
-from keyplan.design.stored.entity import CompiledEntity, Entity, faults_of
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.files import Load, Traffic
-from keyplan.design.traffic.typical import Typical, accepted_value, choices_of, typical_value
+from keyplan.design.traffic.files import Traffic
+from keyplan.design.traffic.typical import Typical
 from keyplan.errors import ArgumentError, KeyplanError
 from keyplan.rehearsal.finds import ITEMS_ASSUMED, Finds
 from keyplan.rehearsal.guard import OutsideError, cut_off

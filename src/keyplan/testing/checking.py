@@ -9,8 +9,8 @@ from typing import Any
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import Member, ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
-from keyplan.design.stored.entity import Entity
 from keyplan.errors import ItemNotFound, KeyFieldError, KeyplanError
 from keyplan.opening import Design
 from keyplan.testing.oracle import Groups, Oracle, UndecidableError

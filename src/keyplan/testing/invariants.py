@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from keyplan import values
-from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.stored.entity import ITEM_BYTES_MAX
 from keyplan.testing.world import Row, World
 

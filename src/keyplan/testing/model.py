@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from keyplan.client.conversations import converse
 from keyplan.design.declared.actions import Add, Append, Discard, Include
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,

@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan import expressions
 from keyplan.client.reads import filter_members
-from keyplan.design.compiled.compiler import Options, named_in
+from keyplan.design.compiled.compiler import named_in
 from keyplan.design.compiled.constants import values_asked
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
@@ -28,7 +28,9 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.questions import ParameterKind
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.options import Options
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.formats import NumberFormat, TimeFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Variable

@@ -17,8 +17,9 @@ from pydantic import ValidationError
 from keyplan.design.compiled.model import CompiledDesign, WritePattern, entities_in
 from keyplan.design.compiled.questions import Parameter
 from keyplan.design.declared.actions import Add, Append, Discard, Include
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
 from keyplan.testing.samples import strategy_for
 

@@ -20,9 +20,9 @@ from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.patterns import ReadMethod
-from keyplan.design.stored.entity import Entity
 from keyplan.opening import Design
 from keyplan.rehearsal.account import Accounts
 from keyplan.testing.checking import Checker

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import ItemNotReadable
 from keyplan.opening import Design
 from keyplan.store import Store

@@ -17,8 +17,8 @@ from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
 from keyplan.design.compiled.shapes import Shape, ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
-from keyplan.design.stored.entity import Entity
 
 __all__ = ["Schemas", "without_none"]
 

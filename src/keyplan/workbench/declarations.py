@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign
-from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.workbench.declared import (

@@ -17,14 +17,15 @@ from typing import Any, cast, get_origin, get_type_hints
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from keyplan.design.compiled.compiler import Options
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import now, ulid
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
-from keyplan.design.stored.entity import CompiledEntity, Entity
-from keyplan.design.traffic.files import Load
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.workbench.types import is_type, literal_text, type_text
 
 __all__ = ["FieldDeclaration", "ReadDeclaration", "ResultDeclaration", "field_in", "lines_of", "read_in", "result_in"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.templates import DELIMITER, split_template
 from keyplan.workbench.declarations import PRIMARY, Declarations, IndexDeclaration, KeyDeclaration
 from keyplan.workbench.declared import FieldDeclaration

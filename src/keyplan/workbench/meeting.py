@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from keyplan.design.compiled.collisions import can_collide
-from keyplan.design.declared.table import KeyAttribute
-from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, Problem, TextFormat
+from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, TextFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
 from keyplan.workbench.declarations import KeyDeclaration

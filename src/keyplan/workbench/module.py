@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
 from keyplan.design.stored.templates import split_template
 from keyplan.workbench.declarations import Declarations, IndexDeclaration, KeyDeclaration, declarations_in
 from keyplan.workbench.declared import FieldDeclaration, ReadDeclaration

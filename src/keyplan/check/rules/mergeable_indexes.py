@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.declared.table import Index
+from keyplan.design.declared.indexes import Index
 from keyplan.wire.limits import GLOBAL_INDEXES_MAX
 
 __all__ = ["RULE"]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.templates import Literal_, Template
 

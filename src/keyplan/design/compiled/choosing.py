@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from keyplan.design.compiled.plans import KeyMatch
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import CompiledKey, literal_start
 
 __all__ = ["Candidate", "choose", "rank"]

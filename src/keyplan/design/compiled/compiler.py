@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from keyplan.design.compiled.choosing import Candidate, choose, rank
@@ -30,28 +30,16 @@ from keyplan.design.compiled.plans import (
 )
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import Shape, ShapeKind, shape_of
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.load import checked_load
+from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
-from keyplan.design.stored.entity import CompiledEntity, Entity
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.traffic.files import Load, checked_load
 
-__all__ = ["Options", "compile_read", "junctions_of", "keys_considered", "named_in"]
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a pattern's decorator says."""
-
-    id: str
-    newest_first: bool | None = None
-    order_by: str | None = None
-    consistent: bool = False
-    where: Mapping[str, Any] | str | None = None
-    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
-    scan: bool = False
-    load: Load = field(default_factory=Load)
+__all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
 
 Entities = Mapping[type[Entity], CompiledEntity]

@@ -15,8 +15,8 @@ from typing import Any
 
 from keyplan import expressions
 from keyplan.design.compiled.operands import NUMBER, TEXT, UNKNOWN, Stored, part_of, stored_field
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import Problem
 from keyplan.expressions import tree
 
 __all__ = ["Operand", "Translated", "placeholder_of", "symbol_of", "translate"]

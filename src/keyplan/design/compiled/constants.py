@@ -17,8 +17,8 @@ from typing_extensions import TypeAliasType
 
 from keyplan.design.compiled.questions import type_name
 from keyplan.design.declared.fields import kind_of, unbounded
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.fields import StoredField
-from keyplan.design.stored.formats import Problem
 from keyplan.errors import KeyFieldError
 from keyplan.values import NumberError, ValueFault
 

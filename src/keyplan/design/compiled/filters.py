@@ -15,8 +15,8 @@ from keyplan.design.compiled.operands import stored_field
 from keyplan.design.compiled.plans import Filter, FilterValue
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.declared.fields import is_optional
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import Problem
 from keyplan.wire.limits import IN_OPTIONS_MAX
 
 __all__ = ["filter_of", "translate_mapping"]

@@ -12,7 +12,7 @@ from typing import Any
 from keyplan.design.compiled.constants import domain_of
 from keyplan.design.compiled.plans import KeyMatch, Known, SortPart
 from keyplan.design.compiled.questions import ParameterKind
-from keyplan.design.declared.table import KeyAttribute
+from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable

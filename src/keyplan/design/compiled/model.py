@@ -19,16 +19,20 @@ from keyplan.design.compiled.constants import constant_of, values_asked
 from keyplan.design.compiled.names import attribute_problems, entity_problems, pattern_problem
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.load import Load, checked_load
 from keyplan.design.declared.patterns import Pattern, ReadMethod, WriteMethod
-from keyplan.design.declared.table import Index, KeyAttribute, Table
+from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.table import Table
 from keyplan.design.stored.comeback import comeback_faults
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import stored_fields
-from keyplan.design.stored.formats import Problem, format_for
-from keyplan.design.stored.keys import CompiledKey, Key, Unique
+from keyplan.design.stored.formats import format_for
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
-from keyplan.design.traffic.files import Load, checked_load
 from keyplan.errors import DesignError, Fault, UnknownPattern
 
 __all__ = ["CompiledDesign", "WritePattern", "compile_design"]

@@ -11,13 +11,13 @@ from typing import Any
 from pydantic import BaseModel
 
 from keyplan.design.compiled.operands import stored_tag
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import TTL, kind_of, marks_of
+from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import Pattern
+from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
-from keyplan.design.stored.entity import Entity
 from keyplan.design.stored.fields import StoredField
-from keyplan.design.stored.formats import Problem
-from keyplan.design.stored.keys import Key, Unique
 
 __all__ = ["attribute_problems", "entity_problems", "pattern_problem"]
 

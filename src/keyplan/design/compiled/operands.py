@@ -21,10 +21,11 @@ from pydantic import BaseModel, RootModel, TypeAdapter, ValidationError
 from keyplan import values
 from keyplan.design.compiled.questions import type_name
 from keyplan.design.declared.fields import TTL, kind_of, layers, marks_of, unbounded
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import Encoder, encode_value
 from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.entity import CompiledEntity, faults_of
-from keyplan.design.stored.formats import Problem, as_utc
+from keyplan.design.stored.formats import as_utc
 from keyplan.errors import ArgumentError, KeyFieldError
 
 __all__ = ["NUMBER", "TEXT", "UNKNOWN", "Stored", "part_of", "stored_field", "stored_tag"]

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from keyplan.design.compiled.plans import KeyMatch, QueryPlan, ThroughPlan
 from keyplan.design.compiled.shapes import Shape
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import literal_start
 
 __all__ = ["check_projected", "check_reach", "check_union"]

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keyplan.design.compiled.constants import domain_of, values_asked
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import Shape
-from keyplan.design.declared.table import Index, KeyAttribute
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.options import Options
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable
-from keyplan.design.traffic.files import Load
-
-if TYPE_CHECKING:
-    from keyplan.design.compiled.compiler import Options
 
 __all__ = [
     "BatchGetPlan",

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from keyplan.design.declared.fields import is_optional, kind_of
 from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Range
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import faults_of
-from keyplan.design.stored.formats import Problem
 from keyplan.errors import ArgumentError, Fault, shown
 
 __all__ = ["Parameter", "ParameterKind", "Signature", "signature_of"]

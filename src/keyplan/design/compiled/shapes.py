@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
-from keyplan.design.stored.entity import Entity
-from keyplan.design.stored.formats import Problem
+from keyplan.design.declared.problems import Problem
 
 __all__ = ["Member", "Shape", "ShapeKind", "shape_of"]
 

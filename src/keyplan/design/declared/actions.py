@@ -14,7 +14,7 @@ from typing import Any, Generic, Self, TypeAlias
 
 from typing_extensions import TypeVar
 
-from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
 from keyplan.errors import ArgumentError, shown
 
 __all__ = [

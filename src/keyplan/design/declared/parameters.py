@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NewType
+from typing import Annotated, Any, Generic, NewType
 
 from typing_extensions import TypeVar
 
+from keyplan.design.declared.entity import Entity
 from keyplan.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from keyplan.design.stored.entity import Entity
 
 __all__ = ["Cursor", "Each", "Page", "Prefix", "Range", "Through"]
 

@@ -11,11 +11,11 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
-from keyplan.design.compiled.compiler import Options
 from keyplan.design.declared.actions import Action, Ask
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
-from keyplan.design.stored.entity import Entity
-from keyplan.design.traffic.files import Load
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,82 +1,19 @@
-"""The table and its indexes as a design declares them: names, key attributes and their types, projections.
+"""The table as a design declares it: its name, its key attributes, its indexes.
 
-What the keys hold is declared by the entities (``keys.py``); creating the table is the client's work.
+What the keys hold is declared by the entities (``keys.py``), indexes are in ``indexes.py``; creating the table is the
+client's work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
-if TYPE_CHECKING:
-    from keyplan.design.stored.entity import Entity
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index, KeyAttribute, key_attributes
 
-__all__ = ["Binary", "Index", "KeyAttribute", "Number", "Table"]
-
-
-@dataclass(frozen=True, slots=True)
-class KeyAttribute:
-    """An attribute that a key is made of. ``type`` is DynamoDB's: S, N or B."""
-
-    name: str
-    type: Literal["S", "N", "B"] = "S"
-
-
-def Number(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
-    """A key attribute of DynamoDB's type Number: it sorts by value, and holds an int, a Decimal or a moment."""
-    return KeyAttribute(name, "N")
-
-
-def Binary(name: str) -> KeyAttribute:  # noqa: N802 - reads as a type in a declaration
-    """A key attribute of DynamoDB's type Binary."""
-    return KeyAttribute(name, "B")
-
-
-def _attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | None) -> tuple[KeyAttribute, ...]:
-    if given is None:
-        return ()
-    if isinstance(given, str | KeyAttribute):
-        given = [given]
-    return tuple(KeyAttribute(one) if isinstance(one, str) else one for one in given)
-
-
-@dataclass(frozen=True, init=False)
-class Index:
-    """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
-
-    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include. ``local=True`` makes a
-    local secondary index: it shares the table's partition key and can be read with strong consistency; it can't be
-    added later, and holds each item collection to 10 GB.
-
-    Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
-    """
-
-    name: str
-    partition: tuple[KeyAttribute, ...]
-    sort: tuple[KeyAttribute, ...]
-    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
-    local: bool = False
-
-    def __init__(
-        self,
-        name: str,
-        partition: str | KeyAttribute | Sequence[str | KeyAttribute],
-        sort: str | KeyAttribute | Sequence[str | KeyAttribute] | None = None,
-        *,
-        projection: Literal["ALL", "KEYS_ONLY"] | Sequence[str] = "ALL",
-        local: bool = False,
-    ) -> None:
-        included = projection if isinstance(projection, str) else tuple(projection)
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "partition", _attributes(partition))
-        object.__setattr__(self, "sort", _attributes(sort))
-        object.__setattr__(self, "projection", included)
-        object.__setattr__(self, "local", local)
-
-    def __repr__(self) -> str:
-        names = ", ".join(repr(attribute.name) for attribute in (*self.partition, *self.sort))
-        return f"Index({self.name!r}, {names})"
+__all__ = ["Table"]
 
 
 @dataclass(frozen=True, init=False)
@@ -105,8 +42,8 @@ class Table:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "indexes", tuple(indexes))
         object.__setattr__(self, "entities", tuple(entities))
-        object.__setattr__(self, "partition", _attributes(partition)[0])
-        object.__setattr__(self, "sort", next(iter(_attributes(sort)), None))
+        object.__setattr__(self, "partition", key_attributes(partition)[0])
+        object.__setattr__(self, "sort", next(iter(key_attributes(sort)), None))
 
     @property
     def key_names(self) -> tuple[str, ...]:

@@ -19,11 +19,13 @@ from uuid import UUID
 from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.examples import typical_value
 from keyplan.design.declared.fields import is_optional, marks_of
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.dumped import Form, annotated, holds_anything, members_of
-from keyplan.design.stored.entity import CompiledEntity, Entity
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
-from keyplan.design.stored.formats import Problem
 from keyplan.errors import KeyplanError
 
 __all__ = ["comeback_faults"]
@@ -228,8 +230,6 @@ def _members(cls: type[Any]) -> dict[str, Any]:
 
 
 def _typical(annotation: Any) -> Iterator[Any]:
-    from keyplan.design.traffic.typical import typical_value  # noqa: PLC0415 - it knows designs, which know entities
-
     try:
         yield typical_value(annotation, "value")
     except (KeyplanError, Problem, ValidationError, ValueError, TypeError, AttributeError, KeyError, IndexError):

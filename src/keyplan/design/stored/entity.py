@@ -1,6 +1,6 @@
-"""Entity: a pydantic model whose items share a key's shape, and an entity compiled for a table.
+"""An entity compiled for a table.
 
-A compiled entity writes an instance as an item, reads an item as an instance, and tells its items from all others by
+It writes an instance as an item, reads an item as an instance, and tells its items from all others by
 their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requests are made in the client.
 """
 
@@ -12,57 +12,30 @@ from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from keyplan import values
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
 from keyplan.design.stored.dumped import Form, json_of
 from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
-from keyplan.design.stored.keys import CompiledKey, Key, Unique
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.reading import reader_of, reads_by_json
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
 
-__all__ = ["CompiledEntity", "Entity"]
+__all__ = ["CompiledEntity"]
 
 ITEM_BYTES_MAX = 400 * 1024
 """DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer
 guide."""
 
 _SETS = (set, frozenset)
-
-
-class Entity(BaseModel):
-    """The base of a design's entities: a pydantic model with keys.
-
-    ::
-
-        class Article(Entity):
-            article_id: str = Field(default_factory=ulid)
-            title: str
-
-            primary = Key("ARTICLE#{article_id}", "#METADATA")
-
-    An instance is a value: it is what was read or what is to be written, and doesn't change (``frozen``). Fields are
-    stored under their pydantic alias where they have one, and under their name otherwise; a field that is None is not
-    stored. Unknown constructor arguments are refused.
-    """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_by_name=True,
-        validate_by_alias=True,
-        val_json_bytes="base64",
-        ser_json_bytes="base64",
-        ignored_types=(Key, Unique),
-        protected_namespaces=(),
-    )
 
 
 class CompiledEntity:

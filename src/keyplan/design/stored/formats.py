@@ -16,24 +16,17 @@ from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
 
+from keyplan.design.declared.problems import Problem
 from keyplan.errors import KeyFieldError
 from keyplan.values import NumberError, canonical
 
-__all__ = ["Format", "NumberFormat", "Problem", "format_for"]
+__all__ = ["Format", "NumberFormat", "format_for"]
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 _STRFTIME_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
 _STRFTIME_ORDER = "YmdHMSf"
 _NINES = str.maketrans("0123456789", "9876543210")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Problem(Exception):
-    """Why a field can't stand in a key so; ``hint`` says what to write instead."""
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class Format(Protocol):

@@ -11,7 +11,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from keyplan.design.declared.actions import Add, Append, Change, Delete, Discard, Include, Remove, Update
-from keyplan.design.stored.entity import CompiledEntity, Entity, faults_of
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.examples import typical_value
+from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.stored.fields import StoredField
 from keyplan.errors import ArgumentError, UpdateRefused, shown
 
@@ -105,8 +107,6 @@ def likely_outcome(entity: CompiledEntity, action: Update[Any] | Delete[Any]) ->
     """An instance such as an update may leave, or a deletion remove: made of what the action says, of defaults, and of
     typical values. Raises ArgumentError, UpdateRefused.
     """
-    from keyplan.design.traffic.typical import typical_value  # noqa: PLC0415 - few writes need it
-
     if not isinstance(action.target, type):
         before: Entity = action.target
         return before if isinstance(action, Delete) else changed(entity, before, dict(action.changes))[0]

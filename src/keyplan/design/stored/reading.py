@@ -12,17 +12,15 @@ import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from pydantic_core import SchemaValidator, ValidationError
 
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import element_kinds, kind_of
 from keyplan.design.stored.dumped import Form, holds
 from keyplan.design.stored.fields import StoredField
-
-if TYPE_CHECKING:
-    from keyplan.design.stored.entity import Entity
 
 __all__ = ["reader_of", "reads_by_json"]
 

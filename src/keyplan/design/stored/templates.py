@@ -18,7 +18,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from keyplan.design.stored.formats import Format, PartsFormat, Problem, TextFormat
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.formats import Format, PartsFormat, TextFormat
 from keyplan.errors import KeyFieldError
 
 __all__ = ["DELIMITER", "Literal_", "Template", "Variable", "escape", "split_template", "unescape"]

@@ -9,25 +9,34 @@ from __future__ import annotations
 
 import difflib
 import json
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, PlainValidator, TypeAdapter, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from keyplan.design.stored.formats import Problem
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.load import (
+    FORBID_OTHERS,
+    Count,
+    Days,
+    Flag,
+    ItemBytes,
+    Load,
+    Part,
+    Rate,
+    Readers,
+    ValueBytes,
+    fault_of,
+)
 from keyplan.design.traffic.filled import unshared
 from keyplan.errors import Fault, TrafficError
 from keyplan.wire.regions import REGIONS, near_region
 
-if TYPE_CHECKING:
-    from keyplan.design.compiled.model import CompiledDesign
-
 __all__ = [
-    "Load",
     "Stored",
     "TableSettings",
     "Traffic",
@@ -35,77 +44,6 @@ __all__ = [
     "traffic_from",
     "traffic_of",
 ]
-
-PER_SECOND_MAX = 200_000_000
-"""More than all of Amazon.com's own peak on DynamoDB (151 million requests a second on Prime Day 2025): a slip."""
-COUNT_MAX = 10**15
-
-Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=PER_SECOND_MAX)]
-Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=COUNT_MAX)]
-ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=400 * 1024)]
-ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=400 * 1024)]
-Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
-Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
-"""A share that may also be nothing."""
-Share: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=1)]
-
-
-def _shares(given: Any) -> Any:
-    """A share, or one by each of several names."""
-    kind: Any = dict[str, Share] if isinstance(given, Mapping) else Share
-    try:
-        return TypeAdapter(kind).validate_python(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        message = f"{where}: {first['msg']}" if where else first["msg"]
-        raise PydanticCustomError("share", "{message}", {"message": message}) from None
-
-
-Shares: TypeAlias = Annotated[float | dict[str, float], PlainValidator(_shares)]
-Readers: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=100)]
-Flag: TypeAlias = Annotated[bool, Field(strict=True)]
-
-_FORBID = ConfigDict(extra="forbid")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """What is asked of one pattern. A member that nobody gave is None.
-
-    ``per_second``: calls a second, on average. ``peak_per_second``: in the busiest second. ``items``: how many items
-    the key condition names, before a limit and before a filter (a read), or how many one call writes (a write).
-    ``item_bytes``: the size of one of them, attribute names included. ``kept``: the share of them that a filter lets
-    through. ``hottest``: the share of the calls that go to the one busiest partition key; where a pattern takes
-    several keys, by the key (``Post.by_status``). ``arguments``: those of a typical call, as JSON values by parameter,
-    for a write that decides by them. ``fails``: the share of a write's calls that fail a condition.
-    """
-
-    __pydantic_config__ = _FORBID
-
-    per_second: Rate | None = None
-    peak_per_second: Rate | None = None
-    items: Count | None = None
-    item_bytes: ItemBytes | None = None
-    kept: Share | None = None
-    hottest: Shares | None = None
-    arguments: dict[str, Any] | None = None
-    fails: Part | None = None
-
-    @property
-    def peak(self) -> float | None:
-        """Calls in the busiest second: the peak where it is known, else the average."""
-        return self.per_second if self.peak_per_second is None else self.peak_per_second
-
-    def over(self, other: Load) -> Load:
-        """The load with the other's members where it has none."""
-        return replace(other, **self.given)
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The members that somebody gave, by name."""
-        members = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in members.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +55,7 @@ class Stored:
     given, it follows from that and from how many the patterns create.
     """
 
-    __pydantic_config__ = _FORBID
+    __pydantic_config__ = FORBID_OTHERS
 
     count: Count | None = None
     item_bytes: ItemBytes | None = None
@@ -132,7 +70,7 @@ class Stored:
 class TableSettings:
     """Where the table stands, how it is billed, and what is switched on. ``None``: not said."""
 
-    __pydantic_config__ = _FORBID
+    __pydantic_config__ = FORBID_OTHERS
 
     region: str | None = None
     table_class: Literal["standard", "standard-infrequent-access"] = "standard"
@@ -151,7 +89,7 @@ class TableSettings:
 class _File:
     """A traffic file as it is written."""
 
-    __pydantic_config__ = _FORBID
+    __pydantic_config__ = FORBID_OTHERS
 
     table: TableSettings = field(default_factory=TableSettings)
     patterns: dict[str, Load] = field(default_factory=dict[str, Load])
@@ -197,8 +135,6 @@ def read_traffic(path: str | Path, design: CompiledDesign, *others: CompiledDesi
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
         raise TrafficError(f"{source} can't be read: {reason}", place=source) from None
-    import tomllib  # noqa: PLC0415 - every design imports this module, and few read a file
-
     try:
         data = json.loads(text) if source.endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -212,9 +148,9 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     faults = [*_unknown_names(data, (design, *others))]
     found = _File()
     try:
-        found = _adapter(_File).validate_python(data)
+        found = TypeAdapter(_File).validate_python(data)
     except ValidationError as error:
-        faults += _faults(error)
+        faults += (_fault_of(one) for one in error.errors(include_url=False))
     faults += _contradictions(data)
     if faults:
         count = len(faults)
@@ -231,36 +167,13 @@ def traffic_from(data: Any, design: CompiledDesign, *others: CompiledDesign, sou
     )
 
 
-def checked_load(load: Load) -> Load:
-    """What a decorator says of a pattern's load. Raises Problem for a rate below 0, or one beyond sense."""
-    if not load.given:
-        return load
-    try:
-        return cast("Load", _adapter(Load).validate_python(load.given))
-    except ValidationError as error:
-        raise Problem("; ".join(str(Fault(one.place, one.message)) for one in _faults(error))) from None
-
-
-@cache
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
-
-
-def _faults(error: ValidationError) -> Iterable[Fault]:
-    """Pydantic's findings in the file's own words."""
-    for one in error.errors(include_url=False):
-        place = ".".join(str(step) for step in one["loc"])
-        if one["type"] in {"unexpected_keyword_argument", "extra_forbidden"}:
-            parent = _MEMBERS.get(len(one["loc"]) == 1 or one["loc"][0], ())
-            yield Fault(place, "there is no such member", _near(str(one["loc"][-1]), parent))
-            continue
-        given = repr(one.get("input"))
-        shown = given if len(given) <= 60 else f"{given[:57]}..."
-        message = "it must hold members by name" if one["type"] in _NO_MAPPING else one["msg"]
-        yield Fault(place, f"{message[:1].lower()}{message[1:]}; given: {shown}")
-
-
-_NO_MAPPING = {"dataclass_type", "dict_type"}
+def _fault_of(detail: ErrorDetails) -> Fault:
+    """Pydantic's finding in the file's own words."""
+    if detail["type"] not in {"unexpected_keyword_argument", "extra_forbidden"}:
+        return fault_of(detail)
+    *_, name = place = detail["loc"]
+    known = _MEMBERS.get(len(place) == 1 or place[0], ())
+    return Fault(".".join(str(step) for step in place), "there is no such member", _near(str(name), known))
 
 
 def _members(kind: type[Any]) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan import values
-from keyplan.design.declared.table import Index, Table
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.table import Table
 from keyplan.values import Item
 
 __all__ = ["OVERHEAD_BYTES", "REPLICA_BYTES", "Entry", "FieldSize", "ItemSizes", "entry_bytes", "entry_of", "projected"]

@@ -1,0 +1,62 @@
+"""Key and Unique as an entity declares them. What they are compiled to is in ``stored/keys.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.declared.indexes import Index
+
+__all__ = ["Key", "Unique"]
+
+
+@dataclass(frozen=True, init=False)
+class Key:
+    """Where an entity's items stand: a template for the partition key, one for the sort key.
+
+    Without ``index`` it is the entity's primary key; with one, its place in that index. An index with several native
+    key attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the
+    index only while its fields have these values (a tuple of values: any of them); an item is also absent while a
+    field of the template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
+    """
+
+    partition: tuple[str, ...]
+    sort: tuple[str, ...]
+    index: Index | None
+    when: Mapping[str, Any] | None
+    shards: int
+
+    def __init__(
+        self,
+        partition: str | Sequence[str],
+        sort: str | Sequence[str] | None = None,
+        *,
+        index: Index | None = None,
+        when: Mapping[str, Any] | None = None,
+        shards: int = 1,
+    ) -> None:
+        object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))
+        object.__setattr__(self, "sort", _sort_templates(sort))
+        object.__setattr__(self, "index", index)
+        object.__setattr__(self, "when", when)
+        object.__setattr__(self, "shards", shards)
+
+
+@dataclass(frozen=True)
+class Unique:
+    """A value that one item of the entity may have: ``Unique("USER_EMAIL#{email}")``.
+
+    Keyplan keeps a claim item under this key, written and removed in the same transaction as the item; a second item
+    with the value is refused with ValueTaken. While a field of the template is None, nothing is claimed. A claim also
+    answers ``-> Entity | None`` by the same fields, with strong consistency: two reads by key.
+    """
+
+    partition: str
+    sort: str = "CLAIM"
+
+
+def _sort_templates(sort: str | Sequence[str] | None) -> tuple[str, ...]:
+    if sort is None:
+        return ()
+    return (sort,) if isinstance(sort, str) else tuple(sort)

@@ -1,0 +1,27 @@
+"""What a pattern's decorator says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.load import Load
+from keyplan.design.declared.parameters import Through
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a pattern's decorator says."""
+
+    id: str
+    newest_first: bool | None = None
+    order_by: str | None = None
+    consistent: bool = False
+    where: Mapping[str, Any] | str | None = None
+    through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
+    scan: bool = False
+    load: Load = field(default_factory=Load)
