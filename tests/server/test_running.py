@@ -41,6 +41,30 @@ def test_the_command_serves_until_a_signal_and_the_next_one_goes_on(tmp_path: Pa
     assert (checked.exit_code, checked.output) == (0, f"{db} is sound.\n")
 
 
+SLOW_FORKS = """
+import os, time
+from keyplan.server import Settings, serve
+
+fork = os.fork
+
+def slow_fork():
+    process = fork()
+    if process == 0:
+        time.sleep(0.5)
+    return process
+
+os.fork = slow_fork
+serve(Settings(port=0, db={db!r}, workers=3), lambda port: print(port, flush=True))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_while_workers_are_starting_ends_them_all(tmp_path: Path, number: int) -> None:
+    """A worker that has just been forked still has its parent's way with signals."""
+    with started([sys.executable, "-c", SLOW_FORKS.format(db=str(tmp_path / "store.db"))]) as server:
+        assert server.end(number) == (0, "")
+
+
 def test_what_is_being_answered_is_finished(tmp_path: Path) -> None:
     with serving(str(tmp_path / "store.db")) as server:
         server.call("CreateTable", CREATE)

@@ -286,14 +286,20 @@ class _Workers:
     def _start(self, worker: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
+        # A signal in between would be handled by a worker as if it were this process, or miss a worker not yet noted.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         process = os.fork()
         if process == 0:
             os._exit(self._work(worker))
         self._started[process] = worker, time.monotonic()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        if self._is_stopping:
+            self._stop(signal.SIGTERM, None)
 
     def _work(self, worker: int) -> int:
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         os.close(self._to_workers)
         renew_ids()
         try:
