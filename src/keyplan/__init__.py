@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     )
     from keyplan.design.declared.entity import Entity
     from keyplan.design.declared.fields import Id, Ttl, Version, now, ulid
+    from keyplan.design.declared.forms import Stored
     from keyplan.design.declared.indexes import Binary, Index, Number
     from keyplan.design.declared.keys import Key, Unique
     from keyplan.design.declared.parameters import Cursor, Each, Page, Prefix, Range, Through
     from keyplan.design.declared.patterns import read, write
+    from keyplan.design.declared.styles import KeyStyle, Label
     from keyplan.design.declared.table import Table
     from keyplan.opening import Design
 
@@ -52,6 +54,8 @@ __all__ = [
     "Include",
     "Index",
     "Key",
+    "KeyStyle",
+    "Label",
     "Number",
     "Page",
     "PatternRecord",
@@ -59,6 +63,7 @@ __all__ = [
     "Put",
     "Range",
     "Remove",
+    "Stored",
     "Table",
     "Through",
     "Ttl",
@@ -94,10 +99,12 @@ _MODULES = {
     ),
     "keyplan.design.declared.entity": ("Entity",),
     "keyplan.design.declared.fields": ("Id", "Ttl", "Version", "now", "ulid"),
+    "keyplan.design.declared.forms": ("Stored",),
     "keyplan.design.declared.keys": ("Key", "Unique"),
     "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),
     "keyplan.design.declared.patterns": ("read", "write"),
     "keyplan.design.declared.indexes": ("Binary", "Index", "Number"),
+    "keyplan.design.declared.styles": ("KeyStyle", "Label"),
     "keyplan.design.declared.table": ("Table",),
     "keyplan.opening": ("Design",),
 }

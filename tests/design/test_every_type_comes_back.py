@@ -456,7 +456,7 @@ def test_extra_attributes_are_kept() -> None:
         assert after.__pydantic_extra__ == given.__pydantic_extra__
         assert looses.get(Loose, name="a") == after
         wrong: Any
-        for wrong in ({"pk": "x"}, {"more": {1, 2}}, {"more": Decimal("1.5")}):
+        for wrong in ({"pk": "x"}, {"more": (1, 2)}, {"more": timedelta(1)}):
             with pytest.raises(ArgumentError):
                 looses.put(Loose(name="b", **wrong))
 

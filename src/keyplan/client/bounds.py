@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -16,15 +17,12 @@ from typing import Any
 from keyplan.design.compiled.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.parameters import Range
-from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat
+from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, StoredFormat
 from keyplan.design.stored.keys import PARTITION_BYTES_MAX, CompiledKey, checked
 from keyplan.design.stored.templates import DELIMITER, Variable, escape
 from keyplan.errors import KeyFieldError
 
 __all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]
-
-_AFTER_DELIMITER = "$"
-"""The character after ``#``: no text that begins with a value and its delimiter reaches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,16 +135,23 @@ def _range(part: SortPart, start: str, given: Range[Any], *, kind: str) -> Inter
         return Interval(lower, upper, kind=kind)
     low = start or None
     if lower is not None:
-        after = ("\0" if condition.last else _AFTER_DELIMITER) if lower_out else ""
+        after = ("\0" if condition.last else _after(condition)) if lower_out else ""
         low = start + lower + after
     high = _successor(start)
     if upper is not None:
-        high = start + upper + ("" if condition.last or upper_out else _AFTER_DELIMITER)
+        high = start + upper + ("" if condition.last or upper_out else _after(condition))
     return Interval(low, high)
 
 
+def _after(condition: Variable) -> str:
+    """The character after the one that ends a value: no text that begins with a value and its end reaches it."""
+    return chr(ord(condition.ends[0]) + 1)
+
+
 def _held(form: Format, value: Any) -> Any:
-    """The bound, or the nearest number that the format can hold: no item lies between them."""
+    """The bound, or the nearest value that the format can hold: no item lies between them."""
+    if isinstance(form, StoredFormat) and isinstance(value, datetime):
+        return form.floor(value)
     if not isinstance(value, int) or not isinstance(form, IntegerFormat) or form.width is None:
         return value  # no bound, or a symbol for one
     return min(max(value, 0), 10**form.width - 1)

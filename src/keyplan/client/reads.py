@@ -21,6 +21,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import KeyAttribute
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import Matcher
 from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
 from keyplan.values import NumberError, ValueFault
 from keyplan.wire.limits import IN_OPTIONS_MAX
@@ -88,7 +89,7 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     request["Key"] = key
     response = yield Request("GetItem", request)
     item = response.get("Item")
-    if item is None:
+    if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
     return entity.from_item(item)
 
@@ -168,6 +169,13 @@ def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
         raise
 
 
+def _matcher(plan: QueryPlan, entity: CompiledEntity) -> Matcher:
+    """Tells an entity's items from others that a query meets. An index may lack the labels: then the keys tell."""
+    if plan.index is None:
+        return entity.matches_sort
+    return entity.matches if all(plan.index.holds(one) for one in entity.labels) else entity.primary.matches
+
+
 class QueryReader:
     """Query of one partition, in the table or an index."""
 
@@ -179,10 +187,7 @@ class QueryReader:
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
         # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
-        self._readers = [
-            (entity.primary.matches_sort if plan.index is None else entity.matches, entity)
-            for entity in (match.entity for match in plan.matches)
-        ]
+        self._readers = [(_matcher(plan, entity), entity) for entity in (match.entity for match in plan.matches)]
 
         self._base = self._members_of_each()
 
@@ -334,4 +339,6 @@ def batch_entities(
 ) -> Conversation[list[Entity | None]]:
     """Instances by their primary keys, in the order of the keys; None where there is none."""
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent)
+    if entity.labels:
+        items = [item if item is not None and entity.is_labelled(item) else None for item in items]
     return [None if item is None else entity.from_item(item) for item in items]

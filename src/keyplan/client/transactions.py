@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.client.writes import Operation, no_repeats
+from keyplan.design.stored.fields import StoredField
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -181,10 +182,17 @@ def _why(operation: Operation, item: Mapping[str, Any] | None) -> Fault:
         wanted = entity.encode_fields({name: expected}).get(stored.attribute)
         held = item.get(stored.attribute)
         if held != wanted:
-            found = "nothing" if held is None else _shown(stored.decode(*next(iter(held.items()))))
+            found = "nothing" if held is None else _shown(_decoded(stored, *next(iter(held.items()))))
             wrong.append(f"{name} is {found}, expected {_shown(expected)}")
     said = "; ".join(wrong) or "its condition doesn't hold"
     return Fault("", f"{operation.description.partition(' ')[2]}: {said}", "read it again, and decide anew")
+
+
+def _decoded(stored: StoredField, tag: str, value: Any) -> Any:
+    try:
+        return stored.decode(tag, value)
+    except (ValueError, ArithmeticError):  # something else wrote it
+        return value
 
 
 def _shown(value: Any) -> str:

@@ -165,7 +165,7 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
                 hint="set it, or give the field a default",
             )
     keyed = {attribute.name for attribute, _ in entity.primary.attributes}
-    for attribute, value in entity.encode_fields(key).items():
+    for attribute, value in {**entity.encode_fields(key), **entity.labels}.items():
         if attribute not in keyed:
             update.set(attribute, value)
 
@@ -194,7 +194,7 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):
-            wanted.update(entity.item_key(key, after))
+            wanted.update(entity.written_key(key, after))
     own = {one.attribute for one in entity.fields.values() if not one.computed}
     own.update(one.name for one, _ in entity.primary.attributes)  # a local index shares the table's partition key
     for attribute in dict.fromkeys(one.name for key in touched for one, _ in key.attributes):
@@ -270,6 +270,12 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
     """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
+    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove):
+        raise UpdateRefused(
+            f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
     dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
     if dumped or (stored.form is Form.CUSTOM and isinstance(change, Change) and not isinstance(change, Remove)):
         raise UpdateRefused(

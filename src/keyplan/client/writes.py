@@ -42,6 +42,19 @@ class Conditions:
         self.names["#pk"] = attribute
         self.clauses.append(f"attribute_{'exists' if wanted else 'not_exists'}(#pk)")
 
+    def labelled(self, missing: str | None = None) -> None:
+        """The item is one of this entity's, by its labels; or there is none, where its key attribute is given."""
+        clauses: list[str] = []
+        for number, (attribute, value) in enumerate(self.entity.labels.items()):
+            self.names[f"#l{number}"] = attribute
+            self.values[f":l{number}"] = value
+            clauses.append(f"#l{number} = :l{number}")
+        if missing is None or not clauses:
+            self.clauses.extend(clauses)
+            return
+        self.names["#pk"] = missing
+        self.clauses.append(f"(attribute_not_exists(#pk) OR ({' AND '.join(clauses)}))")
+
     def equal(self, fields: Mapping[str, Any], prefix: str) -> None:
         """Fields have these values."""
         clauses, names, values = translate_mapping(self.entity, fields, prefix)
@@ -234,6 +247,7 @@ class WriteCompiler:
         conditions = self._conditions(entity, action)
         if not action.creates:
             conditions.exists(self._partition, wanted=True)
+        conditions.labelled(self._partition if action.creates else None)
         conditions.equal(change.pins, "k")
         conditions.clauses.extend(change.clauses)
         parameters: dict[str, Any] = {"Key": key, "UpdateExpression": change.expression}
@@ -265,6 +279,8 @@ class WriteCompiler:
                 place=entity.name,
                 hint="read it, then Delete(instance)",
             )
+        if entity.shares_keys:
+            conditions.labelled(self._partition)
         operations: list[Operation] = []
         expected = dict(action.equals)
         if not by_class:
@@ -283,6 +299,7 @@ class WriteCompiler:
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
         conditions.exists(self._partition, wanted=True)
+        conditions.labelled()
         operation = self._operation("ConditionCheck", {"Key": key}, entity, conditions, "item", key, action.equals)
         return Compiled(action, [operation], _nothing)
 

@@ -179,10 +179,12 @@ class Symbols:
         part = template.parts[number]
         if isinstance(part, Literal_):
             return part
-        piece = split_template(template.source)[number]
+        piece = split_template(template.source, raw=part.style.raw)[number]
         spec = piece[1] if isinstance(piece, tuple) else ""
         symbols = self if template.attribute_type != "S" else None
-        return _SymbolicVariable(part.field, part.format, part.last, part.bare, spec=spec, symbols=symbols)
+        return _SymbolicVariable(
+            part.field, part.format, part.last, part.bare, part.style, part.ends, spec=spec, symbols=symbols
+        )
 
     def _match(self, match: KeyMatch) -> KeyMatch:
         return replace(

@@ -17,7 +17,8 @@ from keyplan.cost.bills import Payer
 from keyplan.cost.estimate import estimate
 from keyplan.cost.pricelist import price_list
 from keyplan.design.compiled.compiler import compile_read, junctions_of
-from keyplan.design.compiled.model import CompiledDesign, compile_design, compile_entity, entities_in
+from keyplan.design.compiled.entities import compile_entity
+from keyplan.design.compiled.model import CompiledDesign, compile_design, entities_in
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -35,6 +36,7 @@ from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import Pattern, ReadMethod
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.styles import Label
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Traffic
@@ -264,6 +266,7 @@ def spare_indexes(design: type[Any]) -> list[str]:
                 one.primary,
                 tuple(key for key in one.index_keys if key.index is None or key.index.name != index.name),
                 one.claims,
+                tuple(Label(name, value["S"]) for name, value in one.labels.items()),
             )
             for cls, one in compiled.entities.items()
         }

@@ -76,8 +76,8 @@ def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any
 def key_fields_of(design: CompiledDesign, key: Item) -> tuple[CompiledEntity, Mapping[str, Any]] | None:
     """The entity whose primary key this is, and the field values in it; None for a claim, or a stranger's key."""
     for entity in design.entities.values():
-        if entity.matches(key):
+        if entity.primary.matches(key):
             values = entity.primary.values(key)
-            if values is not None:
+            if values is not None and values.keys() >= {*entity.key_fields}:
                 return entity, values
     return None

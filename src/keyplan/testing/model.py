@@ -15,6 +15,7 @@ from keyplan.client.conversations import converse
 from keyplan.design.declared.actions import Add, Append, Discard, Include
 from keyplan.design.declared.entity import Entity
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.templates import Variable
 from keyplan.errors import (
     ConditionFailed,
     DynamoDBError,
@@ -235,13 +236,13 @@ class Model:
         """Another item that holds a unique value of the instance."""
         mine = entity.field_values(instance)
         for claim in entity.claims:
-            names = [name for _, template in claim.attributes for name in template.fields]
-            if any(mine[name] is None for name in names):
+            variables = [one for _, template in claim.attributes for one in template.variables]
+            if any(mine[one.field] is None for one in variables):
                 continue
             for other_identity, other in self.items.items():
                 if other_identity != identity and type(other) is entity.cls:
                     theirs = entity.field_values(other)
-                    if all(theirs[name] == mine[name] for name in names):
+                    if all(_is_one(variable, theirs[variable.field], mine[variable.field]) for variable in variables):
                         return other
         return None
 
@@ -314,6 +315,13 @@ class Model:
 def _version(entity: CompiledEntity, instance: Entity) -> Any:
     """What its version field holds; begun anew where an item was deleted and made again."""
     return None if entity.version is None else getattr(instance, entity.version.name)
+
+
+def _is_one(variable: Variable, one: Any, other: Any) -> bool:
+    """Whether a key has two values as one: equal, or but for their case where it folds that."""
+    if variable.folds and one is not None and other is not None:
+        return variable.folded(one) == variable.folded(other)
+    return bool(one == other)
 
 
 def _plain(entity: CompiledEntity, instance: Entity) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from keyplan.design.compiled.plans import (
     Filter,
     GetPlan,
     KeyMatch,
+    Plan,
     QueryPlan,
     ReadPattern,
     ScanPlan,
@@ -72,6 +73,7 @@ class Oracle:
         self.options = options
         self.constants = {name: values_asked(value) for name, value in pattern.constants.items()}
         named = named_in(options.where)
+        self._folds = folding_of(pattern.plan)
         self.parameters = {
             one.name: one.kind for one in pattern.signature.parameters if one.condition and one.name not in named
         }
@@ -112,16 +114,25 @@ class Oracle:
         return [
             row
             for row in world.of(entity.cls)
-            if all(_holds(self.parameters[name], row.values[name], arguments[name]) for name in asked)
+            if all(self._is_as_asked(entity, name, row.values[name], arguments[name]) for name in asked)
             and all(row.values[name] in asked for name, asked in self.constants.items() if name in row.values)
             and all(_passes(one, row, arguments) for one in filters)
         ]
+
+    def _is_as_asked(self, entity: CompiledEntity, name: str, value: Any, argument: Any) -> bool:
+        fold = self._folds.get((entity.name, name))
+        kind = self.parameters[name]
+        if fold is None or value is None or argument is None:
+            return _holds(kind, value, argument)
+        folded = [fold(one) for one in argument] if kind is ParameterKind.EACH else fold(argument)
+        return _holds(kind, fold(value), folded)
 
     def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
         found: Groups = []
         matching = self._matching(world, plan.entity, arguments)
         for one in arguments.get(plan.each, self.constants.get(plan.each, ())):
-            found.extend([row.instance] for row in matching if row.values[plan.each] == one)
+            fold: Callable[[Any], Any] = self._folds.get((plan.entity.name, plan.each), _as_it_is)
+            found.extend([row.instance] for row in matching if fold(row.values[plan.each]) == fold(one))
         return found
 
     def _query(
@@ -174,6 +185,35 @@ class Oracle:
             reached = [[end.instance for end in group if _leads(plan, link, end)] for group in ends]
             found.extend(next((group for group in reached if group), [None]))
         return [found] if any(found) else []
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
+    """The fields that a key answers in folded letters, by entity and name: what makes two of their values one."""
+    found: dict[tuple[str, str], Callable[[Any], str]] = {}
+    match plan:
+        case GetPlan() | BatchGetPlan():
+            keys = [(plan.entity, plan.entity.primary)]
+        case ClaimPlan():
+            keys = [(plan.entity, plan.claim)]
+        case QueryPlan():
+            keys = [(match.entity, match.key) for match in plan.matches]
+        case ScanPlan():
+            keys = []
+        case ThroughPlan():
+            return {
+                pair: fold
+                for way in plan.ways
+                for one in (way.junction, way.end)
+                for pair, fold in folding_of(one).items()
+            }
+    for entity, key in keys:
+        for _, template in key.attributes:
+            found |= {(entity.name, one.field): one.folded for one in template.variables if one.folds}
+    return found
 
 
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
@@ -238,6 +278,8 @@ def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
 def _coarse(variable: Variable, value: Any) -> Any:
     """The value to the unit in which its key keeps it: moments in a Number are whole milliseconds or seconds."""
     form = variable.format
+    if not variable.sorts:  # as texts, and with what ends them
+        return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):
         return (value - _EPOCH) // _UNITS[form.unit]
     if isinstance(form, TimeFormat) and not form.exact:

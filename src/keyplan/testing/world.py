@@ -120,4 +120,6 @@ def _read(entity: CompiledEntity, item: Item) -> Entity:
 
 def identity_of(entity: CompiledEntity, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """What names an item, in terms of its fields: two instances with the same identity are the same item."""
-    return (entity.name, *(values[name] for name in entity.key_fields))
+    variables = {one.field: one for _, template in entity.primary.attributes for one in template.variables}
+    named = ((variables[name], values[name]) for name in entity.key_fields)
+    return (entity.name, *(one.folded(value) if one.folds else value for one, value in named))

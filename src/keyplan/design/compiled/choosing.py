@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 from keyplan.design.compiled.plans import KeyMatch
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import CompiledKey, literal_start
+from keyplan.design.stored.templates import Variable
 
-__all__ = ["Candidate", "choose", "rank"]
+__all__ = ["Candidate", "choose", "rank", "unsorted"]
 
 Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 """A key that serves, and how it does for each entity of the answer."""
@@ -56,7 +57,13 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, 
 def _ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
     """Whether the answer has the order asked for: all keys that leave something open begin with that field."""
     firsts = [match.order[0][0] for match in matches if match.order]
-    return bool(firsts) and all(one == wanted for one in firsts)
+    return bool(firsts) and all(one == wanted for one in firsts) and unsorted(matches) is None
+
+
+def unsorted(matches: tuple[KeyMatch, ...]) -> str | None:
+    """The field that leads the order of an answer and whose texts don't sort as its values do; None where they do."""
+    firsts = (_opened(match)[0] for match in matches if match.order)
+    return next((one.field for one in firsts if not getattr(one.format, "sorts", True)), None)
 
 
 def _same_order(one: tuple[KeyMatch, ...], other: tuple[KeyMatch, ...]) -> bool:
@@ -78,9 +85,14 @@ def _ordering(match: KeyMatch) -> list[tuple[str, bool, bool]]:
     """What orders an answer: each field, whether it is turned against the first one, and whether its key holds it
     whole.
     """
-    variables = [one for _, template in match.key.sort for one in template.variables]
-    opened = variables[len(variables) - len(match.order) :]
+    opened = _opened(match)
     return [(one.field, one.format.descending is not opened[0].format.descending, one.format.whole) for one in opened]
+
+
+def _opened(match: KeyMatch) -> list[Variable]:
+    """The variables of the sort key that are open."""
+    variables = [one for _, template in match.key.sort for one in template.variables]
+    return variables[len(variables) - len(match.order) :]
 
 
 def _order(matches: tuple[KeyMatch, ...]) -> str:

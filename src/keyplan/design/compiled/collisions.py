@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from keyplan.design.stored.formats import IntegerFormat, PartsFormat
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey, literal_start
 from keyplan.design.stored.templates import DELIMITER, Literal_, Template, Variable
 
 __all__ = ["can_collide"]
@@ -23,10 +23,29 @@ def can_collide(one: CompiledKey, other: CompiledKey) -> bool:
     pairs = zip(one.attributes, other.attributes, strict=True)
     first = True
     for (_, left), (_, right) in pairs:
-        if not _meet(_segments(left, one.shards if first else 1), _segments(right, other.shards if first else 1)):
+        if _is_raw(left) or _is_raw(right):
+            if not _begin_alike(left, right):
+                return False
+        elif not _meet(_segments(left, one.shards if first else 1), _segments(right, other.shards if first else 1)):
             return False
         first = False
     return True
+
+
+def _is_raw(template: Template) -> bool:
+    """Whether a value in it may hold delimiters."""
+    return any(one.style.raw for one in template.variables)
+
+
+def _begin_alike(left: Template, right: Template) -> bool:
+    """Whether the fixed texts that two templates begin with can begin one key."""
+    one, other = literal_start(left), literal_start(right)
+    if not left.variables and not right.variables:
+        return one == other
+    if not left.variables or not right.variables:
+        fixed, pattern = (left.source, right.regex) if not left.variables else (right.source, left.regex)
+        return pattern.fullmatch(fixed) is not None
+    return one.startswith(other) or other.startswith(one)
 
 
 def _segments(template: Template, shards: int) -> list[Segment]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keyplan.design.compiled.choosing import Candidate, choose, rank
+from keyplan.design.compiled.choosing import Candidate, choose, rank, unsorted
 from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
 from keyplan.design.compiled.matching import Miss, match_key
 from keyplan.design.compiled.plan_checks import check_projected, check_reach, check_union
@@ -378,6 +378,12 @@ class _Question:
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
         newest = bool(self.options.newest_first) or (self.options.order_by or "").startswith("-")
+        open_field = unsorted(matches) if self.options.newest_first else None
+        if open_field is not None:
+            raise Problem(
+                f"newest_first= asks for the order of {open_field}, whose texts in the key don't sort as its values do",
+                "leave it out, or pad numbers and keep to one case in the key",
+            )
         turned = {match.order[0][1] for match in matches if match.order}
         if len(turned) > 1:
             raise Problem("some of the entities' keys are turned (:desc) and some aren't, so they have no common order")

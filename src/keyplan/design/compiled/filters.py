@@ -17,6 +17,7 @@ from keyplan.design.compiled.questions import Parameter, ParameterKind, Signatur
 from keyplan.design.declared.fields import is_optional
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.fields import StoredField
 from keyplan.wire.limits import IN_OPTIONS_MAX
 
 __all__ = ["filter_of", "translate_mapping"]
@@ -33,13 +34,20 @@ def translate_mapping(
         stored = entity.fields[field]
         name = placeholder_of(stored.attribute, names)
         placeholder = f":{prefix}{len(constants)}"
-        encoded = entity.encode_fields({field: value}).get(stored.attribute)
+        encoded = _encoded(entity, stored, value)
         if encoded is None:
             clauses.append(f"attribute_not_exists({name})")
             continue
         constants[placeholder] = encoded
         clauses.append(f"{name} = {placeholder}")
     return clauses, names, constants
+
+
+def _encoded(entity: CompiledEntity, stored: StoredField, value: Any) -> dict[str, Any] | None:
+    """A value that a field is compared with; None where the field isn't stored when it has it."""
+    if stored.codec is None or value is None:
+        return entity.encode_fields({stored.name: value}).get(stored.attribute)
+    return entity.encode_field(stored.name, stored.codec.compare, value)
 
 
 def filter_of(
@@ -103,7 +111,7 @@ def _constant(
     stored: list[str] = []
     clauses: list[str] = []
     for one in values_asked(wanted):
-        encoded = entity.encode_fields({field: one}).get(attribute)
+        encoded = _encoded(entity, entity.fields[field], one)
         if encoded is None:
             clauses.append(f"attribute_not_exists({name})")
             continue

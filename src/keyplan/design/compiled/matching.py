@@ -131,7 +131,7 @@ def _sort_part(
 def _takes(variable: Variable, known: Known) -> bool:
     if known.kind is ParameterKind.PREFIX:
         return variable.format.raw
-    return known.kind is ParameterKind.RANGE and variable.format.exact
+    return known.kind is ParameterKind.RANGE and variable.format.exact and variable.sorts
 
 
 def _implied(

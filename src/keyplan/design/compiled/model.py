@@ -11,28 +11,21 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.compiler import compile_read, junctions_of
-from keyplan.design.compiled.constants import constant_of, values_asked
-from keyplan.design.compiled.names import attribute_problems, entity_problems, pattern_problem
+from keyplan.design.compiled.entities import compile_entity
+from keyplan.design.compiled.names import entity_problems, pattern_problem
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import kind_of
 from keyplan.design.declared.indexes import Index, KeyAttribute
-from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.load import Load, checked_load
 from keyplan.design.declared.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
-from keyplan.design.stored.comeback import comeback_faults
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.fields import stored_fields
-from keyplan.design.stored.formats import format_for
-from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.templates import Literal_, Template, Variable, split_template
 from keyplan.errors import DesignError, Fault, UnknownPattern
 
 __all__ = ["CompiledDesign", "WritePattern", "compile_design"]
@@ -243,7 +236,7 @@ class _Compiler:
             problems = list(entity_problems(cls))
             for name, problem in problems:
                 self.fault(f"{cls.__name__}.{name}", problem)
-            compiled = None if problems else _EntityCompiler(cls, table).compile(self.faults)
+            compiled = None if problems else compile_entity(cls, table, self.faults)
             if compiled is not None:
                 found[cls] = compiled
         return found
@@ -265,13 +258,18 @@ class _Compiler:
     def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
         keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]
         for (left, one), (right, other) in combinations(keys, 2):
-            if can_collide(one, other):
+            if not can_collide(one, other):
+                continue
+            if left.is_told_from(right) and not one.is_claim and not other.is_claim:
+                left.shares_keys = right.shares_keys = True
+            else:
                 self.fault(
                     f"{right.name}.{other.name}",
                     Problem(
                         f"its key can be the same as {left.name}.{one.name}'s: {other} against {one}; "
                         "one item would overwrite the other",
-                        "begin one of the templates with another word, e.g. its entity's name",
+                        "begin one of the templates with another word, e.g. its entity's name; or, where other "
+                        'programs made the keys, give both a Label("type", "...") that tells their items apart',
                     ),
                 )
 
@@ -332,11 +330,6 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
 
 
-def compile_entity(cls: type[Entity], table: Table, faults: list[Fault]) -> CompiledEntity | None:
-    """One entity compiled for a table; None where its keys have faults, which are then added to the list."""
-    return _EntityCompiler(cls, table).compile(faults)
-
-
 def entities_in(annotation: Any) -> list[type[Entity]]:
     """Every entity that an annotation mentions, also within NamedTuples."""
     if isinstance(annotation, type) and issubclass(annotation, Entity):
@@ -344,220 +337,3 @@ def entities_in(annotation: Any) -> list[type[Entity]]:
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
         return [one for part in get_type_hints(annotation).values() for one in entities_in(part)]
     return [one for part in get_args(annotation) for one in entities_in(part)]
-
-
-class _EntityCompiler:
-    """Compiles one entity's keys for a table."""
-
-    def __init__(self, cls: type[Entity], table: Table) -> None:
-        self.cls = cls
-        self.table = table
-        self.stored = {one.name: one for one in stored_fields(cls)}
-        self.faults: list[Fault] = []
-
-    def fault(self, name: str, problem: Problem) -> None:
-        place = f"{self.cls.__name__}.{name}" if name else self.cls.__name__
-        self.faults.append(Fault(place, str(problem), problem.hint))
-
-    def compile(self, faults: list[Fault]) -> CompiledEntity | None:
-        declared = {name: value for base in reversed(self.cls.__mro__) for name, value in vars(base).items()}
-        keys = {name: value for name, value in declared.items() if isinstance(value, Key)}
-        primaries = [name for name, key in keys.items() if key.index is None]
-        if len(primaries) != 1:
-            what = "has no primary key" if not primaries else f"has several primary keys: {', '.join(primaries)}"
-            self.fault(
-                "",
-                Problem(
-                    f"{what}",
-                    "declare one Key without index=; others need an index, or are Unique claims; `keyplan plan` "
-                    "derives keys from the questions",
-                ),
-            )
-            faults.extend(self.faults)
-            return None
-        primary = self._key(primaries[0], keys[primaries[0]], ())
-        index_keys: list[CompiledKey] = []
-        if primary is not None:
-            templates = tuple(template for _, template in primary.attributes)
-            compiled = [self._key(name, key, templates) for name, key in keys.items() if key.index is not None]
-            index_keys = [one for one in compiled if one is not None]
-        claims = [self._claim(name, value) for name, value in declared.items() if isinstance(value, Unique)]
-        for key in (*([primary] if primary is not None else []), *claims):
-            if key is not None:
-                self._check_whole(key)
-        self._check_shared([*([primary] if primary is not None else []), *index_keys])
-        for name, problem in attribute_problems(self.stored.values(), self.table):
-            if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
-                self.fault(name, problem)
-        faults.extend(self.faults)
-        if self.faults or primary is None:
-            return None
-        made = CompiledEntity(self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None))
-        for name, problem in comeback_faults(made):
-            self.fault(name, problem)
-        faults.extend(self.faults)
-        return None if self.faults else made
-
-    def _check_whole(self, key: CompiledKey) -> None:
-        """A key names one item only if each of its fields can be told from it whole."""
-        whole = {one.field for _, template in key.attributes for one in template.variables if one.format.whole}
-        for name in dict.fromkeys(name for _, template in key.attributes for name in template.fields):
-            if name not in whole:
-                self.fault(
-                    key.name,
-                    Problem(
-                        f"it holds {name} only in part, so two items whose {name} differs would have one key",
-                        f"put the whole {{{name}}} into it, or a field that holds just that part",
-                    ),
-                )
-
-    def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
-        partition, sort = self._places(name, key)
-        if len(key.partition) != len(partition) or len(key.sort) != len(sort):
-            place = key.index.name if key.index else "the table"
-            self.fault(
-                name,
-                Problem(
-                    f"{place} has {len(partition)} partition and {len(sort)} sort key attributes, "
-                    f"the key gives templates for {len(key.partition)} and {len(key.sort)}"
-                ),
-            )
-            return None
-        if key.shards > 1 and [one.type for one in partition] != ["S"]:
-            self.fault(name, Problem("shards need one partition key attribute of type S"))
-            return None
-        compiled_partition = self._templates(name, partition, key.partition, sorts=False)
-        compiled_sort = self._templates(name, sort, key.sort, sorts=True)
-        if compiled_partition is None or compiled_sort is None:
-            return None
-        when = self._when(name, key)
-        own = {one.attribute for one in self.stored.values()}
-        if when and all(attribute.name in own for attribute, _ in (*compiled_partition, *compiled_sort)):
-            self.fault(
-                name,
-                Problem(
-                    "when= can't keep an item out: the key's attributes are all fields, which are there in any case",
-                    "give one attribute a name of its own",
-                ),
-            )
-        sort_templates = tuple(template for _, template in compiled_sort)
-        if key.shards > 1 and not primary and not any(one.variables for one in sort_templates):
-            self.fault(
-                name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
-            )
-        return CompiledKey(
-            name, key.index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates
-        )
-
-    def _places(self, name: str, key: Key) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
-        if key.index is None:
-            return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
-        if key.index not in self.table.indexes:
-            self.fault(
-                name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
-            )
-        return key.index.partition, key.index.sort
-
-    def _templates(
-        self, name: str, attributes: tuple[KeyAttribute, ...], sources: tuple[str, ...], *, sorts: bool
-    ) -> tuple[tuple[KeyAttribute, Template], ...] | None:
-        found: list[tuple[KeyAttribute, Template]] = []
-        for attribute, source in zip(attributes, sources, strict=True):
-            try:
-                template = self._template(attribute, source, sorts=sorts)
-                self._check_own_attribute(attribute, template)
-                found.append((attribute, template))
-            except Problem as problem:
-                self.fault(name, Problem(f"{source!r}: {problem}", problem.hint))
-        return tuple(found) if len(found) == len(sources) else None
-
-    def _template(self, attribute: KeyAttribute, source: str, *, sorts: bool) -> Template:
-        pieces = split_template(source)
-        bare = len(pieces) == 1
-        if attribute.type != "S" and not (bare and isinstance(pieces[0], tuple)):
-            raise Problem(f"{attribute.name} is of type {attribute.type}: it takes one field and no other text")
-        parts: list[Literal_ | Variable] = []
-        for position, piece in enumerate(pieces):
-            if isinstance(piece, str):
-                parts.append(Literal_(piece))
-                continue
-            field_name, spec = piece
-            stored = self.stored.get(field_name)
-            if stored is None:
-                raise Problem(
-                    f"{self.cls.__name__} has no field {field_name!r}", f"its fields are {', '.join(self.stored)}"
-                )
-            last = position == len(pieces) - 1
-            form = format_for(kind_of(stored.annotation), spec, attribute_type=attribute.type, sorts=sorts)
-            if kind_of(stored.annotation) is tuple and not _is_of_texts(stored.annotation):
-                raise Problem(f"{{{field_name}}} is a tuple of other things than texts", "make it tuple[str, ...]")
-            if kind_of(stored.annotation) is tuple and not last:
-                raise Problem(f"{{{field_name}}} has any number of parts, so nothing can follow it")
-            parts.append(Variable(field_name, form, last=last, bare=bare and kind_of(stored.annotation) is not tuple))
-        return Template(source, tuple(parts), attribute.type)
-
-    def _check_own_attribute(self, attribute: KeyAttribute, template: Template) -> None:
-        """A key attribute may be a field's own attribute only where both hold the same value."""
-        owner = next((one for one in self.stored.values() if one.attribute == attribute.name), None)
-        if owner is None:
-            return
-        kind = kind_of(owner.annotation)
-        bare = len(template.parts) == 1 and template.variables and template.variables[0].field == owner.name
-        if (
-            not bare
-            or (attribute.type == "S" and kind is not str)
-            or (attribute.type == "N" and kind not in {int, float})
-        ):
-            raise Problem(
-                f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
-                "rename the field or the attribute, or give the field an alias",
-            )
-
-    def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
-        found: dict[str, tuple[Any, ...]] = {}
-        if key.when and key.index is None:
-            self.fault(name, Problem("a primary key can't be sparse", "when= belongs to a key with an index"))
-        for field_name, value in (key.when or {}).items():
-            stored = self.stored.get(field_name)
-            if stored is None:
-                self.fault(name, Problem(f"when= names {field_name!r}, which is no field of {self.cls.__name__}"))
-                continue
-            try:
-                found[field_name] = values_asked(constant_of(self.cls.__name__, stored, value))
-            except Problem as problem:
-                self.fault(name, Problem(f"when= waits for what can't be: {problem}", problem.hint))
-        return found
-
-    def _claim(self, name: str, unique: Unique) -> CompiledKey | None:
-        partition = (self.table.partition,)
-        sort = () if self.table.sort is None else (self.table.sort,)
-        compiled_partition = self._templates(name, partition, (unique.partition,), sorts=False)
-        compiled_sort = self._templates(name, sort, (unique.sort,) if sort else (), sorts=False)
-        if compiled_partition is None or compiled_sort is None:
-            return None
-        return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
-
-    def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
-        """Keys that share an attribute must agree on what it holds, and when."""
-        seen: dict[str, tuple[CompiledKey, Template]] = {}
-        for key in keys:
-            for attribute, template in key.attributes:
-                other, held = seen.setdefault(attribute.name, (key, template))
-                # What stands in a primary key is always there: a local index is sparse by its own attribute
-                same = held.source == template.source and (other.index is None or other.when == key.when)
-                if not same or (other.shards != key.shards and attribute in [one for one, _ in key.partition]):
-                    self.fault(
-                        key.name,
-                        Problem(
-                            f"it shares the attribute {attribute.name} with {other.name}, which holds {held} there "
-                            f"(when={dict(other.when)}, shards={other.shards})",
-                            "give both keys the same template, when= and shards=, or an attribute of its own",
-                        ),
-                    )
-
-
-def _is_of_texts(annotation: Any) -> bool:
-    """Whether a tuple's parts are all texts."""
-    if get_origin(annotation) is tuple:
-        return all(part is Ellipsis or kind_of(part) is str for part in get_args(annotation))
-    return any(_is_of_texts(part) for part in get_args(annotation))

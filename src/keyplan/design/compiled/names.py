@@ -16,6 +16,7 @@ from keyplan.design.declared.fields import TTL, kind_of, marks_of
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import Pattern
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.styles import Label
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.fields import StoredField
 
@@ -39,7 +40,7 @@ def entity_problems(cls: type[Entity]) -> Iterator[tuple[str, Problem]]:
     for base in cls.__mro__[: cls.__mro__.index(Entity)]:
         declared = {**vars(base).get("__annotations__", {}), **vars(base)}
         for name in _PYDANTIC & declared.keys():
-            if name in vars(base).get("__annotations__", {}) or isinstance(vars(base).get(name), Key | Unique):
+            if name in vars(base).get("__annotations__", {}) or isinstance(vars(base).get(name), Key | Unique | Label):
                 yield (
                     name,
                     Problem(
@@ -54,6 +55,8 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
     owners: dict[str, str] = {}
     types = table.attribute_types
     for field in fields:
+        if field.problem is not None:
+            yield field.name, field.problem
         other = owners.setdefault(field.attribute, field.name)
         if other != field.name:
             yield (
@@ -65,6 +68,8 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
             )
         wanted = types.get(field.attribute)
         tag = "N" if TTL.name in marks_of(field.annotation) else stored_tag(field.annotation)
+        if field.codec is not None:
+            tag = field.codec.tag
         if wanted is not None and tag is not None and tag != wanted:
             yield (
                 field.name,

@@ -26,6 +26,7 @@ from keyplan.design.stored.codec import Encoder, encode_value
 from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.stored.formats import as_utc
+from keyplan.design.stored.forms import FieldForm
 from keyplan.errors import ArgumentError, KeyFieldError
 
 __all__ = ["NUMBER", "TEXT", "UNKNOWN", "Stored", "part_of", "stored_field", "stored_tag"]
@@ -68,20 +69,27 @@ class Stored:
     epoch: bool = False
     """Whether it is a moment, stored as its seconds since 1970."""
     keeps_null: bool = False
+    codec: FieldForm | None = None
+    """Its stored form, where ``Stored(...)`` says it."""
 
     @property
     def form(self) -> tuple[Any, ...]:
         """Two operands of one form take the same stored value for the same Python value."""
+        if self.codec is not None:
+            return (self.kind, self.codec.mark)
         return ("N",) if self.tag == "N" and not self.epoch else (self.kind, self.epoch)
 
     def comparable(self, other: Stored) -> bool:
         """Whether its values can equal those of another."""
-        if self.epoch is not other.epoch:
-            return object in {self.kind, other.kind}
+        if self.epoch is not other.epoch or self.codec is not other.codec:
+            same = self.codec is not None and other.codec is not None and self.codec.mark == other.codec.mark
+            return same or object in {self.kind, other.kind}
         return self.why_not(other.annotation) is None
 
     def why_unordered(self) -> str | None:
         """Why ``<`` and its like can't compare it; None where they can."""
+        if self.codec is not None:
+            return None if self.codec.sorts else _UNORDERED_TEXT
         if self.kind is object:
             return None
         if self.tag is None:
@@ -103,7 +111,7 @@ class Stored:
         if self.tag in {"L", "a set"}:
             parts = [one for one in get_args(_inner(self.annotation)) if one is not Ellipsis]
             return _nested(f"an element of {self.name}", parts[0]) if len(set(map(str, parts))) == 1 else None
-        if self.kind is object or self.tag is None:
+        if self.codec is None and (self.kind is object or self.tag is None):
             return None
         raise Problem(
             f"contains() looks into texts, lists and sets, and {self.name} is {type_name(self.annotation)}",
@@ -112,7 +120,7 @@ class Stored:
 
     def beginning(self) -> Stored:
         """What ``begins_with()`` takes for it."""
-        if self.tag not in {"S", "B", None} or self.epoch:
+        if self.tag not in {"S", "B", None} or self.epoch or (self.codec is not None and self.tag != "S"):
             raise Problem(
                 f"begins_with() compares texts, and {self.name} is {type_name(self.annotation)}"
                 f"{', stored as a number of seconds' if self.epoch else ''}",
@@ -125,13 +133,15 @@ class Stored:
         given, wanted = _plain_kind(annotation), _plain_kind(self.annotation)
         if object in {given, wanted} or given is wanted:
             return None
-        if self.tag == "N" and not self.epoch and given in _NUMBERS:
+        if self.tag == "N" and not self.epoch and given in _NUMBERS and self.codec is None:
             return None
         how = ", stored as its seconds since 1970" if self.epoch else ""
         return f"{self.name} is {type_name(self.annotation)}{how}, and never {type_name(annotation)}"
 
     def encoder(self, annotation: Any) -> Encoder:
         """The function that gives a value of that type the form in which it is stored here."""
+        if self.codec is not None:
+            return self.codec.compare
         if self.epoch and kind_of(annotation) is datetime:
             return _seconds
         return self.encode if kind_of(annotation) is self.kind and self.tag != "N" else encode_value
@@ -146,6 +156,8 @@ class Stored:
                 hint="write attribute_not_exists(field), or give only_if(field=None)",
             )
         try:
+            if self.codec is not None:
+                return self.codec.compare(self._validated(value))
             if self.tag == "N" and not self.epoch and self.kind is not object:
                 return encode_value(self._number(value))
             return _seconds(self._validated(value)) if self.epoch else self.encode(self._validated(value))
@@ -193,6 +205,8 @@ def stored_field(entity: CompiledEntity, name: str) -> Stored:
     found = _stored(f"{entity.name}.{name}", annotation, field.encode, keeps_null=field.keeps_null)
     if TTL.name in marks_of(field.annotation):
         return Stored(found.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=found.keeps_null)
+    if field.codec is not None:
+        return replace(found, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
     if field.form is not Form.OURS:
         return replace(found, tag=None)
     return found

@@ -76,6 +76,8 @@ def check_projected(match: KeyMatch) -> None:
         for field in entity.fields.values()
         if not field.computed and field.attribute not in held and field.name not in in_keys
     ]
+    if entity.shares_keys:
+        lacking += [one for one in entity.labels if one not in held]
     if lacking:
         raise Problem(
             f"{index.name} doesn't project {', '.join(lacking)}, which {entity.name} holds",

@@ -7,6 +7,7 @@ from typing import ClassVar
 from pydantic import BaseModel, ConfigDict
 
 from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.styles import Label
 
 __all__ = ["Entity"]
 
@@ -34,6 +35,6 @@ class Entity(BaseModel):
         validate_by_alias=True,
         val_json_bytes="base64",
         ser_json_bytes="base64",
-        ignored_types=(Key, Unique),
+        ignored_types=(Key, Unique, Label),
         protected_namespaces=(),
     )

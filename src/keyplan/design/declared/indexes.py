@@ -72,6 +72,10 @@ class Index:
         object.__setattr__(self, "projection", included)
         object.__setattr__(self, "local", local)
 
+    def holds(self, attribute: str) -> bool:
+        """Whether it holds an attribute that is in no key."""
+        return self.projection == "ALL" or attribute in self.projection
+
     def __repr__(self) -> str:
         names = ", ".join(repr(attribute.name) for attribute in (*self.partition, *self.sort))
         return f"Index({self.name!r}, {names})"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.styles import KeyStyle
 
 __all__ = ["Key", "Unique"]
 
@@ -19,6 +20,7 @@ class Key:
     key attributes takes a list of templates, one an attribute. ``when={"status": "pending"}`` keeps an item in the
     index only while its fields have these values (a tuple of values: any of them); an item is also absent while a
     field of the template is None. ``shards=n`` spreads the partition over n, by a hash of the item's primary key.
+    ``style`` says how values are written, where not as the table's keys are (``Table(key_style=)``).
     """
 
     partition: tuple[str, ...]
@@ -26,6 +28,7 @@ class Key:
     index: Index | None
     when: Mapping[str, Any] | None
     shards: int
+    style: KeyStyle | None
 
     def __init__(
         self,
@@ -35,12 +38,14 @@ class Key:
         index: Index | None = None,
         when: Mapping[str, Any] | None = None,
         shards: int = 1,
+        style: KeyStyle | None = None,
     ) -> None:
         object.__setattr__(self, "partition", (partition,) if isinstance(partition, str) else tuple(partition))
         object.__setattr__(self, "sort", _sort_templates(sort))
         object.__setattr__(self, "index", index)
         object.__setattr__(self, "when", when)
         object.__setattr__(self, "shards", shards)
+        object.__setattr__(self, "style", style)
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Unique:
 
     partition: str
     sort: str = "CLAIM"
+    style: KeyStyle | None = None
 
 
 def _sort_templates(sort: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index, KeyAttribute, key_attributes
+from keyplan.design.declared.styles import OURS, KeyStyle
 
 __all__ = ["Table"]
 
@@ -21,7 +22,8 @@ class Table:
     """The one table of a design: its name, its key attributes, its indexes.
 
     ``entities`` names entities that no signature of the design mentions (those a write alone uses). Items expire by the
-    field of type :data:`~keyplan.Ttl` that an entity has.
+    field of type :data:`~keyplan.Ttl` that an entity has. ``key_style`` says how values are written in its keys, where
+    other programs wrote them before.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Table:
     entities: tuple[type[Entity], ...] = ()
     partition: KeyAttribute = field(default=KeyAttribute("pk"))
     sort: KeyAttribute | None = field(default=KeyAttribute("sk"))
+    key_style: KeyStyle = OURS
 
     def __init__(
         self,
@@ -38,8 +41,10 @@ class Table:
         entities: Iterable[type[Entity]] = (),
         partition: str | KeyAttribute = "pk",
         sort: str | KeyAttribute | None = "sk",
+        key_style: KeyStyle = OURS,
     ) -> None:
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "key_style", key_style)
         object.__setattr__(self, "indexes", tuple(indexes))
         object.__setattr__(self, "entities", tuple(entities))
         object.__setattr__(self, "partition", key_attributes(partition)[0])

@@ -57,7 +57,7 @@ def comeback_faults(entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
     suspects = [
         one
         for one in entity.fields.values()
-        if not one.computed and not marks_of(one.annotation) and (one.form is not Form.OURS or entity.reads_by_json)
+        if not one.computed and not marks_of(one.annotation) and (_is_tried(one) or entity.reads_by_json)
     ]
     if not suspects:
         return
@@ -66,6 +66,11 @@ def comeback_faults(entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
         others = _others(entity)
         found = [(field.name, _problem(entity, field, others)) for field in suspects]
     yield from ((name, problem) for name, problem in found if problem is not None)
+
+
+def _is_tried(field: StoredField) -> bool:
+    """Whether somebody else says how it is stored: pydantic, or functions of the user's."""
+    return field.form is not Form.OURS and (field.codec is None or field.codec.mark.write is not None)
 
 
 def _others(entity: CompiledEntity) -> dict[str, Any]:

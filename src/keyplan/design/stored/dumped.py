@@ -8,6 +8,7 @@ tried when the entity is compiled (``comeback.py``).
 
 from __future__ import annotations
 
+import base64
 import enum
 import json
 import types
@@ -36,6 +37,7 @@ __all__ = [
     "holds_anything",
     "json_of",
     "members_of",
+    "plain_of",
 ]
 
 
@@ -47,6 +49,8 @@ class Form(enum.IntEnum):
     """Pydantic, by its type."""
     CUSTOM = 2
     """A serializer of the entity's."""
+    STORED = 3
+    """Its type's ``Stored(...)``."""
 
 
 _PLAIN = frozenset({str, int, float, Decimal, bool, bytes, datetime, date, UUID})
@@ -292,6 +296,25 @@ def json_of(stored: Mapping[str, Any]) -> Any:
             return None
         case _:
             return content
+
+
+def plain_of(stored: Mapping[str, Any]) -> Any:
+    """An attribute value as plain Python that is stored as the same again: sets stay sets, and bytes are bytes."""
+    ((tag, content),) = stored.items()
+    match tag:
+        case "N":
+            found = _number(content)
+            return Decimal(content) if isinstance(found, str) else found
+        case "B":
+            return base64.b64decode(content)
+        case "SS" | "NS" | "BS":
+            return {plain_of({tag[0]: one}) for one in content}
+        case "M":
+            return {name: plain_of(one) for name, one in content.items()}
+        case "L":
+            return [plain_of(one) for one in content]
+        case _:
+            return json_of(stored)
 
 
 def _number(text: str) -> Any:

@@ -15,17 +15,18 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan import values
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import TTL, VERSION, kind_of, marks_of, unbounded
+from keyplan.design.declared.styles import Label
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
-from keyplan.design.stored.dumped import Form, json_of
+from keyplan.design.stored.dumped import Form, json_of, plain_of
 from keyplan.design.stored.fields import StoredField, stored_fields
 from keyplan.design.stored.formats import as_utc
-from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.keys import CompiledKey, Matcher
 from keyplan.design.stored.reading import reader_of, reads_by_json
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
 
@@ -47,12 +48,17 @@ class CompiledEntity:
         primary: CompiledKey,
         index_keys: tuple[CompiledKey, ...],
         claims: tuple[CompiledKey, ...],
+        labels: tuple[Label, ...] = (),
     ) -> None:
         self.cls = cls
         self.name = cls.__name__
         self.primary = primary
         self.index_keys = index_keys
         self.claims = claims
+        self.labels = {one.attribute: one.stored for one in labels}
+        """The attributes that tell its items from others, with their values."""
+        self.shares_keys = False
+        """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
         keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
         self.fields = {one.name: one for one in stored_fields(cls) if not one.computed or one.name in keyed}
         self._readable = [
@@ -72,14 +78,30 @@ class CompiledEntity:
         self._empty = self._read_from_nothing()
         self._in_index_keys = self._optional_in_index_keys()
         self._keeps_others = cls.model_config.get("extra") == "allow"
-        self._is_lossy = any(one.form is Form.CUSTOM for one in plain)
+        self._is_lossy = any(one.form is Form.CUSTOM or _is_pair(one) for one in plain)
         self.reads_by_json = reads_by_json(cls, plain)
         """Whether its items are read as JSON."""
         by_schema = reader_of(cls, plain, self._in_keys, self._read_slowly, self._in_index_keys)
         self.from_item = self._read_by_json if self.reads_by_json else by_schema
         """The instance that an item holds. Raises ItemNotReadable."""
-        self.matches = primary.matches
-        """Whether an item's primary key is one of this entity's."""
+        self.matches = self._labelled(primary.matches)
+        """Whether an item is one of this entity's: by its primary key, and its labels."""
+        self.matches_sort = self._labelled(primary.matches_sort)
+        """The same, where its partition key is known to fit."""
+        self._is_raw = any(key.is_raw for key in (primary, *index_keys, *claims))
+
+    def _labelled(self, matches: Matcher) -> Matcher:
+        if not self.labels:
+            return matches
+        return lambda item: self.is_labelled(item) and matches(item)
+
+    def is_labelled(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Whether an item has this entity's labels."""
+        return all(item.get(attribute) == value for attribute, value in self.labels.items())
+
+    def is_told_from(self, other: CompiledEntity) -> bool:
+        """Whether a label tells the items of two entities apart."""
+        return any(other.labels.get(attribute, value) != value for attribute, value in self.labels.items())
 
     def _defaulted_in_keys(self) -> list[str]:
         """The attributes of fields that stand in a key and have a default: an item without them isn't one with the
@@ -262,9 +284,24 @@ class CompiledEntity:
             place = f"{self.name}.{error.place}" if error.place else self.name
             raise KeyFieldError(f"{error.message} (in the key {key.name})", place=place, hint=error.hint) from None
 
+    def written_key(self, key: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+        """The attributes of one key of an item that is written. Raises KeyFieldError, also for a value that couldn't be
+        told apart in a key without escapes.
+        """
+        found = self.item_key(key, field_values)
+        name = key.ambiguous(field_values) if self._is_raw else None
+        if name is not None:
+            raise KeyFieldError(
+                f"{shown(field_values[name])} holds the text that ends it in the key {key.name}: another item could "
+                "have the same key",
+                place=f"{self.name}.{name}",
+                hint="give it another value; its keys have no escapes (KeyStyle(raw=True))",
+            )
+        return found
+
     def claim_item(self, claim: CompiledKey, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The item that claims a unique value for the item with these field values. Raises KeyFieldError."""
-        return {**self.item_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
+        return {**self.written_key(claim, field_values), "claim_of": {"M": self.item_key(self.primary, field_values)}}
 
     def to_item(self, instance: Entity) -> dict[str, dict[str, Any]]:
         """The item of an instance: its fields, its primary key, and the keys of each index it belongs to.
@@ -275,9 +312,11 @@ class CompiledEntity:
         item = self.encode_fields(found)
         if instance.__pydantic_extra__:
             self._add_others(item, instance.__pydantic_extra__)
+        if self.labels:
+            item.update(self.labels)
         for key in self.keys:
             if key is self.primary or key.member(found):
-                item.update(self.item_key(key, found))
+                item.update(self.written_key(key, found))
         size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
@@ -292,19 +331,19 @@ class CompiledEntity:
     @cached_property
     def _attributes(self) -> frozenset[str]:
         """The attributes that are ours: of fields and of keys."""
-        found = {one.attribute for one in self.fields.values()}
+        found = {one.attribute for one in self.fields.values()} | self.labels.keys()
         return frozenset(found.union(one.name for key in self.keys for one, _ in key.attributes))
 
     def _add_others(self, item: dict[str, dict[str, Any]], others: Mapping[str, Any]) -> None:
         """Values that no field declares (``extra="allow"``), under their own names. Raises ArgumentError."""
         for name, value in others.items():
             if name in self._attributes:
-                raise ArgumentError("the attribute of that name holds a key", place=f"{self.name}.{name}")
+                raise ArgumentError("the attribute of that name holds a key, or a label", place=f"{self.name}.{name}")
             dumped = _undeclared(value)
             item[name] = self.encode_field(name, values.encode, dumped)
 
     def _others(self, item: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {name: json_of(one) for name, one in item.items() if name not in self._attributes}
+        return {name: plain_of(one) for name, one in item.items() if name not in self._attributes}
 
     def encode_fields(self, field_values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The attributes of the fields named in ``field_values``; None is left out, or stored as NULL where the
@@ -341,7 +380,7 @@ class CompiledEntity:
                 if stored is not None:
                     ((tag, value),) = stored.items()
                     if tag != "NULL":
-                        found[name] = self._decoded(decode, tag, value)
+                        found[name] = self._decoded(decode, tag, value, self.fields[name])
                     elif self.fields[name].keeps_null:
                         found[name] = None
             if self._keeps_others:
@@ -358,24 +397,40 @@ class CompiledEntity:
 
     def _read_by_json(self, item: Mapping[str, Mapping[str, Any]]) -> Entity:
         """As JSON, where a type is read from that only: strict types, and bytes in what pydantic dumps."""
-        found = self._others(item) if self._keeps_others else {}
+        found: dict[str, Any] = {}
         for attribute, name, decode in self._readable:
             stored = item.get(attribute)
             if stored is not None and ("NULL" not in stored or self.fields[name].keeps_null):
-                is_expiry = self.ttl is not None and name == self.ttl.name
-                found[name] = str(self._decoded(decode, *next(iter(stored.items())))) if is_expiry else json_of(stored)
+                if self.ttl is not None and name == self.ttl.name:
+                    found[name] = str(self._decoded(decode, *next(iter(stored.items()))))
+                elif self.fields[name].codec is not None:
+                    found[name] = self._as_json(
+                        name, self._decoded(decode, *next(iter(stored.items())), self.fields[name])
+                    )
+                else:
+                    found[name] = json_of(stored)
         if self._is_whole(item):
             with suppress(ValidationError):
-                return self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)  # type: ignore[no-any-return]
+                instance: Entity = self.cls.__pydantic_validator__.validate_json(json.dumps(found), by_name=True)
+                if self._keeps_others and instance.__pydantic_extra__ is not None:
+                    instance.__pydantic_extra__.update(self._others(item))
+                return instance
         return self._read_slowly(item)
 
+    def _as_json(self, name: str, value: Any) -> Any:
+        """A value as JSON, for what is read so; what isn't one of the field's as it is, for pydantic to judge."""
+        try:
+            return self._adapter(name).dump_python(value, mode="json", warnings=False)
+        except (PydanticSerializationError, ValueError, TypeError, AttributeError):
+            return value if isinstance(value, str | int | float | bool | None) else repr(value)
+
     @staticmethod
-    def _decoded(decode: Decoder, tag: str, value: Any) -> Any:
+    def _decoded(decode: Decoder, tag: str, value: Any, field: StoredField | None = None) -> Any:
         """What pydantic validates; what can't be decoded as it is, for pydantic to find the words for."""
         try:
             return decode(tag, value)
         except (ValueError, ArithmeticError):
-            return value
+            return value if field is None or field.codec is None else _Unreadable(tag, value)
 
     def _from_keys_too(self, item: Mapping[str, Mapping[str, Any]], found: dict[str, Any]) -> Entity:
         """The slow way, for items that something else wrote: fields that are no attribute are read from the keys."""
@@ -404,12 +459,30 @@ class CompiledEntity:
         return f"CompiledEntity({self.name}, {self.primary})"
 
 
+class _Unreadable:
+    """Stands for what isn't in the stored form that its field names: no type takes it."""
+
+    def __init__(self, tag: str, value: Any) -> None:
+        self.stored = {tag: value}
+
+    def __repr__(self) -> str:
+        return f"stored as {shown(self.stored)}"
+
+
+def _is_pair(field: StoredField) -> bool:
+    """Whether functions of the user's own write and read it."""
+    return field.codec is not None and field.codec.mark.write is not None
+
+
 def _undeclared(value: Any) -> Any:
     """A value that no field declares, if it is the same when it comes back."""
-    dumped = to_jsonable_python(value, fallback=repr)
-    if dumped != value:
-        raise ArgumentError(f"{value!r} would be read back as {dumped!r}", hint="declare a field of its type")
-    return dumped
+    try:
+        found = plain_of(values.encode(value))
+    except (values.ValueFault, values.NumberError, TypeError, RecursionError, UnicodeEncodeError):
+        found = to_jsonable_python(value, fallback=repr)
+    if found != value:
+        raise ArgumentError(f"{value!r} would be read back as {found!r}", hint="declare a field of its type")
+    return value
 
 
 def _is_elsewhere(value: Any) -> bool:

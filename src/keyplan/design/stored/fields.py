@@ -14,8 +14,10 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from keyplan.design.declared.fields import bounds_of, is_optional, kind_of, marks_of
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import Decoder, Encoder, decoder_of, encoder_of
 from keyplan.design.stored.dumped import Form, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.design.stored.forms import FieldForm, form_of_mark, is_marked_within, mark_of
 
 __all__ = ["StoredField", "stored_fields"]
 
@@ -46,6 +48,10 @@ class StoredField:
     """Who says how its values are stored."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
+    codec: FieldForm | None = None
+    """Its stored form, where ``Stored(...)`` says it."""
+    problem: Problem | None = None
+    """Why it can't be stored so."""
 
 
 def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
@@ -59,7 +65,9 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
         attribute = info.serialization_alias or info.alias or name
         stored = _stored(name, attribute, annotation, computed=False, keeps_null=keeps_null)
         form = Form.OURS if marks_of(annotation) else form_of_field(cls, name, annotation)
-        if form is not Form.OURS:
+        if mark_of(annotation) is not None or is_marked_within(annotation):
+            stored = _marked(stored, annotation)
+        elif form is not Form.OURS:
             stored = replace(
                 stored,
                 form=form,
@@ -75,6 +83,25 @@ def stored_fields(cls: type[BaseModel]) -> list[StoredField]:
     for name, computed in cls.model_computed_fields.items():
         found.append(_stored(name, computed.alias or name, computed.return_type, computed=True, keeps_null=False))
     return found
+
+
+def _marked(stored: StoredField, annotation: Any) -> StoredField:
+    """A field in the form that its ``Stored(...)`` names."""
+    mark = mark_of(annotation)
+    if mark is None or is_marked_within(annotation):
+        problem = Problem(
+            "Stored(...) stands within it, and is for fields of an entity",
+            "give the inner type a PlainSerializer, or the whole field a Stored form",
+        )
+        return replace(stored, problem=problem)
+    if marks_of(annotation):
+        problem = Problem("a Version or Ttl has a stored form of its own", "leave out Stored(...)")
+        return replace(stored, problem=problem)
+    try:
+        codec = form_of_mark(mark, annotation)
+    except Problem as problem:
+        return replace(stored, problem=problem)
+    return replace(stored, form=Form.STORED, codec=codec, encode=codec.encode, decode=codec.decode)
 
 
 def _decode_dumped(tag: str, value: Any) -> Any:

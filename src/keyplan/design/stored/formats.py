@@ -20,7 +20,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.errors import KeyFieldError
 from keyplan.values import NumberError, canonical
 
-__all__ = ["Format", "NumberFormat", "format_for"]
+__all__ = ["Format", "NumberFormat", "StoredFormat", "epoch_format", "format_for"]
 
 ISO = "%Y-%m-%dT%H:%M:%S.%fZ"
 _STRFTIME_WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "j": 3}
@@ -103,13 +103,20 @@ class PartsFormat:
 
 @dataclass(frozen=True)
 class IntegerFormat:
-    """A whole number: plain (partition keys only: it doesn't sort), or padded to ``width`` digits, and turned."""
+    """A whole number: plain (it doesn't sort, and is asked for by equality), or padded to ``width`` digits, and
+    turned.
+    """
 
     width: int | None = None
     descending: bool = False
     raw: bool = False
     exact: bool = True
     whole: bool = True
+
+    @property
+    def sorts(self) -> bool:
+        """Whether its texts sort as the numbers do."""
+        return self.width is not None
 
     @property
     def pattern(self) -> str:
@@ -243,6 +250,74 @@ class NumberFormat:
 
 
 @dataclass(frozen=True)
+class StoredFormat:
+    """A value in a text key as it stands in its own attribute (``Stored``), or in another program's way.
+
+    ``unit`` is what a moment is cut to. ``whole``: the field has no more than that, so that a value which has more is
+    no item's.
+    """
+
+    to_text: Callable[[Any], str]
+    from_text: Callable[[str], Any]
+    pattern: str
+    unit: timedelta | None = None
+    sorts: bool = True
+    whole: bool = True
+    raw: bool = False
+    descending: bool = False
+    least: datetime | None = None
+    """The first moment that it can hold."""
+
+    @property
+    def exact(self) -> bool:
+        """What is cut can't be read back."""
+        return self.whole
+
+    def write(self, value: Any) -> str:
+        """The text. Raises KeyFieldError for a moment with more than a whole field has."""
+        if self.unit is None or not isinstance(value, datetime):
+            return self.to_text(value)
+        floor = self.floor(value)
+        if self.whole and floor != value:
+            raise KeyFieldError(
+                f"{value.isoformat()} is more exact than what is stored, so no item has it",
+                hint="cut it to whole seconds, or milliseconds, as the field's Stored(...) says",
+            )
+        return self.to_text(floor)
+
+    def floor(self, value: datetime) -> datetime:
+        """The last moment that can be stored up to this one."""
+        moment = as_utc(value)
+        return moment if self.unit is None else moment - (moment - _EPOCH) % self.unit
+
+    def read(self, text: str) -> Any:
+        """The value of a text. Raises ValueError."""
+        return self.from_text(text)
+
+
+def epoch_format(unit: str, *, whole: bool = False) -> StoredFormat:
+    """A moment as its seconds (``s``) or milliseconds (``ms``) since 1970 in a text: of one width from 2001 to 2286,
+    and so in the order of time.
+    """
+    step, width = (timedelta(seconds=1), 10) if unit == "s" else (timedelta(milliseconds=1), 13)
+
+    def write(value: Any) -> str:
+        text = str((as_utc(value) - _EPOCH) // step)
+        if len(text) != width or text.startswith("-"):
+            raise KeyFieldError(
+                f"{value.isoformat()} doesn't have {width} digits in {unit} since 1970, and wouldn't sort",
+                hint="such a text holds moments from 2001 to 2286",
+            )
+        return text
+
+    def read(text: str) -> datetime:
+        return _EPOCH + int(text) * step
+
+    least = _EPOCH + 10 ** (width - 1) * step
+    return StoredFormat(write, read, rf"[0-9]{{{width}}}", step, whole=whole, least=least)
+
+
+@dataclass(frozen=True)
 class BinaryFormat:
     """A native Binary attribute; its text is the base64 that DynamoDB's JSON uses."""
 
@@ -292,6 +367,8 @@ def _number_format(kind: Any, spec: str) -> Format:
 
 
 def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Format:
+    if kind is datetime and spec in {"s", "ms"} and not descending:
+        return epoch_format(spec)
     if kind is datetime:
         return TimeFormat(_layout(spec) if spec else ISO, descending=descending)
     if kind is date:
@@ -335,6 +412,8 @@ def _no_spec(spec: str) -> None:
 
 
 def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
+    if spec == "d" and not descending:
+        return IntegerFormat()
     if spec:
         match = re.fullmatch(r"0?([1-9][0-9]?)d", spec)
         if not match:
@@ -343,7 +422,8 @@ def _integer_format(spec: str, *, descending: bool, sorts: bool) -> Format:
     if sorts or descending:
         raise Problem(
             "an unpadded number doesn't sort as a text: 10 comes before 2",
-            "pad it, as in {version:08d}, or use a native Number key attribute",
+            "pad it, as in {version:08d}, or use a native Number key attribute; {version:d} is for keys that others "
+            "made: it is asked for by equality only, and orders nothing",
         )
     return IntegerFormat()
 

@@ -16,7 +16,7 @@ from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.stored.templates import Literal_, Template
 from keyplan.errors import KeyFieldError
 
-__all__ = ["CompiledKey"]
+__all__ = ["CompiledKey", "Matcher"]
 
 Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
 _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
@@ -74,6 +74,15 @@ class CompiledKey:
         for attribute, template in self.sort:
             out[attribute.name] = {attribute.type: checked(template.text(values), SORT_BYTES_MAX, attribute)}
         return out
+
+    def ambiguous(self, values: Mapping[str, Any]) -> str | None:
+        """The first field whose value can't be told apart in the key; see ``KeyStyle``."""
+        return next((name for _, one in self.attributes if (name := one.ambiguous(values)) is not None), None)
+
+    @cached_property
+    def is_raw(self) -> bool:
+        """Whether values stand in it unescaped, and something follows one."""
+        return any(one.style.raw and not one.last for _, template in self.attributes for one in template.variables)
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:
         """The text behind the partition key that names the item's shard; empty without shards."""

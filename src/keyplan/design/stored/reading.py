@@ -92,7 +92,8 @@ def reads_by_json(cls: type[Entity], fields: Sequence[StoredField]) -> bool:
     if cls.model_config.get("strict"):
         return True
     return any(
-        holds(one.annotation, _is_strict) or (one.form is not Form.OURS and holds(one.annotation, _is_bytes))
+        holds(one.annotation, _is_strict)
+        or (one.form in {Form.DUMPED, Form.CUSTOM} and holds(one.annotation, _is_bytes))
         for one in fields
     )
 

@@ -6,6 +6,7 @@ follows the value in its template, every character that sorts before ``#`` is es
 end of a value must sort before everything that can continue it. So tuples of values sort as their joined texts do.
 
 A template that is one variable and nothing else (``"{username}"``) holds the bare value: nothing needs telling apart.
+Keys that other programs made have no escapes (``styles.py``).
 How a single value is written lives in ``formats.py``.
 """
 
@@ -19,6 +20,7 @@ from itertools import pairwise
 from typing import Any
 
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.styles import OURS, KeyStyle
 from keyplan.design.stored.formats import Format, PartsFormat, TextFormat
 from keyplan.errors import KeyFieldError
 
@@ -64,23 +66,48 @@ class Literal_:  # noqa: N801 - Literal is typing's
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A field in a template, and its format. ``last``: nothing follows it."""
+    """A field in a template, and its format. ``last``: nothing follows it; ``ends``: the text that does."""
 
     field: str
     format: Format
     last: bool
     bare: bool
+    style: KeyStyle = OURS
+    ends: str = DELIMITER
+
+    @property
+    def folds(self) -> bool:
+        """Whether two of its values can have one text, since they differ in their case alone."""
+        return self.style.case is not None and self.format.raw
+
+    @property
+    def sorts(self) -> bool:
+        """Whether items lie in the order of its values: by a text that isn't escaped only where nothing follows."""
+        if self.folds or (self.style.raw and self.format.raw and not self.last):
+            return False
+        return bool(getattr(self.format, "sorts", True))
+
+    def folded(self, value: Any) -> str:
+        """The value in the letters of the key, without escapes. Raises KeyFieldError."""
+        return self.style.fold(self.format.write(value))
 
     def text(self, value: Any) -> str:
         """The value as it stands in the key. Raises KeyFieldError."""
         if isinstance(self.format, PartsFormat):
             return self._parts(value)
-        plain = self.format.write(value)
+        plain = self.folded(value)
         if plain == "":
             raise KeyFieldError("is empty, and a key can't hold an empty value", hint="give it a value")
-        if self.bare or not self.format.raw:
+        if self.bare or self.style.raw or not self.format.raw:
             return plain
         return escape(plain, last=self.last)
+
+    def is_ambiguous(self, value: Any) -> bool:
+        """Whether the value's text holds what ends it, so that where it ends can't be told."""
+        if self.last or not self.style.raw or not self.format.raw:
+            return False
+        text = self.text(value)
+        return (text + self.ends).find(self.ends) != len(text)
 
     def _parts(self, value: Any) -> str:
         if not value or any(part == "" for part in value):
@@ -89,13 +116,14 @@ class Variable:
 
     def prefix_text(self, value: str) -> str:
         """The start that the texts of all values beginning with ``value`` have in common."""
-        return value if self.bare else escape(value, last=self.last)
+        folded = self.style.fold(value)
+        return folded if self.bare or self.style.raw else escape(folded, last=self.last)
 
     def value(self, text: str) -> Any:
         """The value of a text in a key. Raises ValueError when the text isn't one of ours."""
         if isinstance(self.format, PartsFormat):
             return tuple(unescape(part) for part in text.split(DELIMITER))
-        if self.bare or not self.format.raw:
+        if self.bare or self.style.raw or not self.format.raw:
             return self.format.read(text)
         plain = unescape(text)
         if escape(plain, last=self.last) != text:
@@ -105,8 +133,12 @@ class Variable:
     @property
     def pattern(self) -> str:
         """A regular expression of the texts in a key."""
+        if not self.format.raw and self.style.case is not None:
+            return f"(?i:{self.format.pattern})"
         if self.bare or not self.format.raw:
             return self.format.pattern
+        if self.style.raw:
+            return ".+" if self.last else ".+?"
         return ".+" if isinstance(self.format, PartsFormat) else f"[^{DELIMITER}]+"
 
 
@@ -149,6 +181,8 @@ class Template:
         *start, last = self.parts
         if len(self.variables) > 1 or not isinstance(last, Variable) or not isinstance(last.format, TextFormat):
             return None
+        if last.style is not OURS:
+            return None
         return "".join(part.text for part in start if isinstance(part, Literal_)), last.field
 
     def text(self, values: Mapping[str, Any]) -> str:
@@ -174,13 +208,23 @@ class Template:
                 raise KeyFieldError(error.message, place=part.field, hint=error.hint) from None
         return "".join(out)
 
+    @cached_property
+    def _longest(self) -> re.Pattern[str]:
+        """As ``regex``, but values that aren't escaped are as long as can be."""
+        return re.compile(self.regex.pattern.replace("(.+?)", "(.+)"), re.DOTALL)
+
     def values(self, text: str) -> dict[str, Any] | None:
-        """The field values in a key text, or None when the text isn't of this template."""
+        """The field values in a key text, or None when the text isn't of this template, or could be of several."""
         match = self.regex.fullmatch(text)
         if match is None:
             return None
+        longest = self._longest.fullmatch(text)
+        if longest is None or longest.groups() != match.groups():
+            return None
         found: dict[str, Any] = {}
         for variable, piece in zip(self.variables, match.groups(), strict=True):
+            if variable.style.case is not None:
+                continue  # its letters can't be told from the key
             try:
                 value = variable.value(piece)
             except (ValueError, OverflowError):
@@ -189,12 +233,19 @@ class Template:
                 return None
         return found
 
+    def ambiguous(self, values: Mapping[str, Any]) -> str | None:
+        """The first field whose value holds the text that ends it; None where all can be told apart."""
+        return next((one.field for one in self.variables if one.is_ambiguous(values[one.field])), None)
+
     def __str__(self) -> str:
         return self.source
 
 
-def split_template(source: str) -> list[str | tuple[str, str]]:
-    """The template's pieces: literal texts, and (field, format spec) pairs. Raises Problem for a malformed one."""
+def split_template(source: str, *, raw: bool = False) -> list[str | tuple[str, str]]:
+    """The template's pieces: literal texts, and (field, format spec) pairs. Raises Problem for a malformed one.
+
+    ``raw``: any text ends a value.
+    """
     pieces: list[str | tuple[str, str]] = []
     position = 0
     for match in re.finditer(r"\{([^{}]*)\}", source):
@@ -213,9 +264,12 @@ def split_template(source: str) -> list[str | tuple[str, str]]:
     if not pieces:
         raise Problem("the template is empty")
     for before, after in pairwise(pieces):
-        if isinstance(before, tuple) and (isinstance(after, tuple) or not after.startswith(DELIMITER)):
+        if isinstance(before, tuple) and (isinstance(after, tuple) or not (raw or after.startswith(DELIMITER))):
             raise Problem(
                 f"{{{before[0]}}} is followed by {after!r}: where one value ends and the next begins could not be told",
-                f"put {DELIMITER!r} behind it",
+                f"put {DELIMITER!r} behind it"
+                + (
+                    "" if isinstance(after, tuple) else "; or say KeyStyle(raw=True), for keys that other programs made"
+                ),
             )
     return pieces

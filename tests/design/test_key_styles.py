@@ -1,0 +1,243 @@
+# mypy: disable-error-code="empty-body"
+"""Keys as other programs write them: without escapes, folded, unpadded; entities that labels tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from keyplan import (
+    Check,
+    Create,
+    Delete,
+    Design,
+    Each,
+    Entity,
+    Index,
+    Key,
+    KeyStyle,
+    Label,
+    Prefix,
+    Put,
+    Range,
+    Table,
+    Unique,
+    Update,
+    read,
+)
+from keyplan.errors import ConditionFailed, DesignError, ItemExists, KeyFieldError, RequestError
+from keyplan.testing import verify
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+
+
+class Task(Entity):
+    task: str
+    project: str
+    employee: str
+    points: int = 0
+
+    kind = Label("kind", "task")
+    primary = Key("$app#task_{task}", "$task_1#project_{project}")
+    by_project = Key("$app#project_{project}", "$task_1#employee_{employee}#points_{points:d}", index=GSI1)
+
+
+class Person(Entity):
+    employee: str
+    email: str = "a@b"
+    since: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+
+    kind = Label("kind", "person")
+    primary = Key("$app#employee_{employee}", "$person_1")
+    by_mail = Key("mail:{email}/{employee}", "{since:ms}", index=GSI1, style=KeyStyle(raw=True))
+
+
+class App(Design):
+    table = Table("app", indexes=[GSI1], key_style=KeyStyle(raw=True, case="lower"))
+
+    @read("A1")
+    def task(self, task: str, project: str) -> Task | None: ...
+
+    @read("A2")
+    def tasks_of(self, project: str, employee: Prefix) -> list[Task]: ...
+
+    @read("A3")
+    def worth(self, project: str, employee: str, points: int) -> list[Task]: ...
+
+    @read("A4")
+    def several(self, task: Each[str], project: str) -> list[Task]: ...
+
+    @read("A5")
+    def person_by_mail(self, email: str, employee: str) -> list[Person]: ...
+
+
+@pytest.fixture
+def app() -> Iterator[App]:
+    with App.open(":memory:") as opened:
+        yield opened
+
+
+def test_keys_hold_what_the_other_program_writes(app: App) -> None:
+    app.put(Task(task="Task#1", project="Web Site", employee="Ada", points=10))
+    (item,) = app.store.transport.call("Scan", {"TableName": "app"})["Items"]
+    keys = {name: value["S"] for name, value in item.items() if name in {"pk", "sk", "gsi1pk", "gsi1sk", "kind"}}
+    assert keys == {
+        "pk": "$app#task_task#1",
+        "sk": "$task_1#project_web site",
+        "gsi1pk": "$app#project_web site",
+        "gsi1sk": "$task_1#employee_ada#points_10",
+        "kind": "task",
+    }
+    found = app.task("TASK#1", "WEB SITE")
+    assert found is not None
+    assert (found.task, found.project) == ("Task#1", "Web Site")
+    assert app.worth("web site", "ADA", 10) == app.tasks_of("Web site", "AD") == [found]
+    assert app.worth("web site", "ada", 1) == []
+    assert app.several(["task#1", "TASK#1"], "web site") == [found, found]
+    with pytest.raises(ItemExists):
+        app.create(Task(task="task#1", project="web site", employee="Bo"))
+
+
+def test_a_value_that_holds_its_end_is_read_and_not_written(app: App) -> None:
+    with pytest.raises(KeyFieldError, match="could have the same key"):
+        app.put(Task(task="a", project="p", employee="x#points_1"))
+    app.put(Task(task="a", project="p", employee="x#points"))
+    assert app.worth("p", "x#points_1", 1) == []
+    with pytest.raises(KeyFieldError):
+        app.put(Person(employee="a", email="x/y"))
+
+
+def test_a_label_tells_whose_an_item_is(app: App) -> None:
+    app.put(Task(task="a", project="p", employee="x"))
+    call = app.store.transport.call
+    key = {"pk": {"S": "$app#task_a"}, "sk": {"S": "$task_1#project_p"}}
+    call(
+        "UpdateItem",
+        {
+            "TableName": "app",
+            "Key": key,
+            "UpdateExpression": "SET kind = :k",
+            "ExpressionAttributeValues": {":k": {"S": "other"}},
+        },
+    )
+    assert app.task("a", "p") is None
+    assert app.tasks_of("p", "x") == []
+    assert app.several(["a"], "p") == []
+    with pytest.raises(ConditionFailed):
+        app.transact([Check(Task, task="a", project="p"), Create(Person(employee="b"))])
+
+
+def test_the_answers_are_the_brute_force_ones() -> None:
+    verify(App, stores=25)
+
+
+class Cat(Entity):
+    pet: str
+    lives: int = 9
+
+    kind = Label("type", "cat")
+    primary = Key("{pet}", "PET")
+
+
+class Dog(Entity):
+    pet: str
+    tricks: int = 0
+
+    kind = Label("type", "dog")
+    primary = Key("{pet}", "PET")
+
+
+class Pets(Design):
+    table = Table("pets")
+
+    @read("P1")
+    def cat(self, pet: str) -> Cat | None: ...
+
+    @read("P2")
+    def pets(self, pet: str) -> list[Cat | Dog]: ...
+
+    @read("P3")
+    def dogs(self, pet: str) -> list[Dog]: ...
+
+
+def test_entities_of_one_key_are_told_apart_by_labels() -> None:
+    with Pets.open(":memory:") as pets:
+        pets.put(Cat(pet="tom"))
+        rex = pets.put(Dog(pet="rex"))
+        assert pets.cat("rex") is None
+        assert pets.dogs("rex") == pets.pets("rex") == [rex]
+        assert pets.dogs("tom") == []
+        assert pets.get(Dog, pet="tom") is None
+        for action in (Update(Dog, pet="tom").set(tricks=1), Delete(Dog, pet="tom"), Check(Dog, pet="tom")):
+            with pytest.raises(ConditionFailed):
+                pets.transact([action])
+        assert pets.cat("tom") == Cat(pet="tom")
+        with pytest.raises(RequestError):
+            pets.batch([Delete(Dog, pet="tom")])
+        pets.batch([Put(Dog(pet="spot"))])
+        assert pets.delete(Dog, pet="spot") == Dog(pet="spot")
+        assert pets.delete(Dog, pet="spot") is None
+
+
+def test_without_labels_one_key_is_a_fault() -> None:
+    class Bird(Entity):
+        pet: str
+        primary = Key("{pet}", "PET")
+
+    with pytest.raises(DesignError, match="Label"):
+
+        class Aviary(Design):
+            table = Table("aviary", entities=[Bird, Cat])
+
+
+def test_what_a_label_cannot_be() -> None:
+    class Twice(Entity):
+        name: str
+        kind: str
+        label = Label("kind", "twice")
+        primary = Key("TWICE#{name}", "HEAD")
+
+    with pytest.raises(DesignError, match="attribute too"):
+
+        class Twices(Design):
+            table = Table("twices", entities=[Twice])
+
+
+def test_folded_claims_are_one_value() -> None:
+    class Account(Entity):
+        account: str
+        email: str
+        primary = Key("ACCOUNT#{account}", "HEAD")
+        one_email = Unique("EMAIL#{email}", style=KeyStyle(case="lower"))
+
+    class Accounts(Design):
+        table = Table("accounts")
+
+        @read("A1")
+        def by_email(self, email: str) -> Account | None: ...
+
+    with Accounts.open(":memory:") as accounts:
+        ada = accounts.create(Account(account="1", email="Ada@example.com"))
+        assert accounts.by_email("ADA@example.com") == ada
+        assert accounts.update(ada, email="ada@example.com").email == "ada@example.com"
+    verify(Accounts, stores=15)
+
+
+def test_what_does_not_sort_is_refused() -> None:
+    with pytest.raises(DesignError, match="don't sort"):
+
+        class Ordered(Design):
+            table = App.table
+
+            @read("A1", newest_first=True)
+            def best(self, project: str, employee: str) -> list[Task]: ...
+
+    with pytest.raises(DesignError, match="points"):
+
+        class Ranged(Design):
+            table = App.table
+
+            @read("A1")
+            def between(self, project: str, employee: str, points: Range[int]) -> list[Task]: ...

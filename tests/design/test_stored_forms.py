@@ -1,0 +1,251 @@
+# mypy: disable-error-code="empty-body"
+"""Fields in the form in which other programs store them: written, read, compared, kept by updates."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel
+
+from keyplan import Add, Design, Entity, Field, Include, Index, Key, Number, Range, Stored, Table, Ttl, Update, read
+from keyplan.errors import ArgumentError, ConditionFailed, DesignError, ItemNotReadable, UpdateRefused
+from keyplan.testing import verify
+
+GSI1 = Index("GSI1", "gsi1pk", Number("at"))
+YEAR = datetime(2025, 1, 1, tzinfo=UTC)
+COUNT = iter(range(1000))
+MOMENT = datetime(2026, 1, 2, 3, 4, 5, 678_901, UTC)
+
+
+class Place(BaseModel):
+    city: str
+    since: date
+
+
+class Level(enum.Enum):
+    LOW = 1
+
+
+def backwards(text: str) -> bytes:
+    return text[::-1].encode()
+
+
+def forwards(content: bytes) -> str:
+    return content.decode()[::-1]
+
+
+class Reading(Entity):
+    name: str
+    at: Annotated[datetime, Stored("ms")]
+    second: Annotated[datetime, Stored("s")] | None = None
+    digits: Annotated[datetime | None, Stored("ms as text")] = None
+    iso: Annotated[datetime, Stored("iso ms")]
+    python: Annotated[datetime, Stored("isoformat")] | None = None
+    layout: Annotated[datetime, Stored(layout="%Y-%m-%dT%H:%M:%S.%f%z")] | None = None
+    day: Annotated[date, Stored(layout="%d/%m/%Y")] | None = None
+    price: Annotated[Decimal, Stored("text")] = Decimal(0)
+    done: Annotated[bool, Stored("number")] = False
+    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
+    place: Annotated[Place, Stored("json")] | None = None
+    body: Annotated[str, Stored("gzip")] = ""
+    blob: Annotated[bytes, Stored("base64")] = b""
+    secret: Annotated[str, Stored(write=backwards, read=forwards)] = ""
+
+    primary = Key("READING#{name}", "{iso}")
+    by_time = Key("READINGS#{name}", "{at}", index=GSI1)
+
+
+class Readings(Design):
+    table = Table("readings", indexes=[GSI1])
+
+    @read("R1")
+    def since(self, name: str, iso: Range[datetime]) -> list[Reading]: ...
+
+    @read("R2")
+    def by_time(self, name: str, at: Range[datetime]) -> list[Reading]: ...
+
+    @read("R3", where="second <= :second AND contains(tags, :tag) AND secret = :secret", order_by="iso")
+    def filtered(self, name: str, second: datetime, tag: str, secret: str) -> list[Reading]: ...
+
+    @read("R4", order_by="iso", where="digits >= :digits AND price = :price")
+    def priced(self, name: str, digits: datetime, price: Decimal) -> list[Reading]: ...
+
+
+@pytest.fixture
+def readings() -> Iterator[Readings]:
+    with Readings.open(":memory:") as opened:
+        yield opened
+
+
+WHOLE: dict[str, Any] = {
+    "second": MOMENT,
+    "digits": MOMENT,
+    "python": MOMENT,
+    "layout": MOMENT,
+    "day": date(2026, 1, 2),
+    "price": Decimal("2.50"),
+    "done": True,
+    "tags": {"b", "a"},
+    "place": Place(city="Porto", since=date(2020, 1, 1)),
+    "body": "a long text " * 50,
+    "blob": b"\x00\xff",
+    "secret": "abc",
+}
+
+
+def test_each_form_as_it_lies_in_the_item(readings: Readings) -> None:
+    whole = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
+    (item,) = readings.store.transport.call("Scan", {"TableName": "readings"})["Items"]
+    body = item.pop("body")
+    assert set(body) == {"B"}
+    assert item == {
+        "name": {"S": "a"},
+        "at": {"N": "1767323045678"},
+        "second": {"N": "1767323045"},
+        "digits": {"S": "1767323045678"},
+        "iso": {"S": "2026-01-02T03:04:05.678Z"},
+        "python": {"S": "2026-01-02T03:04:05.678901+00:00"},
+        "layout": {"S": "2026-01-02T03:04:05.678901+0000"},
+        "day": {"S": "02/01/2026"},
+        "price": {"S": "2.50"},
+        "done": {"N": "1"},
+        "tags": {"L": [{"S": "a"}, {"S": "b"}]},
+        "place": {"S": '{"city":"Porto","since":"2020-01-01"}'},
+        "blob": {"S": "AP8="},
+        "secret": {"B": "Y2Jh"},
+        "pk": {"S": "READING#a"},
+        "sk": {"S": "2026-01-02T03:04:05.678Z"},
+        "gsi1pk": {"S": "READINGS#a"},
+    }
+    assert readings.get(Reading, name="a", iso=whole.iso) == whole
+    assert whole.at == MOMENT.replace(microsecond=678_000)
+    assert whole.second == MOMENT.replace(microsecond=0)
+
+
+def test_updates_keep_the_form_and_conditions_compare_in_it(readings: Readings) -> None:
+    given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT, **WHOLE))
+    later = MOMENT + timedelta(days=1)
+    changed = readings.update(
+        Update(given, at=later, tags={"c"}, secret="xyz", price=Decimal(3)).only_if(secret="abc", second=given.second)
+    )
+    assert changed == readings.get(Reading, name="a", iso=given.iso)
+    assert [one.secret for one in readings.by_time("a", Range(gt=MOMENT))] == ["xyz"]
+    with pytest.raises(ConditionFailed):
+        readings.update(Update(changed, done=False).only_if(at=MOMENT))
+    with pytest.raises(ConditionFailed):  # more exact than what is stored
+        readings.update(Update(changed, done=False).only_if(at=later))
+    assert len(readings.filtered("a", MOMENT, "c", "xyz")) == 1
+    assert readings.filtered("a", MOMENT - timedelta(seconds=1), "c", "xyz") == []
+    assert len(readings.priced("a", given.iso, Decimal(3))) == 1
+    assert readings.priced("a", MOMENT, Decimal(3)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [({"price": Add(Decimal(1))}, "price"), ({"tags": Include({"x"})}, "tags"), ({"done": Add(1)}, "done")],
+)
+def test_what_dynamodb_cannot_change_in_that_form_is_refused(
+    readings: Readings, change: dict[str, Any], field: str
+) -> None:
+    given = readings.put(Reading(name="a", at=MOMENT, iso=MOMENT))
+    with pytest.raises((UpdateRefused, ArgumentError), match=r"stored as|doesn't fit|bool"):
+        readings.update(given, **change)
+    assert readings.get(Reading, name="a", iso=given.iso) == given, field
+
+
+def test_items_that_others_wrote_so_are_read_and_others_are_told(readings: Readings) -> None:
+    item = {
+        "pk": {"S": "READING#a"},
+        "sk": {"S": "2026-01-02T03:04:05.678Z"},
+        "name": {"S": "a"},
+        "at": {"N": "1767323045678.5"},
+        "iso": {"S": "2026-01-02T03:04:05.678Z"},
+        "body": {"B": "AAAA"},
+    }
+    call = readings.store.transport.call
+    call("PutItem", {"TableName": "readings", "Item": item})
+    with pytest.raises(ItemNotReadable) as raised:
+        readings.since("a", Range(gt=YEAR))
+    assert [fault.place for fault in raised.value.faults] == ["Reading.body"]
+    call("PutItem", {"TableName": "readings", "Item": {**item, "body": {"S": "plain"}, "place": {"S": "{"}}})
+    with pytest.raises(ItemNotReadable):
+        readings.since("a", Range(gt=YEAR))
+    del item["body"]
+    call("PutItem", {"TableName": "readings", "Item": item})
+    assert readings.since("a", Range(gt=YEAR))[0].at == MOMENT.replace(microsecond=678_000)
+
+
+def test_the_answers_are_the_brute_force_ones() -> None:
+    verify(Readings, stores=25)
+
+
+def test_forms_that_do_not_fit_are_faults_of_the_design() -> None:
+    class Wrong(Entity):
+        name: Annotated[str, Stored("ms")]
+        at: Annotated[datetime, Stored("miles")]
+        day: Annotated[date, Stored(layout="%d.%m.")]
+        expires: Annotated[Ttl, Stored("ms")] | None = None
+        inner: list[Annotated[datetime, Stored("ms")]]
+        lossy: Annotated[str, Stored(write=str.upper, read=str)] = ""
+
+        primary = Key("WRONG#{name}", "HEAD")
+
+    with pytest.raises(DesignError) as raised:
+
+        class Wrongs(Design):
+            table = Table("wrongs", entities=[Wrong])
+
+    said = {fault.place: fault.message for fault in raised.value.faults}
+    assert "is for datetime, not for str" in said["Wrong.name"]
+    assert "no stored form" in said["Wrong.at"]
+    assert "only a part" in said["Wrong.day"]
+    assert "form of its own" in said["Wrong.expires"]
+    assert "stands within it" in said["Wrong.inner"]
+
+
+def test_a_pair_that_loses_something_is_a_fault() -> None:
+    class Loud(Entity):
+        name: str
+        word: Annotated[str, Stored(write=str.upper, read=str)] = ""
+
+        primary = Key("LOUD#{name}", "HEAD")
+
+    with pytest.raises(DesignError, match="read back as"):
+
+        class Louds(Design):
+            table = Table("louds", entities=[Loud])
+
+
+def test_a_pair_that_writes_otherwise_each_time_is_not_compared() -> None:
+    class Sealed(Entity):
+        name: str
+        word: Annotated[
+            str, Stored(write=lambda value: f"{next(COUNT)}:{value}", read=lambda stored: stored.partition(":")[2])
+        ] = ""
+
+        primary = Key("SEALED#{name}", "HEAD")
+
+    class Seals(Design):
+        table = Table("seals", entities=[Sealed])
+
+    with Seals.open(":memory:") as seals:
+        given = seals.put(Sealed(name="a", word="x"))
+        assert seals.get(Sealed, name="a") == given
+        with pytest.raises(ArgumentError, match="another form each time"):
+            seals.update(Update(given, word="y").only_if(word="x"))
+        assert seals.update(given, word="y").word == "y"
+
+
+def test_an_order_that_the_form_lacks_is_refused() -> None:
+    with pytest.raises(DesignError, match="doesn't sort"):
+
+        class Priced(Design):
+            table = Table("priced", indexes=[GSI1])
+
+            @read("R1", where="price > :price", order_by="iso")
+            def dear(self, name: str, price: Decimal) -> list[Reading]: ...
