@@ -34,7 +34,7 @@ def test_answers_are_the_same_on_every_store(design: type[Design], store: str) -
     address = STORES[store]()
     verify(
         design,
-        stores=40,
+        stores=15,
         seed=seed(20261121),
         open=lambda: design.open(f"dynamodb+http://{address}/{new_table()}", create=True),
         strategies=STRATEGIES.get(design),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keyplan import Design
-from keyplan.cost.estimate import Estimate, estimate
+from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
 from keyplan.cost.skeleton import skeleton
 from keyplan.design.declared.load import Load
 from keyplan.design.traffic.files import Stored, TableSettings, Traffic, read_traffic, traffic_of
@@ -27,14 +27,16 @@ def read(text: str, cls: type[Design], folder: Path) -> Traffic:
     return read_traffic(path, cls.compiled)
 
 
+def units_of(one: PatternEstimate) -> tuple[Any, ...]:
+    return one.units("read"), one.units("write"), one.load.per_second, one.failure
+
+
 def units(found: Estimate, cls: type[Design]) -> dict[str, Any]:
     """What an estimate says, without how it came to it. The bytes of a number that is a moment depend on the moment:
     what expires is left out.
     """
     expiring = {name for name, one in cls.compiled.by_name.items() if one.ttl is not None}
-    patterns = {
-        one.name: (one.units("read"), one.units("write"), one.load.per_second, one.failure) for one in found.patterns
-    }
+    patterns = {one.name: units_of(one) for one in found.patterns}
     entities = {one.sizes.entity: (one.sizes.item_bytes, dict(one.sizes.entries), one.claims) for one in found.entities}
     entities = {name: one for name, one in entities.items() if name not in expiring}
     return {"patterns": patterns, "entities": entities, "failures": found.failures}
@@ -59,12 +61,14 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_path: Path) -> None:
-    """The assumed numbers of a read, the decorators' own, and the sizes of items and of single values: uncommented one
-    by one, they change nothing. (What a write's code does with other values is its author's affair.)
+    """The assumed numbers of a read and the decorators' own, uncommented one by one, change nothing; nor do the table's,
+    the sizes of items and of single values, all together. (What a write's code does with other values is its author's
+    affair.)
     """
     cls = design(name)
     lines = skeleton(cls).splitlines()
     wanted = estimate(cls)
+    together = list(lines)
     pattern, changed = "", 0
     for place, line in enumerate(lines):
         table = re.match(r"\[(\w+)\.?(\w*)\]", line)
@@ -74,12 +78,16 @@ def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_pat
         if match is None:
             continue
         changed += 1
+        if not pattern:
+            together[place] = match.group(1)
+            continue
         text = "\n".join([*lines[:place], match.group(1), *lines[place + 1 :]])
-        found = estimate(cls, read(text, cls, tmp_path))
-        assert units(found, cls)["entities"] == units(wanted, cls)["entities"], line
-        compared = [pattern] if pattern else [one.name for one in cls.compiled.reads.values()]
-        for one in compared:
-            assert units(found, cls)["patterns"][one] == units(wanted, cls)["patterns"][one], line
+        found = estimate_pattern(cls, pattern, read(text, cls, tmp_path))
+        assert units_of(found) == units(wanted, cls)["patterns"][pattern], line
+    found = units(estimate(cls, read("\n".join(together), cls, tmp_path)), cls)
+    assert found["entities"] == units(wanted, cls)["entities"]
+    for one in cls.compiled.reads.values():
+        assert found["patterns"][one.name] == units(wanted, cls)["patterns"][one.name]
     assert changed
 
 
