@@ -72,7 +72,7 @@ class Design:
     def __init__(self, store: Store, *, secret: bytes | str | None = None) -> None:
         # How plans are carried out is imported by those who open a design.
         from keyplan.client.answers import Answer  # noqa: PLC0415
-        from keyplan.client.reads import Target  # noqa: PLC0415
+        from keyplan.client.target import Target  # noqa: PLC0415
         from keyplan.client.verbs import Verbs  # noqa: PLC0415
         from keyplan.client.writes import WriteCompiler  # noqa: PLC0415
 

@@ -26,9 +26,10 @@ from keyplan import (
     ulid,
     write,
 )
-from keyplan.check.demand import Demand, demands
+from keyplan.check.demand import demands
 from keyplan.check.kinds import length_max, numbers_in, values_of
 from keyplan.check.subject import Subject
+from keyplan.check.taken import Demand
 from keyplan.cost.estimate import estimate
 from keyplan.cost.units import TABLE
 from keyplan.design.traffic.files import traffic_from

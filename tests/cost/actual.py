@@ -16,8 +16,9 @@ from keyplan import expressions
 from keyplan.client.answers import _last_member
 from keyplan.client.bounds import key_condition, order_of, partition_texts
 from keyplan.client.junctions import end_values
-from keyplan.client.reads import QueryReader, Target, filter_members
+from keyplan.client.reads import QueryReader, filter_members
 from keyplan.client.sieve import sieve_of
+from keyplan.client.target import Target
 from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
 from keyplan.cost.units import Request
 from keyplan.design.compiled.plans import (

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.engine.storage.port import Storage
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.sqlite import Storage
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -22,7 +21,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 @pytest.fixture(params=["memory", "file"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
     in_memory = request.param == "memory"
-    opened = SqliteStorage.memory() if in_memory else SqliteStorage.file(str(tmp_path / "store.db"))
+    opened = Storage.memory() if in_memory else Storage.file(str(tmp_path / "store.db"))
     yield opened
     opened.close()
 

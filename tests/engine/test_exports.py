@@ -432,12 +432,13 @@ def test_a_job_whose_process_ended_has_failed(tmp_path: Path, s3: Path) -> None:
         create(engine)
         keep_history(engine)
         arn = export(engine)["ExportArn"]
-        connection = engine._storage.pool.take()  # type: ignore[attr-defined]
-        body = json.loads(connection.execute("SELECT body FROM keyplan_records").fetchone()[0])
+        connection = engine._storage.pool.take()
+        (stored,) = connection.execute("SELECT body FROM keyplan_records")
+        body = json.loads(stored[0])
         body["Process"] = 2**22 + 1
         body["Description"]["ExportStatus"] = "IN_PROGRESS"
         connection.execute("UPDATE keyplan_records SET body = ?", (json.dumps(body).encode(),))
-        engine._storage.pool.give(connection)  # type: ignore[attr-defined]
+        engine._storage.pool.give(connection)
         told = engine.call("DescribeExport", {"ExportArn": arn})["ExportDescription"]
         assert told["ExportStatus"] == "FAILED"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.support import create, get, index, n, put, s
 from tests.engine.test_throttle import Clock
@@ -192,7 +192,7 @@ def test_threads(place: str, clock: Clock) -> None:
 
 
 def test_a_temporary_store_leaves_nothing(clock: Clock) -> None:
-    storage = SqliteStorage.temporary()
+    storage = Storage.temporary()
     folder = Path(storage.pool.place).parent
     assert folder.is_dir()
     assert storage.place == ":memory:"
@@ -202,7 +202,7 @@ def test_a_temporary_store_leaves_nothing(clock: Clock) -> None:
 
 
 def test_memory_has_no_snapshots() -> None:
-    storage = SqliteStorage.memory()
+    storage = Storage.memory()
     with pytest.raises(StoreError, match="no snapshots"):
         storage.snapshot()
     storage.close()

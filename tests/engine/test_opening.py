@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.support import create, get, put, s
 
@@ -108,7 +108,7 @@ def fill(engine: Engine) -> None:
 
 
 def test_a_full_disk_writes_nothing(path: str) -> None:
-    storage = SqliteStorage.file(path)
+    storage = Storage.file(path)
     engine = Engine(storage)
     create(engine)
     put(engine, "a", "before", g=s("g"), h=s("h"))
@@ -140,7 +140,7 @@ def test_a_lock_held_too_long(path: str) -> None:
 
 
 def test_a_lock_held_by_another_thread(path: str) -> None:
-    storage = SqliteStorage.file(path, busy_timeout_s=0.2)
+    storage = Storage.file(path, busy_timeout_s=0.2)
     inside, leave = threading.Event(), threading.Event()
 
     def hold(_: object) -> None:

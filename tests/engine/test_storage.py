@@ -1,4 +1,4 @@
-"""The contract of the storage port; it runs on every implementation."""
+"""What the storage promises, in a file and in memory."""
 
 from __future__ import annotations
 
@@ -6,20 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from keyplan.engine.storage.port import (
-    Bounds,
-    Entry,
-    IndexLayout,
-    Reader,
-    StaleTableError,
-    Storage,
-    StoredTable,
-    TableLayout,
-    Writer,
-    segment_of,
-)
+from keyplan.engine.storage.layouts import Bounds, Entry, IndexLayout, StaleTableError, TableLayout, segment_of
 from keyplan.engine.storage.sql import page_values
-from keyplan.engine.storage.sqlite import SqliteStorage, SqliteTable
+from keyplan.engine.storage.sqlite import Storage
+from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.transactions import Reader, Writer
 
 ALL_BYTES = 10**9
 LAYOUT = TableLayout(
@@ -251,8 +242,6 @@ def test_a_page_is_read_in_the_order_of_an_index(
     storage: Storage, table: StoredTable, index: int | None, forward: bool, bounds: Bounds
 ) -> None:
     """Nothing is sorted, and what lies outside the bounds isn't walked over, however large the table is."""
-    assert isinstance(storage, SqliteStorage)
-    assert isinstance(table, SqliteTable)
     after = bounds.after if bounds.after is None or index is not None else bounds.after[:2]
     asked = replace(bounds, forward=forward, after=after)
     text, values = table.texts.page(index, asked), page_values(asked, 10)

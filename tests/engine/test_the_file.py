@@ -22,7 +22,7 @@ import pytest
 
 from keyplan.engine import Engine, check_file
 from keyplan.engine.storage import connections
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.errors import StoreError
 from tests.engine.consumer import Checkpoints, consume
 from tests.engine.support import create, get, index, n, put, s
@@ -62,9 +62,9 @@ def test_a_write_into_a_file_that_is_gone_is_not_acknowledged(path: str, tmp_pat
 
 def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> None:
     """A thread that needs a connection of its own must not get one to another file."""
-    storage = SqliteStorage.file(path)
+    storage = Storage.file(path)
     taken = storage.pool.take()
-    SqliteStorage.file(str(tmp_path / "other.db")).close()
+    Storage.file(str(tmp_path / "other.db")).close()
     (tmp_path / "other.db").replace(path)
     with pytest.raises(StoreError, match="in its place"):
         storage.pool.take()
@@ -78,7 +78,7 @@ def test_connections_of_one_store_are_to_one_file(path: str, tmp_path: Path) -> 
 def test_a_file_that_another_is_making_is_not_foreign(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The other one comes between our two looks, at the application id and at what is in the file: they must be one."""
     looked = connections._identity
-    other = threading.Thread(target=lambda: SqliteStorage.file(path).close())
+    other = threading.Thread(target=lambda: Storage.file(path).close())
 
     def interrupted(connection: apsw.Connection) -> tuple[int, bool]:
         monkeypatch.undo()
@@ -88,7 +88,7 @@ def test_a_file_that_another_is_making_is_not_foreign(path: str, monkeypatch: py
         return application, looked(connection)[1]
 
     monkeypatch.setattr(connections, "_identity", interrupted)
-    SqliteStorage.file(path).close()
+    Storage.file(path).close()
     other.join()
     assert check_file(path) == []
 
@@ -156,13 +156,13 @@ def test_a_child_forked_while_a_thread_writes_can_write(path: str) -> None:
 
 
 def test_a_fork_in_a_write_does_not_wait_for_itself(path: str) -> None:
-    storage = SqliteStorage.file(path, busy_timeout_s=5)
+    storage = Storage.file(path, busy_timeout_s=5)
     assert storage.write(lambda writer: in_child(lambda: None)) == 0
     storage.close()
 
 
 def test_a_store_in_memory_that_was_at_work_says_so(path: str) -> None:
-    storage = SqliteStorage.memory()
+    storage = Storage.memory()
     connection = storage.pool.take()
 
     def work() -> None:
@@ -183,7 +183,7 @@ def test_a_lock_is_waited_for_once(path: str, monkeypatch: pytest.MonkeyPatch) -
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(time, "sleep", lambda seconds: now.__setitem__(0, now[0] + max(seconds, 0.01)))
-    storage = SqliteStorage.file(path, busy_timeout_s=10.0)
+    storage = Storage.file(path, busy_timeout_s=10.0)
     storage.write(lambda writer: None)
     other = apsw.Connection(path)
     other.execute("BEGIN IMMEDIATE")

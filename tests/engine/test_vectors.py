@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
-from keyplan.engine.storage.sqlite_vectors import SqliteVectors
+from keyplan.engine.storage.vectors import Vectors
 from tests.engine.support import answer, create, n, s
 
 
@@ -114,7 +114,7 @@ def test_sqlite_and_python_say_the_same(engine: Engine, function: str, monkeypat
         put(engine, str(number), *[chance.uniform(-3, 3) for _ in range(3)])
     put(engine, "zero", 0, 0, 0)
     by_sqlite = [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)]
-    monkeypatch.setattr(SqliteVectors, "nearest", lambda *_: None)
+    monkeypatch.setattr(Vectors, "nearest", lambda *_: None)
     assert [found(engine, 1, y, -1, TopK=20) for y in range(-3, 4)] == by_sqlite
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keyplan import Add, Append, Include, Update
-from keyplan.client.reads import Target
+from keyplan.client.target import Target
 from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.retries import COST, COST_THROTTLED, QUOTA, Attempts, Quota, repeatable
 from keyplan.client.writes import WriteCompiler

@@ -7,13 +7,14 @@ known, or of which no typical call can be thought of, is left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from keyplan.check.kinds import numbers_in
 from keyplan.check.reads import plans_in
 from keyplan.check.subject import Subject, counted
+from keyplan.check.taken import Demand, Demands
 from keyplan.cost.calls import estimate_write
 from keyplan.cost.facts import Facts
 from keyplan.cost.mutations import lines_of
@@ -29,21 +30,7 @@ from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.traffic.sizes import entry_of
 from keyplan.rehearsal.mutations import Mutation
 
-__all__ = ["Demand", "Demands", "demands"]
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What one pattern takes of the busiest partition of a key, in units a second. ``line`` is the arithmetic.
-    ``one_item``: most of it goes to a single item, which no shards spread.
-    """
-
-    entity: CompiledEntity
-    key: CompiledKey
-    kind: str
-    per_second: float
-    line: str
-    one_item: bool = False
+__all__ = ["demands"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,44 +44,34 @@ class _Touched:
     updates: bool = False
 
 
-@dataclass
-class Demands:
-    """All that is taken. ``totals``: by place and kind of unit, each pattern with its units a second; ``partitions``:
-    what is taken of busiest partitions.
-    """
-
-    totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
-    partitions: list[Demand] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, subject: Subject) -> Demands:
-        """What the patterns of a design take, under its traffic."""
-        found = cls()
-        facts = Facts(subject.typical, subject.traffic)
-        for pattern in subject.design.patterns.values():
-            if not subject.load(pattern).peak:
-                continue
-            try:
-                requests, touched = _call(subject, facts, pattern)
-            except Problem:
-                continue
-            found._count(subject, pattern, requests)
-            found.partitions.extend(_busiest(subject, pattern, touched))
-        return found
-
-    def _count(self, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
-        peak = subject.load(pattern).peak or 0
-        for kind in ("read", "write"):
-            for target, units in total_units(requests, kind).items():
-                place = "the table" if target == TABLE else target
-                self.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
-
-
 def demands(subject: Subject) -> Demands:
-    """What the patterns take; reckoned once for a subject."""
+    """What the patterns of a design take, under its traffic; estimated once for a subject."""
     if subject.demands is None:
-        subject.demands = Demands.of(subject)
+        subject.demands = _demands_of(subject)
     return subject.demands
+
+
+def _demands_of(subject: Subject) -> Demands:
+    found = Demands()
+    facts = Facts(subject.typical, subject.traffic)
+    for pattern in subject.design.patterns.values():
+        if not subject.load(pattern).peak:
+            continue
+        try:
+            requests, touched = _call(subject, facts, pattern)
+        except Problem:
+            continue
+        _count(found, subject, pattern, requests)
+        found.partitions.extend(_busiest(subject, pattern, touched))
+    return found
+
+
+def _count(found: Demands, subject: Subject, pattern: ReadPattern | WritePattern, requests: list[Request]) -> None:
+    peak = subject.load(pattern).peak or 0
+    for kind in ("read", "write"):
+        for target, units in total_units(requests, kind).items():
+            place = "the table" if target == TABLE else target
+            found.totals.setdefault((place, kind), []).append((pattern.name, units * peak))
 
 
 def _call(subject: Subject, facts: Facts, pattern: ReadPattern | WritePattern) -> tuple[list[Request], list[_Touched]]:

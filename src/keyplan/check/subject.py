@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from keyplan.check.kinds import length_max, values_of
 from keyplan.check.reads import Query, plans_in
+from keyplan.check.taken import Demands
 from keyplan.cost.words import number
 from keyplan.design.compiled.constants import values_asked
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
@@ -29,9 +30,6 @@ from keyplan.design.traffic.sizes import ItemSizes
 from keyplan.design.traffic.typical import Typical
 from keyplan.rehearsal.account import Account, Accounts
 from keyplan.rehearsal.sources import Sources
-
-if TYPE_CHECKING:
-    from keyplan.check.demand import Demands
 
 __all__ = ["Subject", "counted"]
 

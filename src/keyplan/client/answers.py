@@ -16,16 +16,9 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
-from keyplan.client.reads import (
-    ChunkReader,
-    QueryReader,
-    ScanReader,
-    Target,
-    batch_entities,
-    get_item,
-    read_claimed,
-)
+from keyplan.client.reads import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
 from keyplan.client.sieve import sieve_of
+from keyplan.client.target import Target
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,

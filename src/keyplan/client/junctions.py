@@ -11,7 +11,8 @@ from typing import Any
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
 from keyplan.client.merges import MergeReader, Place
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target, batch_entities
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader, batch_entities
+from keyplan.client.target import Target
 from keyplan.design.compiled.plans import GetPlan, QueryPlan, ThroughPlan
 from keyplan.design.declared.entity import Entity
 

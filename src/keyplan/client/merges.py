@@ -16,8 +16,9 @@ from typing import Any
 from keyplan.client.bounds import order_of, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
-from keyplan.client.reads import Chunk, Entry, Item, QueryReader, Target
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader
 from keyplan.client.sieve import Sieve, sieve_of
+from keyplan.client.target import Target
 from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.compiled.shares import Ask, Place, Shares
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from keyplan.client.batches import batch_get
@@ -16,10 +15,10 @@ from keyplan.client.bounds import key_condition, partition_texts
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.sieve import Sieve, sieve_of
+from keyplan.client.target import Target
 from keyplan.design.compiled.plans import Filter, FilterValue, QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import KeyAttribute
-from keyplan.design.declared.table import Table
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import Matcher
 from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
@@ -32,7 +31,6 @@ __all__ = [
     "Entry",
     "QueryReader",
     "ScanReader",
-    "Target",
     "filter_members",
     "get_item",
     "read_claimed",
@@ -64,15 +62,6 @@ class ChunkReader(Protocol):
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """At most ``size`` entries (None: all) from ``position`` on."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The table that requests go to, under its name in this store; ``consistent`` asks for strong reads."""
-
-    name: str
-    table: Table
-    consistent: bool = False
 
 
 def base_request(target: Target, *, consistent: bool) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from keyplan.client.answers import Answer
 from keyplan.client.attempts import run_write, stored_after
 from keyplan.client.batches import batch_write
 from keyplan.client.conversations import Conversation
-from keyplan.client.reads import Target, batch_entities, get_item
+from keyplan.client.reads import batch_entities, get_item
+from keyplan.client.target import Target
 from keyplan.client.transactions import send
 from keyplan.client.writes import WriteCompiler, primary_key
 from keyplan.design.declared.actions import Action, Ask, Batch, Create, Delete, Put, Update, several

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from keyplan.client.reads import Target
+from keyplan.client.target import Target
 from keyplan.client.updates import compile_update
 from keyplan.design.compiled.conditions import translate
 from keyplan.design.compiled.filters import translate_mapping

@@ -1,4 +1,4 @@
-"""The embedded store: DynamoDB's operations, exact and schemaless, over a storage port.
+"""The embedded store: DynamoDB's operations, exact and schemaless, over SQLite.
 
 ``Engine.open`` opens a file or memory; ``Engine.call`` runs one operation on Python values in the API's JSON
 shape.

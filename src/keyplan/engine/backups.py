@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 import orjson
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database
-from keyplan.engine.describe import arn_of, table_id
+from keyplan.engine.describe import table_id
 from keyplan.engine.requests import Answer
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
 from keyplan.wire.errors import BackupNotFoundException, ValidationException
 

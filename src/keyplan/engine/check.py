@@ -13,8 +13,9 @@ from typing import Any
 
 from keyplan.engine.items import decode
 from keyplan.engine.keys import NO_SORT, Key, entry_of
-from keyplan.engine.storage.port import KeyText, Reader, Storage
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.sqlite import Storage
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.tables import Index, Table, VectorIndex, read_table
 from keyplan.engine.vectors import vector_entry_of
 from keyplan.values import check_item, item_size, key_text
@@ -47,13 +48,13 @@ def check_file(path: str | PathLike[str]) -> list[Finding]:
         storage.close()
 
 
-def _opened(path: str) -> SqliteStorage:
+def _opened(path: str) -> Storage:
     """The store in a file, which may stand where nobody can write."""
     folder = os.path.dirname(path) or "."  # noqa: PTH120 - a path as it was given
     is_writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
     if is_writable or not os.access(path, os.R_OK):
-        return SqliteStorage.file(path, create=False)
-    return SqliteStorage.read_only(path)
+        return Storage.file(path, create=False)
+    return Storage.read_only(path)
 
 
 def check_storage(storage: Storage) -> list[Finding]:

@@ -16,7 +16,8 @@ from keyplan.engine.filling import fill_table
 from keyplan.engine.requests import Request
 from keyplan.engine.schema import Definition, new_definition
 from keyplan.engine.storage.archives import Kept
-from keyplan.engine.storage.port import TableRecord, Writer
+from keyplan.engine.storage.layouts import TableRecord
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import TableAlreadyExistsException, ValidationException, one_or_more

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from keyplan.engine.describe import REGION, Counts
+from keyplan.engine.arns import REGION
+from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
 from keyplan.engine.runners import Inline, Runner
-from keyplan.engine.storage.port import Reader, Storage, TableRecord, Writer
+from keyplan.engine.storage.layouts import TableRecord
+from keyplan.engine.storage.sqlite import Storage
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.recording import Recorder
 from keyplan.engine.streams.shards import ShardLife
 from keyplan.engine.tables import Table, read_table

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
 from keyplan.wire.errors import table_not_found

@@ -11,26 +11,13 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from keyplan.engine.storage.port import Storage
+from keyplan.engine.arns import arn_of, stream_arn
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.tables import Table
 
 COUNTED_ROWS_MAX = 20_000
 COUNTS_LIFETIME_S = 6 * 3600.0
 _ALL_ROWS = 2**62
-REGION = "local"
-"""The region of everything that is here."""
-_ARN = f"arn:aws:dynamodb:{REGION}:000000000000:table/{{name}}"
-
-
-def arn_of(table: str, index: str | None = None) -> str:
-    """The ARN of a table, or of one of its indexes."""
-    arn = _ARN.format(name=table)
-    return arn if index is None else f"{arn}/index/{index}"
-
-
-def stream_arn(table: str, label: str) -> str:
-    """The ARN of a stream."""
-    return f"{arn_of(table)}/stream/{label}"
 
 
 class Counts:

@@ -21,8 +21,8 @@ from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
 from keyplan.engine.runners import Behind
 from keyplan.engine.storage.faults import unreadable
-from keyplan.engine.storage.port import StaleTableError, Storage
-from keyplan.engine.storage.sqlite import SqliteStorage
+from keyplan.engine.storage.layouts import StaleTableError
+from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.streams.lifecycle import needs_trimming, trim
 from keyplan.engine.streams.shards import SHARD_S, ShardLife
 from keyplan.errors import DynamoDBError, StoreError
@@ -104,9 +104,9 @@ class Engine:
         realism, shard_life = Realism(throttle, index_lag_ms), ShardLife(shard_s, shard_records)
         if place == ":memory:":
             # What was can be read beside what is in a file only.
-            storage = SqliteStorage.temporary() if index_lag_ms else SqliteStorage.memory()
+            storage = Storage.temporary() if index_lag_ms else Storage.memory()
         else:
-            storage = SqliteStorage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+            storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
         engine = cls(storage, clock, show, realism, shard_life, folder)
         if jobs_behind:
             engine._database.jobs = Behind()

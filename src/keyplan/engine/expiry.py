@@ -8,7 +8,7 @@ consumes nothing.
 from __future__ import annotations
 
 from keyplan.engine.database import Database
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.writes import Write, perform
 
 REMOVED_TOGETHER = 200

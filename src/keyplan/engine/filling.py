@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from keyplan.engine.items import decode
 from keyplan.engine.keys import entry_of
 from keyplan.engine.storage.archives import Kept
-from keyplan.engine.storage.port import StoredTable, Writer
+from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Index, Table, VectorIndex
 from keyplan.engine.vectors import add_vectors
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import PointInTimeRecoveryUnavailableException
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from keyplan.engine.keys import check_not_empty
 from keyplan.engine.reading import Target
-from keyplan.engine.storage.port import Bound, Bounds, KeyText
+from keyplan.engine.storage.layouts import Bound, Bounds, KeyText
 from keyplan.engine.tables import KeyAttribute
 from keyplan.expressions import Expression, KeyCondition, KeyTerm, Placeholders, bind_key_condition
 from keyplan.values import check_value, key_text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from keyplan.engine.storage.port import Entry, KeyText
+from keyplan.engine.storage.layouts import Entry, KeyText
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.values import check_item, item_size, key_text
 from keyplan.wire.errors import RequestFault, ValidationException

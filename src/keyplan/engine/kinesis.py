@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
 
 DESTINATIONS = "KinesisDestinations"

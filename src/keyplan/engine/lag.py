@@ -12,7 +12,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from keyplan.engine.storage.port import Bounds, Row, Snapshot, StaleTableError, Storage, StoredTable
+from keyplan.engine.storage.layouts import Bounds, Row, StaleTableError
+from keyplan.engine.storage.sqlite import Snapshot, Storage
+from keyplan.engine.storage.tables import StoredTable
 
 SNAPSHOTS_MAX = 8
 """How many snapshots a lag is divided into. Writes that follow each other more closely are seen together."""

@@ -11,7 +11,7 @@ from keyplan.engine.items import decode
 from keyplan.engine.keys import MISMATCH, NO_SORT
 from keyplan.engine.keys import projection_of as index_projection
 from keyplan.engine.requests import Answer, Request, wants_capacity
-from keyplan.engine.storage.port import Bounds, KeyText, Row
+from keyplan.engine.storage.layouts import Bounds, KeyText, Row
 from keyplan.engine.tables import Index, KeyAttribute, Table
 from keyplan.engine.throttle import Meter
 from keyplan.expressions import BoundCondition, BoundProjection

@@ -13,7 +13,7 @@ from keyplan.engine.database import Database, Group
 from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
 from keyplan.engine.requests import Request
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
 from keyplan.engine.tables import Table, layout_of
 from keyplan.wire.errors import ValidationException, one_or_more, table_not_found

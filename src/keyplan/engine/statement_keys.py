@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from keyplan.engine.keybounds import bounds_of
 from keyplan.engine.keys import SchemaFault, check_not_empty
 from keyplan.engine.reading import Target
-from keyplan.engine.storage.port import Bound, Bounds, KeyText
+from keyplan.engine.storage.layouts import Bound, Bounds, KeyText
 from keyplan.engine.tables import KeyAttribute
 from keyplan.expressions import KeyCondition, KeyTerm, tree
 from keyplan.partiql import Lowering, StatementFault

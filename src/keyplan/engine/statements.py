@@ -18,7 +18,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
 from keyplan.engine.reading import Item, Projection, Target
 from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
-from keyplan.engine.storage.port import Bounds
+from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Outcome, Write, prepare_put
 from keyplan.expressions import BoundCondition, bind_condition, bind_paths, bind_update, tree

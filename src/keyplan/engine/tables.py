@@ -12,14 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from keyplan.engine.storage.port import (
-    IndexLayout,
-    ScalarType,
-    Storage,
-    StoredTable,
-    TableLayout,
-    TableRecord,
-)
+from keyplan.engine.storage.layouts import IndexLayout, ScalarType, TableLayout, TableRecord
+from keyplan.engine.storage.sqlite import Storage
+from keyplan.engine.storage.tables import StoredTable
 from keyplan.engine.streams.lifecycle import STREAM
 from keyplan.engine.streams.recording import Recorder, TableStream
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from keyplan.engine.database import Database
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more
 from keyplan.wire.limits import NAME_PATTERN, TAGS_MAX
 

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from keyplan.engine.describe import arn_of
+from keyplan.engine.arns import arn_of
 from keyplan.engine.keys import Key, entry_of
-from keyplan.engine.storage.port import KeyText
+from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.tables import Index, Table
 from keyplan.engine.writes import Outcome, add_units
 from keyplan.errors import DynamoDBError

@@ -12,7 +12,7 @@ import orjson
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.throttle import THROTTLED, cancellation_of
 from keyplan.engine.writes import Charge, Outcome, Write, add_units, perform
 from keyplan.expressions import ExpressionFault

@@ -15,7 +15,8 @@ from operator import mul
 from typing import Any
 
 from keyplan.engine.keys import SchemaFault
-from keyplan.engine.storage.port import StoredTable, Writer
+from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.storage.vectors import DistanceFunction
 from keyplan.engine.tables import Table, VectorIndex
 from keyplan.values import item_size, key_text

@@ -21,8 +21,8 @@ from keyplan.engine.keys import (
     entry_of,
     projection_of,
 )
-from keyplan.engine.storage.port import Writer
 from keyplan.engine.storage.replicas import Version
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
 from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes

@@ -15,7 +15,8 @@ from keyplan.client.answers import Answer, first_of
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
-from keyplan.client.reads import Target, batch_entities, get_item
+from keyplan.client.reads import batch_entities, get_item
+from keyplan.client.target import Target
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind

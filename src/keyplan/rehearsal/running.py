@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from keyplan.client.reads import Target
+from keyplan.client.target import Target
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.compiled.plans import ReadPattern

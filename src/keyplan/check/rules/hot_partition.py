@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keyplan.check.demand import Demand, demands
+from keyplan.check.demand import demands
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.check.taken import Demand
 from keyplan.cost.words import number
 from keyplan.wire.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 

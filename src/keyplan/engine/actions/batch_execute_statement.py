@@ -9,7 +9,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.statements import Given, given_of, has_functions, read_of, write_of
-from keyplan.engine.storage.port import StaleTableError
+from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.throttle import THROTTLED, cancellation_of
 from keyplan.engine.writes import add_units, perform
 from keyplan.errors import DynamoDBError

@@ -9,7 +9,7 @@ from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
 from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.throttle import THROTTLED
 from keyplan.engine.writes import Outcome, Write, add_units, perform
 from keyplan.errors import DynamoDBError

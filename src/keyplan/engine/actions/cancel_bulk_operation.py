@@ -7,7 +7,7 @@ from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import check_job_arn
 from keyplan.engine.s3.bulk import KIND
 from keyplan.engine.s3.jobs import find_job, job_not_found, keep_job
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException
 
 

@@ -9,7 +9,7 @@ from keyplan.engine.describe import describe
 from keyplan.engine.policies import canonical_policy, new_revision
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import layout_of, read_vectors
 from keyplan.engine.vectors import make_vectors

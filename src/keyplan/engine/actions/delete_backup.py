@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.engine.backups import Backup, described, drop_backup, find_backup
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException
 
 

@@ -7,7 +7,7 @@ from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
 from keyplan.engine.replicas import drop_replication, leave
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable
 from keyplan.wire.errors import ValidationException, table_not_found
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keyplan.engine.arns import stream_arn
 from keyplan.engine.database import Database
-from keyplan.engine.describe import stream_arn
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.changes import StoredShard, StoredStream
-from keyplan.engine.storage.port import Reader
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.streams.reading import find_stream, shown_shards
 from keyplan.engine.streams.shards import ending_sequence, shard_id, starting_sequence
 

@@ -14,7 +14,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.reading import Item, Question, answer_page, start_of
 from keyplan.engine.requests import Answer, Request, wants_capacity
 from keyplan.engine.statements import Given, Read, given_of, read_of, write_of
-from keyplan.engine.storage.port import Bounds
+from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.writes import add_units, perform
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import RequestFault, ValidationException

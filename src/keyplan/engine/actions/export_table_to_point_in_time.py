@@ -6,14 +6,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database
-from keyplan.engine.describe import arn_of, table_id
+from keyplan.engine.describe import table_id
 from keyplan.engine.history import no_history, window
 from keyplan.engine.requests import Answer, Request, condition_of, placeholders, projection_of
 from keyplan.engine.resources import resource_of
 from keyplan.engine.s3.exports import INCREMENTAL, KIND, Item, Shown, Span, export, fail_export
 from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, keep_job, new_number, run_job
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.expressions import BoundCondition, BoundProjection, bind_condition, bind_key_condition
 from keyplan.wire.errors import (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from keyplan.engine.arns import REGION, stream_arn
 from keyplan.engine.database import Database
-from keyplan.engine.describe import REGION, stream_arn
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.changes import Change, Changes, StoredShard, StoredStream
-from keyplan.engine.storage.port import Reader
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.streams.reading import (
     Iterator,
     decode_iterator,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.engine.database import Database
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.changes import Changes, StoredShard, StoredStream
-from keyplan.engine.storage.port import Reader
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.streams.reading import (
     Iterator,
     check_arn,

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.copies import make_table
 from keyplan.engine.database import Database
-from keyplan.engine.describe import arn_of, table_id
+from keyplan.engine.describe import table_id
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.s3.folder import Bucket, S3Error
 from keyplan.engine.s3.formats import Csv
 from keyplan.engine.s3.imports import KIND, fail_import, import_objects, table_exists
 from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, keep_job, new_number, run_job
 from keyplan.engine.schema import Definition, new_definition
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ImportConflictException, ValidationException
 
 _LOG_GROUP = "arn:aws:logs:local:000000000000:log-group:/aws-dynamodb/imports:*"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from keyplan.engine.arns import stream_arn
 from keyplan.engine.database import Database
-from keyplan.engine.describe import stream_arn
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.streams.lifecycle import is_over
 from keyplan.engine.streams.reading import check_arn

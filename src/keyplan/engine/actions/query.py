@@ -24,7 +24,7 @@ from keyplan.engine.requests import (
     placeholders,
     projection_of,
 )
-from keyplan.engine.storage.port import Bounds
+from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
 from keyplan.expressions import (
     BoundCondition,

@@ -7,7 +7,7 @@ from keyplan.engine.copies import check_free, copied_definition, restore_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 
 
 def restore_table_from_backup(database: Database, request: Request) -> Answer:

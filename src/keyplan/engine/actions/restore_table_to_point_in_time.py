@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.copies import copied_definition, restore_table
 from keyplan.engine.database import Database
-from keyplan.engine.describe import arn_of, describe
+from keyplan.engine.describe import describe
 from keyplan.engine.history import no_history, window
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import resource_of
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.wire.errors import (
     InvalidRestoreTimeException,

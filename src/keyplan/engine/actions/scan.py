@@ -13,7 +13,7 @@ from keyplan.engine.reading import (
     target_of,
 )
 from keyplan.engine.requests import Answer, Request, attributes_to_get, condition_of, placeholders, projection_of
-from keyplan.engine.storage.port import Bounds, segment_of
+from keyplan.engine.storage.layouts import Bounds, segment_of
 from keyplan.wire.errors import ValidationException
 
 EXPRESSIONS = ("FilterExpression",)

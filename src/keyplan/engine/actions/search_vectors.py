@@ -11,7 +11,8 @@ from typing import Any
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, placeholders, projection_of, wants_capacity
-from keyplan.engine.storage.port import KeyText, Reader
+from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.storage.vectors import Candidate
 from keyplan.engine.tables import Table, VectorIndex
 from keyplan.engine.vectors import Scale, shown_of, vector_of

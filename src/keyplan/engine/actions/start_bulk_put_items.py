@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database, plain_name
-from keyplan.engine.describe import arn_of, table_id
+from keyplan.engine.describe import table_id
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.s3.bulk import KIND, fail_bulk, put_objects
 from keyplan.engine.s3.jobs import (
@@ -19,7 +20,7 @@ from keyplan.engine.s3.jobs import (
     new_number,
     run_job,
 )
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.wire.errors import (
     IdempotentParameterMismatchException,

@@ -8,7 +8,8 @@ from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
-from keyplan.engine.storage.port import Reader, Row
+from keyplan.engine.storage.layouts import Row
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.tables import Table
 from keyplan.engine.throttle import THROTTLED, Meter, cancellation_of
 from keyplan.wire.capacity import Consumed, read_units

@@ -5,7 +5,7 @@ from __future__ import annotations
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.history import PERIOD_DAYS_MAX, describe_history, switch_history
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import TableNotFoundException, ValidationException
 
 

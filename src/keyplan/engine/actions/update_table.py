@@ -22,7 +22,8 @@ from keyplan.engine.schema import (
     with_used_attributes,
     without_index,
 )
-from keyplan.engine.storage.port import TableRecord, Writer
+from keyplan.engine.storage.layouts import TableRecord
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of, read_table
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change

@@ -9,7 +9,7 @@ from typing import Any
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.replicas import others_of
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.storage.port import Writer
+from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ValidationException, table_not_found
 
 

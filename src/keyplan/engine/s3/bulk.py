@@ -21,7 +21,8 @@ from keyplan.engine.s3.folder import Bucket, S3Error, Written
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
 from keyplan.engine.s3.imports import ITEM_FAULTS, TOGETHER, message_of
 from keyplan.engine.s3.jobs import find_job, update_job
-from keyplan.engine.storage.port import StaleTableError, Writer
+from keyplan.engine.storage.layouts import StaleTableError
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.writes import Outcome, Write, add_units, perform
 from keyplan.values import ValueFault
 from keyplan.wire.capacity import Consumed

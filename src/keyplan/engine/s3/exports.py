@@ -21,7 +21,8 @@ from keyplan.engine.s3.folder import Bucket, S3Error, Written, md5_of
 from keyplan.engine.s3.formats import Format, write_record
 from keyplan.engine.s3.jobs import update_job
 from keyplan.engine.storage.archives import Changed
-from keyplan.engine.storage.port import Reader, StaleTableError
+from keyplan.engine.storage.layouts import StaleTableError
+from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.tables import Table
 from keyplan.values import key_value
 

@@ -17,7 +17,8 @@ from keyplan.engine.keys import check_names, key_of_item
 from keyplan.engine.s3.folder import Bucket, S3Error, log_error
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
 from keyplan.engine.s3.jobs import update_job
-from keyplan.engine.storage.port import StaleTableError, Writer
+from keyplan.engine.storage.layouts import StaleTableError
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.engine.writes import Write, perform, prepare_put
 from keyplan.errors import DynamoDBError

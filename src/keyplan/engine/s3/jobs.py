@@ -17,7 +17,7 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.engine.database import Database
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.wire.errors import ResourceNotFoundException
 
 Kind = Literal["export", "import", "bulk-operation"]

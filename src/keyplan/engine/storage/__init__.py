@@ -1,3 +1,3 @@
-"""The storage port and its SQLite adapter. Above it nothing knows SQL; below it nothing knows DynamoDB's
+"""The storage: tables, streams and what was, in SQLite. Above it nothing knows SQL; below it nothing knows DynamoDB's
 rules.
 """

@@ -1,18 +1,25 @@
-"""The part of the storage port that keeps what was: the history of a table, its backups, and records of the engine's
+"""The part of the storage that keeps what was: the history of a table, its backups, and records of the engine's
 own, such as those of exports.
 
 A history holds, for each write, what stood there before. So a write adds one row, and what the table was at some moment
 is what it is now without the writes of after. Times are whole microseconds since the epoch, and never go back: a write
 whose clock is behind has the time of the one before.
+
+Histories, backups and records in SQLite: a table for each history and each backup, and one for all records. They are
+made when they are first needed: a file that has none of them is as it always was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import cast
 
-from keyplan.engine.storage.port import KeyText, StoredTable
+import apsw
+
+from keyplan.engine.storage import sql
+from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.tables import StoredTable
 
 Kept = tuple[KeyText, KeyText, int, bytes]
 """An item as it was: its key, its size and its JSON."""
@@ -30,63 +37,172 @@ class Changed:
     after: tuple[int, bytes] | None
 
 
-class Archives(Protocol):
-    """What was, as a transaction sees it. Those who only read call only what reads."""
+Run = Callable[[str, Sequence[object] | None], apsw.Cursor]
+
+_RECORDS = "keyplan_records"
+_CREATE_RECORDS = (
+    f"CREATE TABLE IF NOT EXISTS {_RECORDS} "
+    "(kind TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID"
+)
+_IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+
+
+def history_name(table_id: int) -> str:
+    """The name of the table that holds the history of a table."""
+    return f"history_{table_id}"
+
+
+class Archives:
+    """What was, by a function that runs a statement in the transaction."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
 
     def begin_history(self, table_id: int) -> None:
         """Begin the history of a table."""
-        ...
+        # The columns of the key have no type: what they are given stays what it is, as in the table of items.
+        self._run(
+            f"CREATE TABLE {history_name(table_id)} "
+            "(id INTEGER PRIMARY KEY, made_us INTEGER NOT NULL, pk NOT NULL, sk NOT NULL, size INTEGER, body BLOB)",
+            None,
+        )
 
     def end_history(self, table_id: int) -> None:
         """Remove the history of a table. It may have none."""
-        ...
+        self._run(f"DROP TABLE IF EXISTS {history_name(table_id)}", None)
 
     def remember(
         self, table_id: int, made_us: int, key: tuple[KeyText, KeyText], old: tuple[int, bytes] | None
     ) -> None:
         """Add a write to the history: what stood there before, if anything did."""
-        ...
+        name = history_name(table_id)
+        size, body = (None, None) if old is None else old
+        self._run(
+            f"INSERT INTO {name} (made_us, pk, sk, size, body) VALUES "  # noqa: S608 - names of our making
+            f"(max(?, coalesce((SELECT made_us FROM {name} ORDER BY id DESC LIMIT 1), 0)), ?, ?, ?, ?)",
+            (made_us, *key, size, body),
+        )
 
     def trim_history(self, table_id: int, before_us: int, limit: int) -> int:
         """Remove the first writes, those before a moment and so many at most; how many were removed."""
-        ...
+        name = history_name(table_id)
+        first = f"SELECT id FROM {name} WHERE id < ? ORDER BY id LIMIT ?"  # noqa: S608
+        cursor = self._run(
+            f"DELETE FROM {name} WHERE id IN ({first})",  # noqa: S608
+            (self._first(table_id, before_us), limit),
+        )
+        return cursor.connection.changes()
 
     def oldest_write(self, table_id: int) -> int | None:
         """The time of the first write of a history; None while there is none."""
-        ...
+        text = f"SELECT made_us FROM {history_name(table_id)} ORDER BY id LIMIT 1"  # noqa: S608
+        row = cast("tuple[int] | None", self._run(text, None).fetchone())
+        return None if row is None else row[0]
 
     def items_at(self, table: StoredTable, until_us: int) -> Iterator[Kept]:
         """The items as they were after all writes up to a moment, that one included."""
-        ...
+        layout = table.layout
+        items, name = sql.items_name(layout), history_name(layout.id)
+        # SQLite takes the other columns from the row that has the least id: what stood there at the moment.
+        undone = f"SELECT pk, sk, size, body, min(id) FROM {name} WHERE id >= ? GROUP BY pk, sk"  # noqa: S608
+        text = (
+            f"WITH undone AS MATERIALIZED ({undone}) "  # noqa: S608
+            f"SELECT pk, sk, size, body FROM {items} WHERE (pk, sk) NOT IN (SELECT pk, sk FROM undone) "
+            "UNION ALL SELECT pk, sk, size, body FROM undone WHERE body IS NOT NULL"
+        )
+        return cast("Iterator[Kept]", self._run(text, (self._first(layout.id, until_us + 1),)))
 
     def changed_between(self, table: StoredTable, from_us: int, to_us: int) -> Iterator[Changed]:
         """Each key that was written from a moment on and before another one."""
-        ...
+        layout = table.layout
+        items, name = sql.items_name(layout), history_name(layout.id)
+        begin, end = self._first(layout.id, from_us), self._first(layout.id, to_us)
+        text = (
+            f"WITH early AS MATERIALIZED (SELECT pk, sk, size, body, min(id) FROM {name} "  # noqa: S608
+            "WHERE id >= ?1 AND id < ?2 GROUP BY pk, sk), "
+            f"late AS MATERIALIZED (SELECT pk, sk, max(made_us) AS made_us FROM {name} "
+            "WHERE id >= ?1 AND id < ?2 GROUP BY pk, sk), "
+            f"undone AS MATERIALIZED (SELECT pk, sk, size, body, min(id) AS id FROM {name} "
+            "WHERE id >= ?2 GROUP BY pk, sk) "
+            "SELECT early.pk, early.sk, late.made_us, early.size, early.body, "
+            "iif(undone.id IS NULL, i.size, undone.size), iif(undone.id IS NULL, i.body, undone.body) "
+            "FROM early JOIN late ON late.pk = early.pk AND late.sk = early.sk "
+            "LEFT JOIN undone ON undone.pk = early.pk AND undone.sk = early.sk "
+            f"LEFT JOIN {items} i ON i.pk = early.pk AND i.sk = early.sk ORDER BY 3"
+        )
+        for row in self._run(text, (begin, end)):
+            pk, sk, made_us, size, body, new_size, new_body = cast(
+                "tuple[KeyText, KeyText, int, int | None, bytes | None, int | None, bytes | None]", row
+            )
+            before = None if size is None or body is None else (size, body)
+            after = None if new_size is None or new_body is None else (new_size, new_body)
+            yield Changed((pk, sk), made_us, before, after)
+
+    def _first(self, table_id: int, from_us: int) -> int:
+        """The id of the first write at a moment or later; one more than the last where there is none."""
+        name = history_name(table_id)
+        row = self._run(f"SELECT min(id), max(id) FROM {name}", None).fetchone()  # noqa: S608
+        low, last = cast("tuple[int | None, int | None]", row)
+        if low is None or last is None:
+            return 1
+        high = last + 1
+        while low < high:  # times go with ids
+            middle = (low + high) // 2
+            text = f"SELECT id, made_us FROM {name} WHERE id >= ? ORDER BY id LIMIT 1"  # noqa: S608
+            found = cast("tuple[int, int] | None", self._run(text, (middle,)).fetchone())
+            if found is not None and found[1] < from_us:
+                low = found[0] + 1
+            else:
+                high = middle
+        return low
 
     def back_up(self, name: str, items: Iterator[Kept]) -> tuple[int, int]:
         """Keep items under a name of letters, digits and underscores; their number and the sum of their sizes."""
-        ...
+        self._run(
+            f"CREATE TABLE backup_{name} (pk NOT NULL, sk NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL)", None
+        )
+        count = size_bytes = 0
+        text = f"INSERT INTO backup_{name} VALUES (?, ?, ?, ?)"  # noqa: S608
+        for item in items:
+            self._run(text, item)
+            count += 1
+            size_bytes += item[2]
+        return count, size_bytes
 
     def backed_up(self, name: str) -> Iterator[Kept]:
         """The items that are kept under a name."""
-        ...
+        return cast("Iterator[Kept]", self._run(f"SELECT pk, sk, size, body FROM backup_{name}", None))  # noqa: S608
 
     def drop_backup(self, name: str) -> None:
         """Remove what is kept under a name."""
-        ...
+        self._run(f"DROP TABLE IF EXISTS backup_{name}", None)
 
     def record(self, kind: str, name: str) -> bytes | None:
         """What is stored under a kind and a name."""
-        ...
+        if not self._has_records():
+            return None
+        text = f"SELECT body FROM {_RECORDS} WHERE kind = ? AND name = ?"  # noqa: S608
+        row = cast("tuple[bytes] | None", self._run(text, (kind, name)).fetchone())
+        return None if row is None else row[0]
 
     def records(self, kind: str) -> list[tuple[str, bytes]]:
         """All of a kind, by name."""
-        ...
+        if not self._has_records():
+            return []
+        text = f"SELECT name, body FROM {_RECORDS} WHERE kind = ? ORDER BY name"  # noqa: S608
+        return cast("list[tuple[str, bytes]]", self._run(text, (kind,)).fetchall())
 
     def keep_record(self, kind: str, name: str, body: bytes) -> None:
         """Store something under a kind and a name, in the place of what is there."""
-        ...
+        self._run(_CREATE_RECORDS, None)
+        self._run(f"INSERT OR REPLACE INTO {_RECORDS} VALUES (?, ?, ?)", (kind, name, body))  # noqa: S608
 
     def drop_record(self, kind: str, name: str) -> None:
         """Remove what is stored under a kind and a name."""
-        ...
+        if self._has_records():
+            self._run(f"DELETE FROM {_RECORDS} WHERE kind = ? AND name = ?", (kind, name))  # noqa: S608
+
+    def _has_records(self) -> bool:
+        return self._run(_IS_TABLE, (_RECORDS,)).fetchone() is not None

@@ -20,7 +20,7 @@ from typing import TypeVar, cast
 import apsw
 
 from keyplan.engine.storage import faults, sql
-from keyplan.engine.storage.port import segment_of
+from keyplan.engine.storage.layouts import segment_of
 
 _POLL_S_MIN = 0.0002
 _POLL_S_MAX = 0.005

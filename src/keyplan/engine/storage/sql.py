@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import orjson
 
-from keyplan.engine.storage.port import Bounds, IndexLayout, ScalarType, TableLayout
+from keyplan.engine.storage.layouts import Bounds, IndexLayout, ScalarType, TableLayout
 
 APPLICATION_ID = 0x4B504C4E
 """``KPLN``, in the header of the file."""

@@ -1,4 +1,8 @@
-"""The storage port over SQLite: one file in WAL mode, or memory. What is committed is on the disk."""
+"""The storage: tables in one SQLite file in WAL mode, or in memory. What is committed is on the disk.
+
+Reads of a ``StoredTable`` are one statement each. ``Storage.write`` runs a piece of work in one transaction: all of it,
+or, when anything raises, nothing. It takes the work as a function so that several may run in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -10,43 +14,33 @@ import weakref
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
 from keyplan.engine.storage import faults, sql
 from keyplan.engine.storage.connections import FilePool, MemoryPool, roll_back
 from keyplan.engine.storage.fairlock import FairLock
-from keyplan.engine.storage.port import (
-    Bounds,
-    KeyText,
-    Reader,
-    Row,
-    Snapshot,
-    StaleTableError,
-    StoredTable,
-    TableLayout,
-    TableRecord,
-    Writer,
-)
-from keyplan.engine.storage.sqlite_writer import SqliteWriter
+from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout, TableRecord
+from keyplan.engine.storage.medium import Medium
+from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.errors import StoreError
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
+S = TypeVar("S")
 T = TypeVar("T")
 Key = tuple[KeyText, KeyText]
 
-_storages: weakref.WeakSet[SqliteStorage] = weakref.WeakSet()
+_storages: weakref.WeakSet[Storage] = weakref.WeakSet()
 
 _WAITED_S_MIN = 0.01
-_FETCHED_AT_ONCE_MAX = 32
-"""Up to here a page is fetched in one go, even if its items should turn out to be large."""
 
 
-class SqliteStorage:
-    """Tables in a SQLite file (``SqliteStorage.file``) or in memory (``SqliteStorage.memory``)."""
+class Storage(Medium):
+    """Tables in a SQLite file (``Storage.file``) or in memory (``Storage.memory``)."""
 
     def __init__(
         self,
@@ -54,10 +48,7 @@ class SqliteStorage:
         busy_timeout_s: float,
         folder: TemporaryDirectory[str] | None = None,
     ) -> None:
-        self.place = pool.place
-        self.statements = 0
-        self.clock: Callable[[], float] = time.time
-        self.pool = pool
+        super().__init__(pool)
         self._busy_timeout_s = busy_timeout_s
         self._writers = FairLock()
         self._writing_thread = 0
@@ -69,7 +60,7 @@ class SqliteStorage:
     @classmethod
     def file(
         cls, path: str, *, create: bool = True, busy_timeout_s: float = 10.0, synchronous: str = "FULL"
-    ) -> SqliteStorage:
+    ) -> Storage:
         """Open a file, and make it if ``create``.
 
         Raises:
@@ -79,12 +70,12 @@ class SqliteStorage:
         return cls(pool, busy_timeout_s)
 
     @classmethod
-    def memory(cls) -> SqliteStorage:
+    def memory(cls) -> Storage:
         """A store that lasts as long as this object."""
         return cls(MemoryPool(), 10.0)
 
     @classmethod
-    def temporary(cls) -> SqliteStorage:
+    def temporary(cls) -> Storage:
         """A store in a file that lasts as long as this object, and has snapshots, which memory hasn't."""
         import tempfile  # noqa: PLC0415 - few need it, and all would wait for it
 
@@ -95,7 +86,7 @@ class SqliteStorage:
         return storage
 
     @classmethod
-    def read_only(cls, path: str) -> SqliteStorage:
+    def read_only(cls, path: str) -> Storage:
         """Open a file that nobody can write, to read it. What its WAL holds can only be read in a copy.
 
         Raises:
@@ -141,32 +132,26 @@ class SqliteStorage:
 
     def table(self, layout: TableLayout) -> StoredTable:
         """The reads of a table. Nothing is read yet."""
-        return SqliteTable(self, layout)
+        return StoredTable(self, layout)
 
     def tables(self) -> list[TableRecord]:
         """The catalogue, by name."""
         return self.read(lambda reader: reader.tables())
 
-    def fault(self, error: apsw.Error) -> Exception:
-        """What to raise for an error of SQLite."""
-        if faults.is_stale(error):
-            return StaleTableError(str(error))
-        return faults.store_error(error, self.place)
-
     def read(self, work: Callable[[Reader], T]) -> T:
         """Run ``work`` on one snapshot."""
-        return self._transaction("BEGIN", work)
+        return self._transaction("BEGIN", Reader, work)
 
     def write(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction; when it raises, nothing was written."""
-        joined: SqliteWriter | None = getattr(self._joined, "writer", None)
+        joined: Writer | None = getattr(self._joined, "writer", None)
         if joined is not None:
             return joined.nested(work)
         writers = self._writers
         deadline = None if writers.acquire_at_once() else self._wait_for_writers()
         self._writing_thread = threading.get_ident()
         try:
-            result = self._transaction("BEGIN IMMEDIATE", work, deadline)
+            result = self._transaction("BEGIN IMMEDIATE", Writer, work, deadline)
         finally:
             self._writing_thread = 0
             writers.release()
@@ -186,7 +171,7 @@ class SqliteStorage:
         """What is committed now, to be read later. A store in memory has none."""
         if isinstance(self.pool, MemoryPool):
             raise StoreError("A store in memory has no snapshots", place=self.place, hint="Take a temporary one.")
-        return SqliteSnapshot(self)
+        return Snapshot(self)
 
     def together(self, work: Callable[[], None]) -> None:
         """Run ``work`` with one commit for all its writes."""
@@ -194,16 +179,22 @@ class SqliteStorage:
             work()  # its only connection is taken by each write in turn, and a commit costs nothing
             return
 
-        def join(writer: SqliteWriter) -> None:
+        def join(writer: Writer) -> None:
             self._joined.writer = writer
             try:
                 work()
             finally:
                 self._joined.writer = None
 
-        self.write(cast("Callable[[Writer], None]", join))
+        self.write(join)
 
-    def _transaction(self, begin: str, work: Callable[[SqliteWriter], T], deadline: float | None = None) -> T:
+    def _transaction(
+        self,
+        begin: str,
+        inside: Callable[[Medium, apsw.Connection], S],
+        work: Callable[[S], T],
+        deadline: float | None = None,
+    ) -> T:
         pool = self.pool
         connection = pool.take()
         try:
@@ -211,7 +202,7 @@ class SqliteStorage:
                 self._begin(connection, begin)
             else:
                 self._begin_by(connection, begin, deadline)
-            result = work(SqliteWriter(self, connection))
+            result = work(inside(self, connection))
             connection.execute("COMMIT")
             self.statements += 2
         except apsw.Error as error:
@@ -271,83 +262,10 @@ class SqliteStorage:
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
 
-class SqliteTable:
-    """The reads of one table, each of one statement."""
-
-    __slots__ = ("layout", "storage", "texts")
-
-    def __init__(self, storage: SqliteStorage, layout: TableLayout) -> None:
-        self.storage = storage
-        self.layout = layout
-        self.texts = sql.TableTexts(layout)
-
-    def get(self, partition: KeyText, sort: KeyText) -> Row | None:
-        """The item of a key."""
-        storage = self.storage
-        pool = storage.pool
-        connection = pool.take()
-        try:
-            storage.statements += 1
-            row: Row | None = connection.execute(self.texts.get, (partition, sort)).fetchone()
-        except apsw.Error as error:
-            raise storage.fault(error) from error
-        finally:
-            pool.give(connection)
-        return row
-
-    def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
-        """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
-        so.
-        """
-        connection = self.storage.pool.take()
-        try:
-            return self.page_of(connection, index, bounds, limit, bytes_max)
-        finally:
-            self.storage.pool.give(connection)
-
-    def page_of(
-        self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
-    ) -> tuple[list[Row], bool]:
-        """The page, read by this connection."""
-        text = self.texts.page(index, bounds)
-        values = sql.page_values(bounds, limit)
-        rows: list[Row] = []
-        size_bytes = 0
-        try:
-            self.storage.statements += 1
-            cursor = connection.execute(text, values)
-            if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
-                rows = cast("list[Row]", cursor.fetchall())
-                return _within(rows, limit, bytes_max)
-            for row in cursor:
-                rows.append(row)
-                size_bytes += row[0]
-                if size_bytes >= bytes_max:
-                    cursor.close(True)
-                    return rows, True
-        except apsw.Error as error:
-            raise self.storage.fault(error) from error
-        return rows, limit is not None and len(rows) == limit
-
-    def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
-        """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
-        storage = self.storage
-        connection = storage.pool.take()
-        try:
-            storage.statements += 1
-            row = connection.execute(self.texts.count(index), (rows_max + 1,)).fetchone()
-        except apsw.Error as error:
-            raise storage.fault(error) from error
-        finally:
-            storage.pool.give(connection)
-        rows, size_bytes = cast("tuple[int, float]", row)
-        return None if rows > rows_max else (rows, int(size_bytes))
-
-
-class SqliteSnapshot:
+class Snapshot:
     """A read transaction that is held open: it sees what was committed before."""
 
-    def __init__(self, storage: SqliteStorage) -> None:
+    def __init__(self, storage: Storage) -> None:
         self._storage = storage
         connection = storage.pool.take()
         try:
@@ -366,7 +284,7 @@ class SqliteSnapshot:
         """``StoredTable.page``."""
         if self._connection is None:
             raise faults.closed(self._storage.place)
-        return cast("SqliteTable", table).page_of(self._connection, index, bounds, limit, bytes_max)
+        return table.page_of(self._connection, index, bounds, limit, bytes_max)
 
     def close(self) -> None:
         """Let go of it; a second time does nothing."""
@@ -381,16 +299,7 @@ class SqliteSnapshot:
             self._storage.pool.give(connection)
 
 
-def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:
-    size_bytes = 0
-    for count, row in enumerate(rows, 1):
-        size_bytes += row[0]
-        if size_bytes >= bytes_max:
-            return rows[:count], True
-    return rows, len(rows) == limit
-
-
-_forking: list[tuple[SqliteStorage, bool]] = []
+_forking: list[tuple[Storage, bool]] = []
 """The storages whose writers wait for a fork to be over, and whether their locks were got."""
 _one_fork = threading.Lock()
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from keyplan.engine.storage.changes import Changes, StoredStream
-from keyplan.engine.storage.port import Reader, Writer
+from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.shards import RETENTION_S, first_shard
 
 STREAM = "Stream"

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from keyplan.engine.describe import stream_arn
+from keyplan.engine.arns import stream_arn
 from keyplan.engine.storage.changes import Changes, StoredShard, StoredStream
 from keyplan.engine.streams.lifecycle import is_over
 from keyplan.engine.streams.shards import RETENTION_S, shard_id

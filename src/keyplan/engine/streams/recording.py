@@ -13,7 +13,8 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.engine.storage.changes import Changes, StoredShard
-from keyplan.engine.storage.port import KeyText, Writer
+from keyplan.engine.storage.layouts import KeyText
+from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import trim_stream
 from keyplan.engine.streams.shards import OPEN_SHARDS_MAX, ShardLife, children, hash_of
 

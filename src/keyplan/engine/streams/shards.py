@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass
 
 from keyplan.engine.storage.changes import HASHES, StoredShard
-from keyplan.engine.storage.port import KeyText
+from keyplan.engine.storage.layouts import KeyText
 
 RETENTION_S = 24 * 3600.0
 """How long a record can be read, and a disabled stream described."""

@@ -1,54 +1,102 @@
-"""Writing to SQLite: the statements of one transaction."""
+"""Reading and writing in a transaction: a method a statement, mostly."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import apsw
 
 from keyplan.engine.storage import sql
+from keyplan.engine.storage.archives import Archives
 from keyplan.engine.storage.changes import Changes
-from keyplan.engine.storage.port import (
-    Entry,
-    KeyText,
-    Row,
-    StoredEntry,
-    StoredTable,
-    TableLayout,
-    TableRecord,
-    Writer,
-)
-from keyplan.engine.storage.sqlite_archives import SqliteArchives
-from keyplan.engine.storage.sqlite_changes import SqliteChanges
-from keyplan.engine.storage.sqlite_replicas import SqliteReplicas
-from keyplan.engine.storage.sqlite_vectors import SqliteVectors
+from keyplan.engine.storage.layouts import Entry, KeyText, Row, StoredEntry, TableLayout, TableRecord
+from keyplan.engine.storage.medium import Medium
+from keyplan.engine.storage.replicas import Replicas
+from keyplan.engine.storage.tables import StoredTable
+from keyplan.engine.storage.vectors import Vectors
 from keyplan.errors import StoreError
-
-if TYPE_CHECKING:
-    from keyplan.engine.storage.sqlite import SqliteStorage, SqliteTable
 
 T = TypeVar("T")
 Key = tuple[KeyText, KeyText]
 
 
-class SqliteWriter:
-    """Reads and writes in the transaction that its connection is in. Errors of SQLite pass to
-    ``SqliteStorage``.
-    """
+class Reader:
+    """Reads in one snapshot, in the transaction that its connection is in. Errors of SQLite pass to the storage."""
 
     __slots__ = ("_connection", "_storage")
 
-    def __init__(self, storage: SqliteStorage, connection: apsw.Connection) -> None:
+    def __init__(self, storage: Medium, connection: apsw.Connection) -> None:
         self._storage = storage
         self._connection = connection
 
     @property
     def changes(self) -> Changes:
         """The streams."""
-        return SqliteChanges(self._run)
+        return Changes(self._run)
+
+    @property
+    def archives(self) -> Archives:
+        """What was: histories, backups and records."""
+        return Archives(self._run)
+
+    @property
+    def replicas(self) -> Replicas:
+        """The last writes of global tables."""
+        return Replicas(self._run)
+
+    @property
+    def vectors(self) -> Vectors:
+        """The vectors of vector indexes."""
+        return Vectors(self._run)
+
+    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
+        self._storage.statements += 1
+        return self._connection.execute(text, cast("apsw.Bindings | None", values))
+
+    def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        own = table
+        return cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
+
+    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
+        """All items: row id, key, size and JSON."""
+        rows = self._run(table.texts.rows)
+        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
+
+    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
+        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
+        for row in self._run(table.texts.sealed_rows):
+            item, partition, sort, size, body, checksum = cast(
+                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
+            )
+            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
+
+    def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
+        """All entries of an index."""
+        return map(_stored_entry, self._run(table.texts.indexes[index].entries))
+
+    def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
+        """The entry of an index under this full key."""
+        row = self._run(table.texts.indexes[index].entry, (*entry.key, *key)).fetchone()
+        return None if row is None else _stored_entry(row)
+
+    def expired(self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int) -> list[Key]:
+        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
+        text = sql.expired(table.layout, attribute)
+        return cast("list[Key]", self._run(text, (after_s, until_s, limit)).fetchall())
+
+    def tables(self) -> list[TableRecord]:
+        """The catalogue, by name."""
+        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
+
+
+class Writer(Reader):
+    """Reads and writes in one transaction."""
+
+    __slots__ = ()
 
     def nested(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
@@ -70,51 +118,27 @@ class SqliteWriter:
         self._run("RELEASE one")
         return result
 
-    @property
-    def archives(self) -> SqliteArchives:
-        """What was: histories, backups and records."""
-        return SqliteArchives(self._run)
-
-    @property
-    def replicas(self) -> SqliteReplicas:
-        """The last writes of global tables."""
-        return SqliteReplicas(self._run)
-
-    @property
-    def vectors(self) -> SqliteVectors:
-        """The vectors of vector indexes."""
-        return SqliteVectors(self._run)
-
     def now_us(self) -> int:
         """The time of what is written now, in whole microseconds since the epoch."""
         return int(self._storage.clock() * 1_000_000)
 
-    def _run(self, text: str, values: Sequence[object] | None = None) -> apsw.Cursor:
-        self._storage.statements += 1
-        return self._connection.execute(text, cast("apsw.Bindings | None", values))
-
-    def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
-        """The item of a key."""
-        own = cast("SqliteTable", table)
-        return cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
-
     def find(self, table: StoredTable, partition: KeyText, sort: KeyText) -> tuple[int, int, bytes] | None:
         """The row id, size and JSON of an item."""
-        own = cast("SqliteTable", table)
+        own = table
         return cast("tuple[int, int, bytes] | None", self._run(own.texts.find, (partition, sort)).fetchone())
 
     def insert(self, table: StoredTable, partition: KeyText, sort: KeyText, size: int, body: bytes) -> int:
         """Write an item that isn't there; its row id."""
-        self._run(cast("SqliteTable", table).texts.insert, (partition, sort, size, body, zlib.crc32(body)))
+        self._run(table.texts.insert, (partition, sort, size, body, zlib.crc32(body)))
         return self._connection.last_insert_rowid()
 
     def replace(self, table: StoredTable, row: int, size: int, body: bytes) -> None:
         """Write an item that is there."""
-        self._run_over_old(table, cast("SqliteTable", table).texts.replace, (size, body, zlib.crc32(body), row))
+        self._run_over_old(table, table.texts.replace, (size, body, zlib.crc32(body), row))
 
     def remove(self, table: StoredTable, row: int) -> None:
         """Remove an item."""
-        self._run_over_old(table, cast("SqliteTable", table).texts.remove, (row,))
+        self._run_over_old(table, table.texts.remove, (row,))
 
     def _run_over_old(self, table: StoredTable, text: str, values: Sequence[object]) -> None:
         """Run a statement for which SQLite reads the item as it was, if it keeps an index for its expiry. A damaged
@@ -130,53 +154,22 @@ class SqliteWriter:
 
     def add_entry(self, table: StoredTable, index: int, entry: Entry, key: Key, row: int) -> None:
         """Write an index entry of the item ``row``."""
-        texts = cast("SqliteTable", table).texts.indexes[index]
+        texts = table.texts.indexes[index]
         values = (*entry.key, *key, row, entry.size) if texts.sized else (*entry.key, *key, row)
         self._run(texts.add, values)
 
     def resize_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
         """Change the size of an index entry."""
-        self._run(cast("SqliteTable", table).texts.indexes[index].resize, (entry.size, *entry.key, *key))
+        self._run(table.texts.indexes[index].resize, (entry.size, *entry.key, *key))
 
     def remove_entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> None:
         """Remove an index entry."""
-        self._run(cast("SqliteTable", table).texts.indexes[index].remove, (*entry.key, *key))
+        self._run(table.texts.indexes[index].remove, (*entry.key, *key))
 
     def remove_entries(self, table: StoredTable, row: int) -> None:
         """Remove all index entries of an item whose attributes aren't known. It takes as long as the indexes are."""
-        for texts in cast("SqliteTable", table).texts.indexes.values():
+        for texts in table.texts.indexes.values():
             self._run(texts.remove_all, (row,))
-
-    def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
-        """All items: row id, key, size and JSON."""
-        rows = self._run(cast("SqliteTable", table).texts.rows)
-        return cast("Iterator[tuple[int, KeyText, KeyText, int, bytes]]", rows)
-
-    def sealed_rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes, bool]]:
-        """All items, as ``rows`` gives them, and whether the JSON is what was written, as far as that is known."""
-        for row in self._run(cast("SqliteTable", table).texts.sealed_rows):
-            item, partition, sort, size, body, checksum = cast(
-                "tuple[int, KeyText, KeyText, int, bytes, int | None]", row
-            )
-            yield item, partition, sort, size, body, checksum is None or checksum == zlib.crc32(body)
-
-    def entries(self, table: StoredTable, index: int) -> Iterator[StoredEntry]:
-        """All entries of an index."""
-        return map(_stored_entry, self._run(cast("SqliteTable", table).texts.indexes[index].entries))
-
-    def entry(self, table: StoredTable, index: int, entry: Entry, key: Key) -> StoredEntry | None:
-        """The entry of an index under this full key."""
-        row = self._run(cast("SqliteTable", table).texts.indexes[index].entry, (*entry.key, *key)).fetchone()
-        return None if row is None else _stored_entry(row)
-
-    def expired(self, table: StoredTable, attribute: str, after_s: float, until_s: float, limit: int) -> list[Key]:
-        """The keys of items whose Number ``attribute`` is over ``after_s`` and at most ``until_s``, the least first."""
-        text = sql.expired(table.layout, attribute)
-        return cast("list[Key]", self._run(text, (after_s, until_s, limit)).fetchall())
-
-    def tables(self) -> list[TableRecord]:
-        """The catalogue, by name."""
-        return [TableRecord(*cast("tuple[int, int, str, str]", row)) for row in self._run(sql.TABLES)]
 
     def create_table(self, name: str, definition: str, layout: TableLayout) -> TableLayout:
         """Add a table; its layout with the id it was given."""
@@ -210,7 +203,7 @@ class SqliteWriter:
             if index.number not in before:
                 self._run(sql.create_index(layout, index))
         self._run(sql.REDEFINE, (definition, layout.generation, layout.id))
-        return self._storage.table(layout)
+        return StoredTable(self._storage, layout)
 
     def expire_by(self, table: StoredTable, attribute: str | None) -> None:
         """Make ``expired`` quick for this attribute, or, with None, for none any more. It may be so already."""

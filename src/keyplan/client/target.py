@@ -1,0 +1,18 @@
+"""The table that requests go to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keyplan.design.declared.table import Table
+
+__all__ = ["Target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The table that requests go to, under its name in this store; ``consistent`` asks for strong reads."""
+
+    name: str
+    table: Table
+    consistent: bool = False

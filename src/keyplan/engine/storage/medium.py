@@ -1,0 +1,34 @@
+"""What tables and transactions know of the storage that they are of: its connections, its count of statements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import apsw
+
+from keyplan.engine.storage import faults
+from keyplan.engine.storage.connections import FilePool, MemoryPool
+from keyplan.engine.storage.layouts import StaleTableError
+
+__all__ = ["Medium"]
+
+
+class Medium:
+    """A SQLite file, or memory. Every failure of it is a ``keyplan.errors.StoreError``.
+
+    ``place``: its path, or ``:memory:``. ``statements``: how many were run; approximate when several threads work at
+    once. ``clock`` gives the time, in seconds since the epoch.
+    """
+
+    def __init__(self, pool: FilePool | MemoryPool) -> None:
+        self.place = pool.place
+        self.statements = 0
+        self.clock: Callable[[], float] = time.time
+        self.pool = pool
+
+    def fault(self, error: apsw.Error) -> Exception:
+        """What to raise for an error of SQLite."""
+        if faults.is_stale(error):
+            return StaleTableError(str(error))
+        return faults.store_error(error, self.place)

@@ -1,0 +1,98 @@
+"""The reads of one table, each of one statement."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import apsw
+
+from keyplan.engine.storage import sql
+from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout
+from keyplan.engine.storage.medium import Medium
+
+__all__ = ["StoredTable"]
+
+_FETCHED_AT_ONCE_MAX = 32
+"""Up to here a page is fetched in one go, even if its items should turn out to be large."""
+
+
+class StoredTable:
+    """The reads of one table, each of one statement."""
+
+    __slots__ = ("layout", "storage", "texts")
+
+    def __init__(self, storage: Medium, layout: TableLayout) -> None:
+        self.storage = storage
+        self.layout = layout
+        self.texts = sql.TableTexts(layout)
+
+    def get(self, partition: KeyText, sort: KeyText) -> Row | None:
+        """The item of a key."""
+        storage = self.storage
+        pool = storage.pool
+        connection = pool.take()
+        try:
+            storage.statements += 1
+            row: Row | None = connection.execute(self.texts.get, (partition, sort)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            pool.give(connection)
+        return row
+
+    def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
+        """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
+        so.
+        """
+        connection = self.storage.pool.take()
+        try:
+            return self.page_of(connection, index, bounds, limit, bytes_max)
+        finally:
+            self.storage.pool.give(connection)
+
+    def page_of(
+        self, connection: apsw.Connection, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int
+    ) -> tuple[list[Row], bool]:
+        """The page, read by this connection."""
+        text = self.texts.page(index, bounds)
+        values = sql.page_values(bounds, limit)
+        rows: list[Row] = []
+        size_bytes = 0
+        try:
+            self.storage.statements += 1
+            cursor = connection.execute(text, values)
+            if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
+                rows = cast("list[Row]", cursor.fetchall())
+                return _within(rows, limit, bytes_max)
+            for row in cursor:
+                rows.append(row)
+                size_bytes += row[0]
+                if size_bytes >= bytes_max:
+                    cursor.close(True)
+                    return rows, True
+        except apsw.Error as error:
+            raise self.storage.fault(error) from error
+        return rows, limit is not None and len(rows) == limit
+
+    def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
+        """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""
+        storage = self.storage
+        connection = storage.pool.take()
+        try:
+            storage.statements += 1
+            row = connection.execute(self.texts.count(index), (rows_max + 1,)).fetchone()
+        except apsw.Error as error:
+            raise storage.fault(error) from error
+        finally:
+            storage.pool.give(connection)
+        rows, size_bytes = cast("tuple[int, float]", row)
+        return None if rows > rows_max else (rows, int(size_bytes))
+
+
+def _within(rows: list[Row], limit: int, bytes_max: int) -> tuple[list[Row], bool]:
+    size_bytes = 0
+    for count, row in enumerate(rows, 1):
+        size_bytes += row[0]
+        if size_bytes >= bytes_max:
+            return rows[:count], True
+    return rows, len(rows) == limit
