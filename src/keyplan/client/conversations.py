@@ -1,20 +1,32 @@
-"""Conversations: generators that yield requests and are sent the responses; and the two drivers that run them.
+"""Conversations: generators that yield requests and are sent the responses; and what runs them.
 
 A multi-step operation (paging, batches, fan-out, retries) is written once, as a conversation. It yields a request, a
 list of requests that may go out together, or a pause. An error of a request is thrown into the conversation, which
-may catch it.
+may catch it. Two drivers run all conversations there are, those of an HTTP call too (``transports/calling.py``), and
+``relay`` is how one is watched.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from keyplan.errors import KeyplanError
 
-__all__ = ["AsyncTransport", "Conversation", "Pause", "Request", "Transport", "converse", "converse_async"]
+__all__ = [
+    "AsyncTransport",
+    "Conversation",
+    "Observer",
+    "Pause",
+    "Request",
+    "Steps",
+    "Transport",
+    "converse",
+    "converse_async",
+    "relay",
+]
 
 T = TypeVar("T")
 
@@ -34,6 +46,8 @@ class Pause:
 
 
 Conversation: TypeAlias = Generator["Request | list[Request] | Pause", Any, T]
+Observer: TypeAlias = Callable[["Request | list[Request]", Any, "Exception | None"], None]
+"""Is given a request (or several), and its answer or its error."""
 
 
 class Transport(Protocol):
@@ -60,20 +74,36 @@ class AsyncTransport(Protocol):
         ...
 
 
-def converse(conversation: Conversation[T], transport: Transport) -> T:
-    """Run a conversation to its end, and give its result."""
+class Steps(Protocol):
+    """Who carries out the steps of a conversation: ``call`` those that are a tuple of its arguments, ``call_all`` the
+    others, but for pauses. A ``Transport`` is one; what sends HTTP requests is another.
+    """
+
+    @property
+    def call(self) -> Callable[..., Any]:
+        """Carries out one step."""
+        ...
+
+    @property
+    def call_all(self) -> Callable[[Any], Any]:
+        """Carries out what may be several."""
+        ...
+
+
+def converse(conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError) -> T:
+    """Run a conversation to its end, and give its result. A ``failure`` of a step is thrown into it."""
     try:
         step = next(conversation)
         while True:
             try:
                 answer: Any = None
-                if isinstance(step, Request):
-                    answer = transport.call(*step)
+                if isinstance(step, tuple):
+                    answer = steps.call(*step)
                 elif isinstance(step, Pause):
                     time.sleep(step.seconds)
                 else:
-                    answer = transport.call_all(step)
-            except KeyplanError as error:
+                    answer = steps.call_all(step)
+            except failure as error:
                 step = conversation.throw(error)
             else:
                 step = conversation.send(answer)
@@ -81,25 +111,53 @@ def converse(conversation: Conversation[T], transport: Transport) -> T:
         return end.value  # type: ignore[no-any-return]
 
 
-async def converse_async(conversation: Conversation[T], transport: AsyncTransport) -> T:
+async def converse_async(
+    conversation: Generator[Any, Any, T], steps: Steps, failure: type[Exception] = KeyplanError
+) -> T:
     """Run a conversation to its end from asynchronous code, and give its result."""
     try:
         step = next(conversation)
         while True:
             try:
                 answer: Any = None
-                if isinstance(step, Request):
-                    answer = await transport.call(*step)
+                if isinstance(step, tuple):
+                    answer = await steps.call(*step)
                 elif isinstance(step, Pause):
                     await _sleep(step.seconds)
                 else:
-                    answer = await transport.call_all(step)
-            except KeyplanError as error:
+                    answer = await steps.call_all(step)
+            except failure as error:
                 step = conversation.throw(error)
             else:
                 step = conversation.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def relay(conversation: Conversation[T], observe: Observer, *, pauses: bool = True) -> Conversation[T]:
+    """The conversation with each of its requests observed, once it is answered or has failed. Without ``pauses`` it
+    doesn't wait.
+    """
+    try:
+        step = next(conversation)
+        while True:
+            if isinstance(step, Pause):
+                if pauses:
+                    yield step
+                step = conversation.send(None)
+                continue
+            try:
+                answer = yield step
+            except Exception as error:  # noqa: BLE001 - whatever it is, it is the conversation's
+                observe(step, None, error)
+                step = conversation.throw(error)
+            else:
+                observe(step, answer, None)
+                step = conversation.send(answer)
+    except StopIteration as end:
+        return end.value  # type: ignore[no-any-return]
+    finally:
+        conversation.close()
 
 
 async def _sleep(seconds: float) -> None:

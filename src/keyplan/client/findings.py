@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.conversations import Conversation, Request, relay
 from keyplan.client.transactions import Refusal
 from keyplan.design.declared.table import Table
 
@@ -43,25 +43,14 @@ class Findings:
 
     def watch(self, conversation: Conversation[Any]) -> Conversation[Any]:
         """The conversation of a read, its answers noted."""
-        answer: Any = None
-        try:
-            step = next(conversation)
-            while True:
-                try:
-                    answer = yield step
-                except Exception as error:  # noqa: BLE001 - whatever it is, it is the conversation's
-                    step = conversation.throw(error)
-                    continue
-                if isinstance(step, Request):
-                    self._note(step, answer)
-                elif not isinstance(step, Pause):
-                    for request, response in zip(step, answer, strict=True):
-                        self._note(request, response)
-                step = conversation.send(answer)
-        except StopIteration as end:
-            return end.value
-        finally:
-            conversation.close()
+        return relay(conversation, self._observe)
+
+    def _observe(self, step: Request | list[Request], answer: Any, error: Exception | None) -> None:
+        if error is not None:
+            return
+        requests, responses = ([step], [answer]) if isinstance(step, Request) else (step, answer)
+        for request, response in zip(requests, responses, strict=True):
+            self._note(request, response)
 
     def _note(self, request: Request, response: Mapping[str, Any]) -> None:
         parameters = request.parameters

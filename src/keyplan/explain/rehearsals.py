@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from keyplan.client.answers import Answer
-from keyplan.client.conversations import Conversation, Pause, Request
-from keyplan.client.reads import Target
+from keyplan.client.conversations import Conversation, Request, converse, relay
+from keyplan.client.target import Target
 from keyplan.client.verbs import Verbs
 from keyplan.client.writes import WriteCompiler
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
@@ -43,22 +43,26 @@ def asked_of(conversation: Conversation[Any], respond: Callable[[Request], dict[
 def _ask(conversation: Conversation[Any], respond: Callable[[Request], dict[str, Any]], found: list[Request]) -> None:
     """Run a conversation and note what it asks. Raises what the conversation raises."""
 
-    def answer(step: Request | list[Request] | Pause) -> Any:
-        if isinstance(step, Pause):
-            return None
+    def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
         requests = [step] if isinstance(step, Request) else step
         found.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests)
-        answers = [respond(one) for one in requests]
-        return answers[0] if isinstance(step, Request) else answers
 
-    try:
-        step = next(conversation)
-        while True:
-            step = conversation.send(answer(step))
-    except StopIteration:
-        return
-    finally:
-        conversation.close()
+    converse(relay(conversation, observe, pauses=False), _Responding(respond))
+
+
+class _Responding:
+    """Answers instead of a store."""
+
+    def __init__(self, respond: Callable[[Request], dict[str, Any]]) -> None:
+        self._respond = respond
+
+    def call(self, operation: str, parameters: dict[str, Any], /) -> dict[str, Any]:
+        """One answer."""
+        return self._respond(Request(operation, parameters))
+
+    def call_all(self, requests: list[Request], /) -> list[dict[str, Any]]:
+        """Several answers."""
+        return [self._respond(one) for one in requests]
 
 
 def rehearsal(

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from keyplan.client.conversations import Conversation, Pause, Request
+from keyplan.client.conversations import Conversation, Request, relay
 from keyplan.design.compiled.model import CompiledDesign
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.errors import KeyplanError
 from keyplan.values import Item
 
 __all__ = ["Missed", "key_fields_of", "watched"]
@@ -54,23 +53,14 @@ def watched(conversation: Conversation[Any], missed: Missed) -> Conversation[Any
     """The conversation, with what it misses noted, and without its pauses: nobody else writes here, so that waiting
     changes nothing.
     """
-    answer: Any = None
-    error: KeyplanError | None = None
-    while True:
-        try:
-            step = conversation.send(answer) if error is None else conversation.throw(error)
-        except StopIteration as end:
-            return end.value
-        answer, error = None, None
-        if isinstance(step, Pause):
-            continue
-        try:
-            answer = yield step
-        except KeyplanError as raised:
-            error = raised
-            missed.failed(step)
-        else:
+
+    def observe(step: Request | list[Request], answer: Any, error: Exception | None) -> None:
+        if error is None:
             missed.answered(step, answer)
+        else:
+            missed.failed(step)
+
+    return relay(conversation, observe, pauses=False)
 
 
 def key_fields_of(design: CompiledDesign, key: Item) -> tuple[CompiledEntity, Mapping[str, Any]] | None:

@@ -10,10 +10,10 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from keyplan.client.answers import Answer
-from keyplan.client.conversations import Conversation, Pause, Request, converse_async
-from keyplan.client.reads import Target
+from keyplan.client.conversations import Conversation, Request, converse_async, relay
+from keyplan.client.target import Target
 from keyplan.design.compiled.shapes import ShapeKind
-from keyplan.errors import ItemNotReadable, KeyplanError
+from keyplan.errors import ItemNotReadable
 from keyplan.opening import Design
 from keyplan.plain.answers import plain
 
@@ -47,20 +47,11 @@ def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]
 
 
 def _logged(conversation: Conversation[T], log: list[Request]) -> Conversation[T]:
-    try:
-        step = next(conversation)
-        while True:
-            if not isinstance(step, Pause):
-                requests = [step] if isinstance(step, Request) else step
-                log.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests[:REQUESTS_MAX])
-            try:
-                answer = yield step
-            except KeyplanError as error:
-                step = conversation.throw(error)
-            else:
-                step = conversation.send(answer)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+    def observe(step: Request | list[Request], _answer: Any, _error: Exception | None) -> None:
+        requests = [step] if isinstance(step, Request) else step
+        log.extend(Request(one.operation, deepcopy(one.parameters)) for one in requests[:REQUESTS_MAX])
+
+    return relay(conversation, observe)
 
 
 async def examples(design: Design) -> dict[str, list[str]]:

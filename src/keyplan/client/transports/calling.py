@@ -19,7 +19,7 @@ from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.signing import Signed
 from keyplan.errors import KeyplanError
 
-__all__ = ["AsyncExchange", "Exchange", "Send", "call"]
+__all__ = ["AsyncExchange", "Exchange", "Send", "Sending", "call"]
 
 
 class Exchange(Protocol):
@@ -43,6 +43,16 @@ class Send(NamedTuple):
 
     request: Signed
     deadline: float
+
+
+class Sending:
+    """Who carries out the steps of a call: what sends requests, and what does work that may take its time."""
+
+    __slots__ = ("call", "call_all")
+
+    def __init__(self, send: Exchange | AsyncExchange, work: Callable[[Callable[[], Any]], Any]) -> None:
+        self.call: Any = send  # any: a checker would bind a function that is an attribute's value
+        self.call_all: Any = work
 
 
 Step: TypeAlias = "Send | Pause | Callable[[], Any]"

@@ -9,10 +9,11 @@ import asyncio
 import ssl
 import time
 from collections.abc import AsyncGenerator
+from functools import partial
 from typing import Any
 
-from keyplan.client.conversations import Pause, Request
-from keyplan.client.transports.calling import AsyncExchange, Send, call
+from keyplan.client.conversations import Request, converse_async
+from keyplan.client.transports.calling import AsyncExchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
@@ -212,23 +213,7 @@ class AsyncHttp:
         loop = asyncio.get_running_loop()
         exchange = self._exchange or self._pool(loop).exchange
         conversation = call(self.endpoint, operation, parameters)
-        outcome: Any = None
-        try:
-            step = next(conversation)
-            while True:
-                try:
-                    if isinstance(step, Send):
-                        outcome = await exchange(*step)
-                    elif isinstance(step, Pause):
-                        await asyncio.sleep(step.seconds)
-                    else:
-                        outcome = await loop.run_in_executor(None, step)
-                except Failure as failure:
-                    step = conversation.throw(failure)
-                else:
-                    step = conversation.send(outcome)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+        return await converse_async(conversation, Sending(exchange, partial(loop.run_in_executor, None)), Failure)
 
     async def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""

@@ -15,8 +15,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, cast
 
-from keyplan.client.conversations import Pause, Request
-from keyplan.client.transports.calling import Exchange, Send, call
+from keyplan.client.conversations import Request, converse
+from keyplan.client.transports.calling import Exchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
@@ -154,28 +154,13 @@ class Http:
         self.endpoint = endpoint
         self._pool = Pool(endpoint.location) if exchange is None else None
         self._exchange: Exchange = self._pool.exchange if self._pool is not None else cast("Exchange", exchange)
+        self._sending = Sending(self._exchange, _at_once)
         self._workers = Workers(endpoint.settings.parallel, "keyplan")
 
     def call(self, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """The answer. Raises DynamoDBError, StoreError and RequestError."""
         conversation = call(self.endpoint, operation, parameters)
-        outcome: Any = None
-        try:
-            step = next(conversation)
-            while True:
-                try:
-                    if isinstance(step, Send):
-                        outcome = self._exchange(*step)
-                    elif isinstance(step, Pause):
-                        time.sleep(step.seconds)
-                    else:
-                        outcome = step()
-                except Failure as failure:
-                    step = conversation.throw(failure)
-                else:
-                    step = conversation.send(outcome)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+        return converse(conversation, self._sending, Failure)
 
     def call_all(self, requests: list[Request]) -> list[dict[str, Any]]:
         """The answers in order, of requests that run in parallel. All have ended when this ends, also by an error."""
@@ -204,3 +189,7 @@ class Http:
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()
+
+
+def _at_once(work: Callable[[], Any]) -> Any:
+    return work()
