@@ -82,8 +82,8 @@ def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_pat
             together[place] = match.group(1)
             continue
         text = "\n".join([*lines[:place], match.group(1), *lines[place + 1 :]])
-        found = estimate_pattern(cls, pattern, read(text, cls, tmp_path))
-        assert units_of(found) == units(wanted, cls)["patterns"][pattern], line
+        one_pattern = estimate_pattern(cls, pattern, read(text, cls, tmp_path))
+        assert units_of(one_pattern) == units(wanted, cls)["patterns"][pattern], line
     found = units(estimate(cls, read("\n".join(together), cls, tmp_path)), cls)
     assert found["entities"] == units(wanted, cls)["entities"]
     for one in cls.compiled.reads.values():
