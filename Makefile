@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs mutants crash sdks docs system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -85,6 +85,9 @@ bench-blog: $(VENV)/.dev ## Measure the blog's site and API under load, and writ
 differential: $(VENV)/.dev system ## Compare thousands of generated sequences with DynamoDB Local; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_SEQUENCES=$${KEYPLAN_SEQUENCES:-4000} .ci/with-dynamodb-local \
 	  $(BIN)/python -m pytest --timeout 3600 tests/server/test_differential.py
+
+mutants: $(VENV)/.dev ## Plant three hundred faults in the library, and report which ones no test notices; KEYPLAN_SEED draws others
+	$(BIN)/python -m tests.mutants --number $${KEYPLAN_MUTANTS:-300} --seed $${KEYPLAN_SEED:-0}
 
 designs: $(VENV)/.dev ## Make two thousand designs at random, and compare their answers with brute force; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_DESIGNS=$${KEYPLAN_DESIGNS:-2000} $(BIN)/python -m pytest --timeout 3600 -n $(JOBS) tests/designs
