@@ -1,0 +1,49 @@
+"""The libraries of others that these tests need: JavaScript's by npm into ``.cache/foreign``, where it can get them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.processes import PATIENCE_S
+from tests.repository.files import ROOT
+
+__all__ = ["NPM", "missing"]
+
+FOLDER = ROOT / ".cache" / "foreign"
+NPM = (
+    "electrodb@3",
+    "dynamodb-toolbox@2",
+    "dynamodb-onetable@2",
+    "@aws-sdk/client-dynamodb@3",
+    "@aws-sdk/lib-dynamodb@3",
+)
+"""As in the Makefile, which gets them before the tests are run."""
+
+
+def modules() -> Path:
+    """Where they are installed."""
+    return FOLDER / "node_modules"
+
+
+def missing() -> str | None:
+    """Why programs in JavaScript can't be run here; None where they can. What isn't there yet is installed."""
+    if shutil.which("node") is None:
+        return "node isn't here"
+    if (modules() / "electrodb").exists():
+        return None
+    if shutil.which("npm") is None:
+        return "npm isn't here, and gets what the programs need"
+    part = FOLDER.with_name(f"foreign.{os.getpid()}")
+    command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(part), *NPM]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+        if done.returncode == 0 and not FOLDER.exists():
+            part.rename(FOLDER)
+    except (subprocess.TimeoutExpired, OSError):
+        pass
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+    return None if (modules() / "electrodb").exists() else "npm could not get the libraries"

@@ -1,0 +1,102 @@
+"""The pages "From ...": the program before and the program after print what is shown, and each reads what the other
+has written. They leave the same items; JSON in a text may have its spaces elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import types
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from keyplan import Design
+from tests.foreign.conftest import RunProgram
+from tests.foreign.packages import missing
+from tests.repository.examples import blocks_of
+from tests.repository.files import ROOT
+from tests.server.support import Server
+
+PAGES = ["electrodb", "dynamodb-toolbox", "onetable", "pynamodb", "boto3"]
+OWN_CLOCK = {"_ct", "_md", "created", "updated"}
+"""Attributes that hold when the program ran."""
+
+
+class Page:
+    """The two programs of a page, and what they print."""
+
+    def __init__(self, name: str) -> None:
+        blocks = blocks_of(ROOT / "docs" / f"from-{name}.md")
+        shown = {block.line: after.text for block, after in pairwise(blocks) if after.follows}
+        self.before = next(block for block in blocks if block.language in {"js", "py"})
+        self.after = next(block for block in blocks if block.language == "python")
+        self.shown_before = shown[self.before.line]
+        self.shown_after = shown[self.after.line]
+
+    def design(self) -> type[Design]:
+        """The design of the program after."""
+        return next(
+            one
+            for one in self._run(":memory:")[0].values()
+            if isinstance(one, type) and issubclass(one, Design) and one is not Design
+        )
+
+    def run_after(self, url: str) -> str:
+        """Run the program after on a store."""
+        return self._run(url)[1]
+
+    def _run(self, url: str) -> tuple[dict[str, Any], str]:
+        module = types.ModuleType(f"page_{self.after.line}")
+        sys.modules[module.__name__] = module
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(self.after.text.replace('":memory:"', repr(url)), vars(module))
+        finally:
+            del sys.modules[module.__name__]
+            for one in vars(module).values():
+                if isinstance(one, Design):
+                    one.close()
+        return vars(module), printed.getvalue()
+
+
+def items(server: Server, table: str) -> list[dict[str, Any]]:
+    """Everything in a table, without what only says when it was written."""
+    found: list[dict[str, Any]] = server.call("Scan", {"TableName": table})["Items"]
+    return [
+        {name: _in_one_order(value) for name, value in item.items() if name not in OWN_CLOCK and not _unique(item)}
+        for item in found
+    ]
+
+
+def _unique(item: dict[str, Any]) -> bool:
+    return item.get("_type") == {"S": "_Unique"}
+
+
+def _in_one_order(value: dict[str, Any]) -> dict[str, Any]:
+    ((tag, one),) = value.items()
+    if tag in {"SS", "NS", "BS"}:
+        return {tag: sorted(one)}
+    return {tag: json.loads(one)} if tag == "S" and one.startswith("{") else {tag: one}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_both_programs_do_the_same(name: str, server: Server, run_program: RunProgram) -> None:
+    page = Page(name)
+    why = missing() if page.before.language == "js" else None
+    if why is not None:
+        pytest.skip(why)
+    request = page.design().compiled.table.create_request()
+    table = request["TableName"]
+    url = f"dynamodb+http://{server.url.removeprefix('http://')}/{table}"
+    server.call("CreateTable", request)
+    assert run_program(page.before.language, page.before.text) == page.shown_before
+    written = items(server, table)
+    assert page.run_after(url) == page.shown_after
+    assert items(server, table) == written
+    assert run_program(page.before.language, page.before.text) == page.shown_before
+    assert page.run_after(url) == page.shown_after
