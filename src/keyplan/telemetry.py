@@ -1,7 +1,7 @@
 """OpenTelemetry: a span for each call of a pattern with its requests beneath, and metrics by pattern.
 
-``blog.store.watch(Telemetry())`` is all there is to do; it needs the extra ``otel``. What is told of a call is in
-``keyplan.client.watching``; where spans and metrics go is the SDK's affair, and the application's.
+``blog.store.watch(Telemetry())`` is all there is to do; it needs the extra ``otel``. What is said of a call is in
+``keyplan.client.watching``; where spans and metrics go is the SDK's business, and the application's.
 """
 
 from __future__ import annotations

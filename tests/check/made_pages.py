@@ -1,4 +1,4 @@
-"""The parts of docs/rules/ that are made from the code: each rule's manual, what its wrong example is told, the list.
+"""The parts of docs/rules/ that are made from the code: each rule's manual, what it says of its example, the list.
 
 ``python -m tests.check.made_pages`` writes them; a test compares. A page's own words and examples stay as they are.
 """

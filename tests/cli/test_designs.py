@@ -1,4 +1,4 @@
-"""Finding the design that a NAME means, and what is told when there is none."""
+"""Finding the design that a NAME means, and what is said when there is none."""
 
 from __future__ import annotations
 

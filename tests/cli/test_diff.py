@@ -1,4 +1,4 @@
-"""``keyplan diff``. What is told of a change is tested in ``tests/diff``."""
+"""``keyplan diff``. What is said of a change is tested in ``tests/diff``."""
 
 from __future__ import annotations
 

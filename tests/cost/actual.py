@@ -63,7 +63,7 @@ def predicted(requests: list[Request]) -> list[Units]:
 
 
 class Actual:
-    """Everything that a store holds, for the model to be told of."""
+    """Everything that a store holds, for the model to be given."""
 
     def __init__(self, design: Design) -> None:
         self.design = design
@@ -234,7 +234,7 @@ class Actual:
         return Found(sizes, link=None if link is None else self._end(plan, entity.from_item(link), values))
 
     def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
-        """All items, in an order of their own: a scan's order is the store's affair, and every item is met."""
+        """All items, in an order of their own: a scan's order is the store's business, and every item is met."""
         met = []
         for number, item in enumerate(self.items):
             entity = next((one for one in plan.entities if one.matches(item)), None)

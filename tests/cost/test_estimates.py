@@ -171,7 +171,7 @@ def of_entity(found: Estimate, name: str) -> dict[str, tuple[int, str]]:
 
 
 def test_sizes_are_those_of_a_real_item() -> None:
-    """What is told of a typical item is what its item has, field by field and index by index."""
+    """What is said of a typical item is what its item has, field by field and index by index."""
     typical = Typical(Books.compiled)
     for entity in Books.compiled.entities.values():
         sizes = typical.sizes(entity)

@@ -72,7 +72,7 @@ class Network(Design):
 NAMES = tuple(Network.compiled.reads)
 
 
-def reckoned(items: float, per_partition: float) -> dict[str, Any]:
+def estimated(items: float, per_partition: float) -> dict[str, Any]:
     """Each read's estimate, with so many items, and so many in what they lead to."""
     data = {
         "patterns": {name: {"items": items} for name in NAMES if name != "whole"},
@@ -84,10 +84,10 @@ def reckoned(items: float, per_partition: float) -> dict[str, Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the bounds so low that they matter, the units are nearly those of going through all items."""
-    exact = reckoned(2000, 6)[name]
+    exact = estimated(2000, 6)[name]
     for bound, most in (("SIMULATED_MAX", 1500), ("ENDS_SIMULATED_MAX", 6000), ("PARTS_SIMULATED_MAX", 3000)):
         monkeypatch.setattr(facts, bound, most)
-    part = reckoned(2000, 6)[name]
+    part = estimated(2000, 6)[name]
     assert part.read_units == pytest.approx(
         exact.read_units, rel=0.4 if name == "flow" else 0.15
     )  # of a feed, fewer partitions are asked anew
@@ -98,7 +98,7 @@ def test_a_part_tells_what_all_of_them_take(name: str, monkeypatch: pytest.Monke
 
 def test_the_most_that_a_traffic_file_may_say_is_priced_too() -> None:
     """A slip of the pen isn't gone through item by item: requests are counted, not seconds."""
-    found = reckoned(COUNT_MAX, COUNT_MAX)
+    found = estimated(COUNT_MAX, COUNT_MAX)
     for name in NAMES:
         assert 1 <= len(found[name].requests) < 12_000, name
         assert found[name].read_units > COUNT_MAX / 100, name

@@ -47,7 +47,7 @@ LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 @dataclass
 class Recording:
-    """A write pattern's steps in its last attempt, for the model to be told of them."""
+    """A write pattern's steps in its last attempt, for the model to be given them."""
 
     steps: list[Any] = field(default_factory=list[Any])
 

@@ -63,7 +63,7 @@ def test_every_line_is_valid_when_it_is_uncommented(name: str, tmp_path: Path) -
 def test_what_is_said_to_be_assumed_is_what_an_estimate_takes(name: str, tmp_path: Path) -> None:
     """The assumed numbers of a read and the decorators' own, uncommented one by one, change nothing; nor do the
     table's, the sizes of items and of single values, all together. (What a write's code does with other
-    values is its author's affair.)
+    values is its author's business.)
     """
     cls = design(name)
     lines = skeleton(cls).splitlines()

@@ -214,7 +214,7 @@ def test_hot_partitions() -> None:
     assert shards_for(0) == 1
 
 
-# A design whose every number can be told by hand
+# A design whose every number can be computed by hand
 
 
 BY_STATE = Index("BY_STATE", "state_pk", "state_sk")

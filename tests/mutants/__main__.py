@@ -26,6 +26,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from tests.mutants.named import named_mutants
 from tests.mutants.planting import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,14 +65,15 @@ LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/word
 
 
 @click.command()
-@click.option("--number", default=300, show_default=True, help="How many faults to plant.")
+@click.option("--number", default=300, show_default=True, help="How many faults to draw, besides the named ones.")
 @click.option("--seed", default=0, show_default=True, help="Which ones are drawn.")
 @click.option("--only", multiple=True, help="A file or folder to plant in; may be repeated.")
 @click.option("--jobs", default=2, show_default=True, help="How many run at the same time.")
 @click.option("--json", "output", type=click.Path(path_type=Path), help="Write each fault with its outcome there.")
 def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
     """Plant faults, and report those that no test notices."""
-    drawn = _drawn(only, number, seed)
+    drawn = [one for one in named_mutants(ROOT) if not only or one.path.startswith(only)]
+    drawn += _drawn(only, number, seed)
     console = Console(stderr=True)
     outcomes: dict[Mutant, str] = {}
     with Progress(console=console) as progress, _Trees(jobs) as trees, ThreadPoolExecutor(jobs) as pool:

@@ -66,7 +66,7 @@ def entities_of(plan: Plan) -> Iterator[CompiledEntity]:
                 yield one.entity
             case ScanPlan():
                 yield from one.entities
-            case ThroughPlan():  # its parts are told by plans_in
+            case ThroughPlan():  # its parts are given by plans_in
                 pass
 
 

@@ -53,7 +53,7 @@ Examples:
     "form",
     type=click.Choice(["text", "json", "sarif", "github"]),
     default="text",
-    help="How findings are told.  [default: text]",
+    help="How findings are reported.  [default: text]",
 )
 @click.option("--baseline", type=_FILE, metavar="FILE", help="Only findings that this file doesn't have count.")
 @click.option("--write-baseline", type=_FILE, metavar="FILE", help="Write the findings of today to this file.")

@@ -1,4 +1,4 @@
-"""Keeping the errors of several steps, so that every fault of what was asked for is told at once."""
+"""Keeping the errors of several steps, so that every fault of what was asked for is reported at once."""
 
 from __future__ import annotations
 

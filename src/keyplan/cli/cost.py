@@ -30,7 +30,7 @@ DEFAULT_REGION = "us-east-1"
 
 @click.command(
     "cost",
-    short_help="Reckon what a design costs, per pattern and per index.",
+    short_help="Estimate what a design costs, per pattern and per index.",
     epilog="""\b
 Examples:
   keyplan cost cms
@@ -46,7 +46,7 @@ Examples:
     "--traffic",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Rates, counts and sizes: TOML, or JSON in *.json. Without it, units and USD a million calls are told.",
+    help="Rates, counts and sizes: TOML, or JSON in *.json. Without it, units and USD a million calls are reported.",
 )
 @click.option(
     "--region", "regions", metavar="REGION", multiple=True,
@@ -71,7 +71,7 @@ def command(
     markdown: bool,
     as_json: bool,
 ) -> None:
-    """Reckon what the design NAME costs: read and write units of each pattern, and USD a month.
+    """Estimate what the design NAME costs: read and write units of each pattern, and USD a month.
 
     With OTHER, a changed design: what it costs more or less, as Markdown for a pull request.
     """
@@ -107,7 +107,7 @@ def command(
         show_cost(console(), first, others)
 
 
-# What was asked for: every fault of it is told at once
+# What was asked for: every fault of it is reported at once
 
 
 def _payers(
@@ -124,7 +124,7 @@ def _payers(
     from keyplan.cost.pricelist import price_list, read_price_list
     from keyplan.design.traffic.files import TableSettings
 
-    collector = Collector("the cost can't be reckoned")
+    collector = Collector("the cost can't be estimated")
     load = partial(_design, alone=not names[1:])
     designs = [one for one in (collector.step(partial(load, name)) for name in names) if one is not None]
     own = {one.region: one for one in (collector.step(partial(read_price_list, path)) for path in files) if one}
@@ -145,8 +145,8 @@ def _payers(
     collector.raise_all()
     elsewhere = [one for one in replicas if one is not None]
     return [
-        [Payer(reckoned, one, elsewhere) for one in lists if one is not None]
-        for reckoned in map(estimate, designs, loads)
+        [Payer(estimated, one, elsewhere) for one in lists if one is not None]
+        for estimated in map(estimate, designs, loads)
     ]
 
 

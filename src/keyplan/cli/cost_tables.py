@@ -39,7 +39,7 @@ def show_cost(out: Console, payer: Payer, others: Sequence[Payer]) -> None:
     _show_sizes(out, found)
     for failure in found.failures:
         out.print(Text.assemble(("not estimated: ", "bold red"), printable(failure)))
-    out.print(Text(f"not reckoned: {EXCLUDED}", style="dim"))
+    out.print(Text(f"not estimated: {EXCLUDED}", style="dim"))
 
 
 def _table(title: str) -> Table:

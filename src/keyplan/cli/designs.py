@@ -163,7 +163,7 @@ def _not_imported(where: str, error: BaseException) -> UnknownDesign:
     if line is None and frames:
         line = f"{frames[-1].filename}:{frames[-1].lineno}"
     text = f"{where} can't be imported: {type(error).__name__}: {error}"
-    return UnknownDesign(text, place=line, hint="mend it, or name another")
+    return UnknownDesign(text, place=line, hint="fix it, or name another")
 
 
 def _designs_of(module: ModuleType) -> dict[str, type[Design]]:

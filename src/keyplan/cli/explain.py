@@ -1,5 +1,5 @@
 """``keyplan explain``: what the patterns of a design ask of DynamoDB, why no scan is needed, and what a call takes. It
-opens no store. What is told is put together in ``explained.py``.
+opens no store. What is shown is put together in ``explained.py``.
 """
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 

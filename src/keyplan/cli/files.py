@@ -1,4 +1,4 @@
-"""Files that a command reads or writes where it is told to; what goes wrong with them is told, not raised raw."""
+"""Files that a command reads or writes where it is told to; what goes wrong with them is reported, not raised raw."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ Exit status: 0 all went in, 3 some didn't, 2 nothing could be tried.
 def command(name: str, path: str, db: str | None, *, as_json: bool) -> None:
     """Load PATH, a file or a folder, into the system NAME.
 
-    What can't be loaded is told by file and line; the rest goes in.
+    What can't be loaded is reported by file and line; the rest goes in.
     """
     from keyplan.cli.designs import find, find_system
     from keyplan.cli.progress import progress

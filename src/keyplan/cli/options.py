@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share, and how errors are told."""
+"""Options and arguments that several commands share, and how errors are reported."""
 # ruff: noqa: PLC0415 - what is heavy is imported when the command runs
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(what: str) -> Generator[Report]:
-    """A function to be told how far it is; it draws only where standard error is a terminal."""
+    """A function that is called with how far it is; it draws only where standard error is a terminal."""
     out = console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:

@@ -36,7 +36,7 @@ UTILISATION = 0.7
 RESERVED_BLOCK = 100
 """Capacity units that reserved capacity is sold by. Source: "Reserved capacity" on DynamoDB's pricing page."""
 EXCLUDED = "data transfer, KMS keys, DAX, Lambda, CloudWatch, backups, exports, imports, restores, the free tier"
-"""What is not reckoned."""
+"""What is not estimated."""
 STREAM_READS_A_SECOND = 1
 """Reads a second of one shard by one reader, as the Kinesis client library polls when idle. Lambda's are free."""
 
@@ -77,7 +77,7 @@ class Bill:
 
 
 class Payer:
-    """Reckons the bills of an estimate, at the prices of its region and of its replicas' regions."""
+    """Estimates the bills of an estimate, at the prices of its region and of its replicas' regions."""
 
     def __init__(self, found: Estimate, prices: PriceList, replicas: Sequence[PriceList] = ()) -> None:
         self.estimate = found

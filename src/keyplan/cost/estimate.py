@@ -1,6 +1,6 @@
 """A design's estimate: units a call of each pattern, units a second on the table and on each index, bytes stored.
 
-What they cost in USD is reckoned in ``bills.py``.
+What they cost in USD is estimated in ``bills.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is there for one typical call of a read: how many items, how large, in how many partitions.
 
-Numbers come from the traffic file and the decorators; where neither says one, it is assumed, and told as a note. Which
-requests are made for it is ``reading.py``'s affair.
+Numbers come from the traffic file and the decorators; where neither says one, it is assumed, and noted. Which
+requests are made for it is ``reading.py``'s business.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The requests of a read, by what lies where it looks: paging, merging of partitions, joins.
 
-It is told what is there (a ``Stretch`` of bytes for each partition) and says which requests the client makes for it. It
-makes none, and knows no values; ``facts.py`` thinks of what is there.
+It is given what is there (a ``Stretch`` of bytes for each partition) and says which requests the client makes for it.
+It makes none, and knows no values; ``facts.py`` thinks of what is there.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Met(NamedTuple):
 class Stretch:
     """What lies in one partition between the bounds of a Query, in the order in which it is read.
 
-    ``last_kind``: the entity that no other follows, if that can be told (it ends the reading of a collection).
+    ``last_kind``: the entity that no other follows, if that is known (it ends the reading of a collection).
     ``closed``: whether the last one lies on the bound itself; then a page that ends with it is known to be the last.
     """
 

@@ -146,7 +146,7 @@ def _markdown(payer: Payer, others: Sequence[Payer]) -> Iterator[str]:
     found, table_class = payer.estimate, payer.settings.table_class
     yield f"# What {found.design} costs"
     yield ""
-    yield f"Prices of {payer.prices.said}. A month has 730 hours. Not reckoned: {EXCLUDED}."
+    yield f"Prices of {payer.prices.said}. A month has 730 hours. Not estimated: {EXCLUDED}."
     yield ""
     yield from table_lines(
         ("Id", "Pattern", "A call is", "Read units", "Write units", "Calls/s", "USD a million calls", "USD a month"),

@@ -231,7 +231,7 @@ def _claims(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterat
 def _shape(key: CompiledKey) -> tuple[object, ...]:
     """Everything that decides where an item stands under a key."""
     when = tuple(sorted((name, tuple(map(_plain, allowed))) for name, allowed in key.when.items()))
-    # What the table's own key attributes are called is told of the table
+    # What the table's own key attributes are called is said of the table
     sides = tuple((one.name if key.index else "", one.type, *_template(template)) for one, template in key.attributes)
     spread = tuple(str(one) for one in key.hash_input) if key.shards > 1 else ()
     return sides, when, key.shards, spread

@@ -153,7 +153,7 @@ def _type_changes(place: str, old: StoredField, new: StoredField, after: Compile
         place,
         types if names[0] != names[1] else f"it takes less than the {names[0]} before",
         f"items written before can't be read where they hold what isn't taken any more: {'; '.join(narrower)}",
-        f"mend those items before: find every {after.name} whose {new.name} doesn't fit",
+        f"fix those items before: find every {after.name} whose {new.name} doesn't fit",
     )
 
 

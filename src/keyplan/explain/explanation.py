@@ -2,7 +2,7 @@
 
 A pattern's own conversation is run with the arguments given, or with symbols such as ``{author_id}`` where there are
 none, against a responder that answers with nothing. What it asks on the way is the explanation. How symbols get into
-keys is in ``symbolic.py``, what is said of a plan in ``wording.py``, what can be told of a write in ``rehearsals.py``.
+keys is in ``symbolic.py``, what is said of a plan in ``wording.py``, what can be said of a write in ``rehearsals.py``.
 """
 
 from __future__ import annotations

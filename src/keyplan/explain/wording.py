@@ -78,7 +78,7 @@ _EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
 
 
 def conditions(requests: Iterable[Request], plan: Plan) -> str:
-    """The key conditions of the requests, in order; like ones are told once."""
+    """The key conditions of the requests, in order; like ones are reported once."""
     if isinstance(plan, ScanPlan):
         return "none: every item of the table is read"
     texts = dict.fromkeys(_condition(one) for one in requests)

@@ -1,6 +1,6 @@
 """What a deployed table has besides its design: name, billing, class, protection, backups, stream, tags.
 
-Options are checked whole: every fault is told at once.
+Options are checked whole: every fault is reported at once.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class BoundUpdate:
 
     @property
     def cost_bytes(self) -> int:
-        """What the service reckons for the actions beside what they write, where it judges the size of an
+        """What the service counts for the actions beside what they write, where it judges the size of an
         UpdateItem.
         """
         # As recorded of the service: 3 bytes for the update, 19 for what sets or adds, 2 for what removes, 1 an index.

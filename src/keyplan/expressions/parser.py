@@ -57,7 +57,7 @@ class Parser:
     """One reading of one expression's text.
 
     ``redundant`` tells whether parentheses within parentheses were seen, ``repeated`` which section of an
-    update was written twice: faults that are told only when the whole text was read.
+    update was written twice: faults that are reported only when the whole text was read.
     """
 
     def __init__(self, text: str) -> None:

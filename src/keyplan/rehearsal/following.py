@@ -2,7 +2,7 @@
 
 A name counts as what it stands for: ``from keyplan import Create as New`` is Create, and a variable called ``Delete``
 is a variable. What can't be known from the code (an entity chosen at run time, changes handed on with ``**``) is left
-open here, and told by runs (``trials.py``). Both are put together in ``account.py``.
+open here, and found out by runs (``trials.py``). Both are put together in ``account.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Carrying out steps on a store, beside a model of what they must lead to: a dictionary of instances.
 
-A verb's outcome is compared with the model's at once. What a write pattern does is its own affair: after one, the model
-is read anew from the store.
+A verb's outcome is compared with the model's at once. What a write pattern does is its own business: after one, the
+model is read anew from the store.
 """
 
 from __future__ import annotations

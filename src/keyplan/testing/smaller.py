@@ -15,7 +15,7 @@ from keyplan.testing.steps import Change, Copy, Family, Step, Write
 __all__ = ["smallest"]
 
 SECONDS_MAX = 20.0
-"""How long a failure is made smaller before it is told."""
+"""How long a failure is made smaller before it is reported."""
 NUMBERS = 3
 """A smaller store is asked so many sets of questions before it passes for one that doesn't fail."""
 

@@ -76,7 +76,7 @@ def _exponent(text: str) -> int | None:
 
 def _older_fault(text: str, digits: str, power: int, fraction_length: int) -> str:
     """What is wrong with a refused number where it is read as Java's BigDecimal does: its exponent and its scale must
-    be 32-bit integers, and the magnitude is reckoned in 32 bits, in which it may wrap.
+    be 32-bit integers, and the magnitude is computed in 32 bits, in which it may wrap.
     """
     scale = fraction_length - power
     if not (-(2**31) <= power < 2**31 and -(2**31) <= scale < 2**31):

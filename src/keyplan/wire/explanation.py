@@ -27,8 +27,8 @@ FAULTS_MAX = 10
 """AWS stops listing validation errors here."""
 
 _ECHO_MAX = 16_384
-"""Characters of a refused value that are repeated at most. A longer one is told by the member's name, as AWS's current
-words have it: a message of megabytes serves nobody.
+"""Characters of a refused value that are repeated at most. A longer one is reported by the member's name, as AWS's
+current words have it: a message of megabytes serves nobody.
 """
 
 
@@ -207,11 +207,11 @@ def _expect_container(value: Any, kind: type[object]) -> None:
     raise SerializationException("Unexpected value type in payload")
 
 
-# --- what is told by the member's name ------------------------------------------------------------------------
+# --- what is reported by the member's name ------------------------------------------------------------------------
 
 
 def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The lists and maps that are too long and are told by name."""
+    """The lists and maps that are too long and are reported by name."""
     match shape:
         case ListOf() if type(value) is list:
             yield from _too_long(shape, value, place)
@@ -233,7 +233,7 @@ def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
 
 
 def _named_faults(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The faults that are told by the member's name."""
+    """The faults that are reported by the member's name."""
     if value is None:
         return
     match shape:

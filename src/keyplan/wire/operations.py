@@ -84,7 +84,7 @@ class Operation:
     wording: Wording = "older"
     """How the service words what is wrong with a request of this operation by itself."""
     table_first: bool = False
-    """Whether a missing table name is told in words of its own, before anything else."""
+    """Whether a missing table name is reported in words of its own, before anything else."""
     check: Check = field(init=False, repr=False, compare=False)
     old_names: frozenset[str] = field(init=False, repr=False, compare=False)
     """The legacy parameters, to be looked for in each request."""
@@ -110,7 +110,7 @@ class Operation:
 
     def check_types(self, params: Any) -> None:
         """Refuse members of the wrong JSON type, down into attribute values, which ``validate`` leaves to those who
-        read them: before any other fault of theirs is told.
+        read them: before any other fault of theirs is reported.
 
         Raises:
             SerializationException: there is one.

@@ -1,6 +1,6 @@
 """AWS's regions: their names, the places that people know them by, the partitions that they belong to.
 
-Which of them have a price is the price list's affair.
+Which of them have a price is the price list's business.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 Check = Callable[[Any], bool]
 Named = Literal["none", "max", "both"]
-"""Which limits of a length are told by the member's name alone, without what was given, and before anything else. AWS
-does so in the operations that have its current words (decision 0029).
+"""Which limits of a length are reported by the member's name alone, without what was given, and before anything else.
+AWS does so in the operations that have its current words (decision 0029).
 """
 
 _MEMO_MAX = 4096

@@ -445,7 +445,7 @@ def _shape(template: str) -> re.Pattern[str] | None:
 
 
 def _tag(field: FieldDeclaration) -> str:
-    """DynamoDB's type of a declared field, where keys are told by it."""
+    """DynamoDB's type of a declared field, where keys say it."""
     if field.type.startswith("tuple["):
         return "L"
     return {"int": "N", "Decimal": "N", "float": "N", "bytes": "B", "Version": "N"}.get(field.type, "S")

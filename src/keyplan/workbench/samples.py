@@ -14,7 +14,7 @@ from keyplan.workbench.reading import Item
 __all__ = ["sample_faults"]
 
 _SHOWN_MAX = 5
-"""So many items of an entity are told one by one."""
+"""So many items of an entity are reported one by one."""
 
 
 def sample_faults(design: CompiledDesign, samples: Mapping[str, Sequence[Item]]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """A write decides by what an index said.
 
 A global index follows the table after a moment, and can't be read consistently. A write that looks there whether an
-email is taken, and then creates the user, finds nothing while another does the same; one that reckons a new value
-from what the index gave, reckons from an old one.
+email is taken, and then creates the user, finds nothing while another does the same; one that computes a new value
+from what the index gave, computes it from an old one.
 
 Ask by the primary key or by a ``Unique`` claim, which are read consistently within a write; or let a condition
 decide.
@@ -47,7 +47,7 @@ def _global_index(subject: Subject, ask: Ask) -> str | None:
 
 
 def _relies(written: Account, entity: str) -> bool:
-    """Whether the write makes such an item, or reckons a change of one, by what it read."""
+    """Whether the write makes such an item, or computes a change of one, by what it read."""
     return any(
         one.entity is not None and one.entity.name == entity
         and (one.kind in {"Put", "Create"} or (bool(one.from_read) and not one.conditional))

@@ -21,9 +21,9 @@ __all__ = ["RULE", "remarks"]
 def remarks(error: DesignError) -> Iterator[Remark]:
     """The faults of a design that was refused."""
     if not error.faults:
-        yield Remark(error.place or "", error.message, error.hint or "mend it")
+        yield Remark(error.place or "", error.message, error.hint or "fix it")
     for fault in error.faults:
-        yield Remark(fault.place, fault.message, fault.hint or "mend it")
+        yield Remark(fault.place, fault.message, fault.hint or "fix it")
 
 
 def _find(subject: Subject) -> Iterator[Remark]:

@@ -1,7 +1,7 @@
 """A partition gets more than it can take.
 
 One partition gives 3,000 read units and 1,000 write units a second, whatever the table as a whole could take;
-beyond that requests are throttled, and a throttled index throttles writes to the table. It is reckoned from the
+beyond that requests are throttled, and a throttled index throttles writes to the table. It is estimated from the
 rates at their peak, for partition keys that are fixed or have few values, and for others by ``hottest``, the share
 of the busiest key: one number, or one for each key that a call takes (``hottest = { "Post.by_tag" = 0.4 }``). A key
 with an id that each call makes anew has no busiest partition. An error above the limit, a warning above half of it.

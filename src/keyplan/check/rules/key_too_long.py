@@ -1,6 +1,6 @@
 """A key can be longer than DynamoDB allows.
 
-A partition key may be 2,048 bytes long, a sort key 1,024. The longest text that a template can make is reckoned
+A partition key may be 2,048 bytes long, a sort key 1,024. The longest text that a template can make is estimated
 from the fixed text, the formats, and the bounds of its fields; a character may take four bytes in UTF-8. A value
 over the limit is refused when it is written, with ``KeyFieldError``: the bound of the field promises more than the
 key can hold.

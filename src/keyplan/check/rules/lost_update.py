@@ -1,8 +1,8 @@
 """What was read is changed and written back without asking whether it is still so.
 
-A write that reads a value, reckons the next one and writes it (a version number, a counter, a sum) loses the change
+A write that reads a value, computes the next one and writes it (a version number, a counter, a sum) loses the change
 of whoever did the same in between: two publishers write the same version. Reported are updates, and Puts of a key
-that is reckoned so, without ``only_if`` and without a Version field.
+that is computed so, without ``only_if`` and without a Version field.
 
 Expect what was read: ``.only_if(current_version=article.current_version)`` with ``attempts=``; change by
 ``Add(1)``; write the new item with ``Create``; or give the entity a ``Version`` field. Fields of an index key are
@@ -33,7 +33,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
             names = sorted(_lost(entity, action))
             if not names:
                 continue
-            what = "with a key reckoned" if action.kind == "Put" else "reckoned"
+            what = "with a key computed" if action.kind == "Put" else "computed"
             create = "; or yield Create instead of Put" if action.kind == "Put" else "; or change it by Add"
             yield Remark(
                 written.pattern.place,

@@ -5,8 +5,8 @@ and some are not, and no condition is asked. A post without its slug, a slug wit
 of several entities, batches that remove an item and write another, and batches beside other actions of the same
 write.
 
-Yield the actions one by one: together they are one transaction of up to 100. Where what is left can be told and
-mended (a delete that is simply called again), silence it with that.
+Yield the actions one by one: together they are one transaction of up to 100. Where what is left can be noticed and
+fixed (a delete that is simply called again), silence it with that.
 
 Source: BatchWriteItem and TransactWriteItems in the API reference.
 """

@@ -1,7 +1,7 @@
 """The peak is above an account's quota.
 
 An on-demand table takes 40,000 read units and 40,000 write units a second unless the quota is raised, and so does
-each global index. Beyond, requests are throttled. It is reckoned from the rates at their peak.
+each global index. Beyond, requests are throttled. It is estimated from the rates at their peak.
 
 Ask for a higher quota before the traffic comes, or spread the design over tables.
 

@@ -1,7 +1,7 @@
 """A Put replaces whatever stands under its key.
 
 ``Put`` writes without asking what is there. Where the key is a value that people choose (a slug, a name, a number),
-a second Put takes the first one's place and nobody is told: two posts share a slug. A key with an id that is made
+a second Put takes the first one's place and nobody notices: two posts share a slug. A key with an id that is made
 for each item can't meet another, a version field makes each Put expect what was read, and an item that holds
 nothing but its key and times loses nothing; those are not reported.
 

@@ -5,7 +5,7 @@ changes, beside a text of many kilobytes, costs a unit for each of them, every t
 index that projects it.
 
 Keep the number in an item of its own under the same partition key: it is read with the other in one Query. Reported
-are numbers that writes add to, or reckon from what they read, in entities that hold a whole document.
+are numbers that writes add to, or compute from what they read, in entities that hold a whole document.
 
 Source: "Read and write operations"; "Best practices for storing large items" in the developer guide.
 """

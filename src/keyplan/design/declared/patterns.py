@@ -285,7 +285,7 @@ def read(
     answer is what any of them leads to, each item once. ``scan=True`` allows a scan.
 
     ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
-    say how much is expected; ``keyplan check`` and ``keyplan cost`` reckon with them, and nothing else does.
+    say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
 
     A question that no key answers is a DesignError when the design's class is made.
     """
