@@ -205,7 +205,7 @@ def members_of(paper: Paper, authors: Byline) -> Writes:
 class TopicsInTable(Design):
     """Question 2: topics on the paper, and in partitions of the table; GSI2 is dropped."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...
@@ -238,7 +238,7 @@ class TopicsInTable(Design):
 class TopicsFiltered(Design):
     """Question 2 to the letter: topics on the paper and nowhere else. A4 is a scan with a filter."""
 
-    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1])
+    table = Table("papers", partition="PK", sort="SK", indexes=[GSI1, GSI2])
 
     @read("A1")
     def paper(self, paper_id: str) -> Paper | None: ...

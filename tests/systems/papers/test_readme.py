@@ -10,7 +10,7 @@ import pytest
 from benchmarks.papers_questions import Catalogue, catalogue_of, question_1, question_2, question_3, shown
 
 import keyplan_systems.papers
-from keyplan_systems.papers import Author, Paper, Papers
+from keyplan_systems.papers import Author, Paper, PaperDetails, Papers
 from keyplan_systems.papers.design import AUTHORS_MAX, DRAFT_KEPT, TOPICS_MAX
 from keyplan_systems.papers.sample import sample
 from tests.cli.support import json_of, run
@@ -38,6 +38,7 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
         "A1": lambda: papers.paper("wp-0000"),
         "A1b": lambda: papers.paper_with_authors("wp-0000"),
         "A2": lambda: papers.papers_in_collection("data-and-storage", limit=20),
+        "A2b": lambda: papers.published_in_collection("data-and-storage", limit=20),
         "A3": lambda: papers.papers_by_author("ada-almeida", limit=20),
         "A4": lambda: papers.papers_on_topic("cost", limit=20),
         "A5": lambda: papers.author("ada-almeida"),
@@ -49,6 +50,12 @@ def calls(papers: Papers) -> dict[str, Callable[[], object]]:
         "W4": lambda: papers.new_version("new", "0.2"),
         "W5": lambda: papers.publish("new"),
         "W6": lambda: papers.retopic("new", {"cost", "queues"}),
+        "W8": lambda: papers.edit_paper("new", PaperDetails(title="Newer", collection="ethics", volume="3")),
+        "W9": lambda: papers.set_byline("new", {"new": "author", "ada-almeida": "author"}),
+        "W10": lambda: papers.refer("new", "wp-0000"),
+        "R3": lambda: papers.references("new"),
+        "R4": lambda: papers.cited_by("wp-0000"),
+        "W11": lambda: papers.unrefer("new", "wp-0000"),
         "W7": lambda: papers.supersede("new", "wp-0000"),
     }
 
@@ -102,7 +109,7 @@ def test_the_months_price_is_shown_whole_at_any_width(columns: int, monkeypatch:
     (named,) = [line for line in lines if "$/million" in line]
     assert named.rstrip().endswith("$/month")
     (listing,) = [line for line in lines if line.startswith(" A2 ")]
-    assert listing.rstrip().endswith("$26.28")
+    assert listing.rstrip().endswith("$32.85")
 
 
 # The open questions

@@ -25,6 +25,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "A1": {"paper_id": "wp-0000"},
     "A1b": {"paper_id": "wp-0000"},
     "A2": {"collection": "data-and-storage", "limit": 3},
+    "A2b": {"collection": "data-and-storage", "limit": 3},
     "A3": {"handle": "ada-almeida", "limit": 3},
     "A4": {"topic": "dynamodb", "limit": 3},
     "A5": {"handle": "ada-almeida"},

@@ -6,10 +6,12 @@ from keyplan_systems.papers.design import (
     Author,
     Membership,
     Paper,
+    PaperDetails,
     Papers,
     PaperTopic,
     PaperVersion,
     PaperWithAuthors,
+    Reference,
     byline,
 )
 
@@ -17,9 +19,11 @@ __all__ = [
     "Author",
     "Membership",
     "Paper",
+    "PaperDetails",
     "PaperTopic",
     "PaperVersion",
     "PaperWithAuthors",
     "Papers",
+    "Reference",
     "byline",
 ]

@@ -30,13 +30,14 @@ from bibtexparser.model import (
 from pylatexenc.latex2text import LatexNodes2Text  # type: ignore[import-untyped] # it ships no types
 
 from keyplan_systems.lines import Lines, Tell
-from keyplan_systems.papers.design import Role
+from keyplan_systems.papers.design import EDITORS_MAX, Role
 from keyplan_systems.papers.records import (
     UNDATED,
     Person,
     Record,
     Trouble,
     collection_of,
+    doi_of,
     moment_of,
     topics_of,
 )
@@ -47,8 +48,18 @@ PART_CHARACTERS = 256 * 1024
 """So much of the file is parsed at a time, and up to the end of the entry it ends in."""
 ENTRY_CHARACTERS_MAX = 4 * 1024 * 1024
 """No entry is longer: behind it the file is cut wherever it is."""
+VALUE_CHARACTERS_MAX = 200_000
+"""No value is longer when its macros are put in: macros of macros double with each line."""
+MACROS_CHARACTERS_MAX = 20_000_000
+"""Characters of all macros together that are kept."""
 PARENTS_MAX = 100_000
 """Entries that are kept for others to inherit from."""
+USED = (
+    "abstract", "address", "author", "booktitle", "crossref", "date", "doi", "editor", "institution", "journal",
+    "journaltitle", "keyword", "keywords", "month", "number", "pages", "publisher", "school", "series", "title", "url",
+    "volume", "year",
+)  # fmt: skip
+"""The fields that are read; others are left out before their macros are put in."""
 INHERITED = ("booktitle", "title", "year", "month", "date", "editor", "publisher", "series", "journal", "institution")
 
 _STARTS = re.compile(r"[ \t]*@\w*[ \t]*[{(]")
@@ -71,6 +82,46 @@ class _Known:
     """The keys of entries that are referred to and aren't there, and how often."""
     lost_line: int = 1
     """The line of the first entry that refers to such a one."""
+    macro_characters: int = 0
+    cut: bool = False
+    """Whether a value was cut since this was last asked."""
+
+    def define(self, name: str, raw: str) -> None:
+        """Keep a macro, unless there are too many of them."""
+        value = self.value(raw)
+        before = len(self.macros.get(name, ""))
+        if self.macro_characters + len(value) - before > MACROS_CHARACTERS_MAX:
+            self.cut = True
+            return
+        self.macro_characters += len(value) - before
+        self.macros[name] = value
+
+    def value(self, raw: str) -> str:
+        """A field's value without its braces or quotes, its macros put in and its pieces (``a # " b"``) put together;
+        no more of it than may be.
+
+        A name that is no macro stands for itself, as BibTeX has it (which warns).
+        """
+        taken: list[str] = []
+        room = VALUE_CHARACTERS_MAX
+        for piece in _pieces(raw):
+            text = _piece(piece, self.macros)
+            taken.append(text[:room])
+            if len(text) > room:
+                self.cut = True
+                break
+            room -= len(text)
+        return "".join(taken)
+
+    def was_cut(self, line: int) -> Iterator[Trouble]:
+        """What is told of a value that was cut, once."""
+        if self.cut:
+            yield Trouble(
+                line,
+                f"a value is longer than {VALUE_CHARACTERS_MAX:,} characters with its macros put in: it is cut",
+                "see what its @string entries say of each other",
+            )
+        self.cut = False
 
 
 def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Trouble]:
@@ -91,6 +142,7 @@ def read_bibtex(path: Path, beside: Sequence[Path] = ()) -> Iterator[Record | Tr
         told.clear()
         for line, block in _blocks(start, text):
             yield from _read(line, block, known)
+            yield from known.was_cut(line)
     yield from told
     if known.lost:
         some = ", ".join([*sorted(known.lost)[:3], *["..."] * (len(known.lost) > 3)])
@@ -109,7 +161,8 @@ def _untold(line: int, message: str, hint: str | None) -> None:
 def _keep(block: Block, wanted: Collection[str], known: _Known) -> None:
     """Keep macros, and what can be inherited of the entries that others refer to."""
     if isinstance(block, String):
-        known.macros.setdefault(block.key.lower(), _value(str(block.value), known.macros))
+        if block.key.lower() not in known.macros:
+            known.define(block.key.lower(), str(block.value))
     elif isinstance(block, Entry) and block.key.lower() in wanted and len(known.parents) < PARENTS_MAX:
         fields = {one.key.lower(): str(one.value) for one in reversed(block.fields)}
         kept = {name: fields[name] for name in INHERITED if name in fields}
@@ -148,9 +201,9 @@ def _read(line: int, block: Block, known: _Known) -> Iterator[Record | Trouble]:
         case Entry():
             yield from _EntryReader(line, block, known).read()
         case String():
-            known.macros[block.key.lower()] = _value(str(block.value), known.macros)
+            known.define(block.key.lower(), str(block.value))
         case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, String):
-            known.macros[block.key.lower()] = _value(str(block.ignore_error_block.value), known.macros)
+            known.define(block.key.lower(), str(block.ignore_error_block.value))
         case DuplicateBlockKeyBlock() if isinstance(block.ignore_error_block, Entry):
             yield from _EntryReader(line, block.ignore_error_block, known).read()  # the loader knows earlier parts too
         case DuplicateFieldKeyBlock() if isinstance(block.ignore_error_block, Entry):
@@ -192,9 +245,10 @@ class _EntryReader:
         """The record, and what is to be told of it besides."""
         fields: dict[str, str] = {}
         for one in self.entry.fields:
-            fields.setdefault(one.key.lower(), str(one.value))
+            if one.key.lower() in USED:
+                fields.setdefault(one.key.lower(), str(one.value))
         kind = self.entry.entry_type.lower()
-        own = {name: _value(raw, self.known.macros) for name, raw in fields.items()}
+        own = {name: self.known.value(raw) for name, raw in fields.items()}
         inherited = self._inherited(own.get("crossref", "").strip())
         title = _text(own.get("title", ""))
         if not self.entry.key.strip() or not title:
@@ -211,8 +265,13 @@ class _EntryReader:
             people=tuple(_people(own, inherited, kind)),
             topics=topics_of(_text(own.get("keywords", own.get("keyword", "")))),
             abstract=_text(own.get("abstract", "")),
-            doi=_address(own.get("doi")),
+            doi=doi_of(_address(own.get("doi")), _address(own.get("url"))),
             url=_address(own.get("url")),
+            volume=_short(own.get("volume")),
+            issue=_short(own.get("number")),
+            pages=_pages(own.get("pages")),
+            publisher=_short(own.get("publisher") or inherited.get("publisher") or own.get("school")),
+            editors=tuple(_editors(own, inherited, kind)),
         )
 
     def _inherited(self, name: str) -> dict[str, str]:
@@ -223,7 +282,7 @@ class _EntryReader:
                 self.known.lost_line = self.line
             if name in self.known.lost or len(self.known.lost) < PARENTS_MAX:
                 self.known.lost[name] += 1
-        return {name: _value(raw, self.known.macros) for name, raw in (parent or {}).items()}
+        return {name: self.known.value(raw) for name, raw in (parent or {}).items()}
 
     def _collection(self, kind: str, own: Mapping[str, str], inherited: Mapping[str, str]) -> str:
         """Where it appeared: its journal, its proceedings (those of the entry that it refers to, and that one's key
@@ -246,6 +305,25 @@ def _people(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> 
             printed = _text(_first_name_first(one))
             if printed and printed.lower() != "others":
                 yield Person(printed[:500], role)
+
+
+def _editors(own: Mapping[str, str], inherited: Mapping[str, str], kind: str) -> Iterator[str]:
+    """Who edited what a paper appeared in, by the names that are printed; proceedings have them as their people."""
+    if kind == "proceedings" or ("author" not in own and "editor" in own):
+        return
+    for one in split_multiple_persons_names(own.get("editor", "") or inherited.get("editor", ""))[:EDITORS_MAX]:
+        printed = _text(_first_name_first(one))[:500]
+        if printed and printed.lower() != "others":
+            yield printed
+
+
+def _short(value: str | None) -> str | None:
+    return None if value is None else _text(value)[:200] or None
+
+
+def _pages(value: str | None) -> str | None:
+    """Pages as they are printed: ``101--117`` is ``101–117``."""
+    return None if value is None else re.sub(r"\s*-{1,3}\s*", "–", _text(value))[:200] or None
 
 
 def _first_name_first(name: str) -> str:
@@ -276,14 +354,6 @@ def _month(text: str) -> int | None:
 
 
 # Values
-
-
-def _value(raw: str, macros: Mapping[str, str]) -> str:
-    """A field's value without its braces or quotes, its macros put in and its pieces (``a # " b"``) put together.
-
-    A name that is no macro stands for itself, as BibTeX has it (which warns).
-    """
-    return "".join(_piece(piece, macros) for piece in _pieces(raw))
 
 
 def _piece(piece: str, macros: Mapping[str, str]) -> str:

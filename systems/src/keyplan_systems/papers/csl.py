@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from keyplan_systems.papers.design import Role
-from keyplan_systems.papers.records import UNDATED, Person, Record, Trouble, collection_of, moment_of, topics_of
+from keyplan_systems.papers.design import EDITORS_MAX, Role
+from keyplan_systems.papers.records import UNDATED, Person, Record, Trouble, collection_of, doi_of, moment_of, topics_of
 
 __all__ = ["read_csl"]
 
@@ -191,20 +191,37 @@ def _read(line: int, data: Any) -> Iterator[Record | Trouble]:
         people=tuple(_people(data)),
         topics=topics_of(_keywords(data)),
         abstract=_text(data.get("abstract")),
-        doi=_text(data.get("DOI"))[:500] or None,
+        doi=doi_of(_text(data.get("DOI")), _text(data.get("URL"))),
         url=_text(data.get("URL"))[:1000] or None,
+        volume=_text(data.get("volume"))[:200] or None,
+        issue=_text(data.get("issue"))[:200] or None,
+        pages=_text(data.get("page"))[:200] or None,
+        publisher=_text(data.get("publisher"))[:200] or None,
+        editors=tuple(_editors(data)),
     )
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[Person]:
+    """Who wrote it; editors are its people where nobody wrote it."""
     for name, role in _ROLES:
-        for one in _list(data.get(name)):
-            if not isinstance(one, Mapping):
-                continue
-            parts = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
-            printed = _text(one.get("literal")) or " ".join(text for part in parts if (text := _text(one.get(part))))
-            if printed:
-                yield Person(printed[:500], role)
+        if role != "editor" or not data.get("author"):
+            for printed in _names(data.get(name)):
+                yield Person(printed, role)
+
+
+def _editors(data: Mapping[str, Any]) -> list[str]:
+    """Who edited what a paper appeared in."""
+    return list(_names(data.get("editor")))[:EDITORS_MAX] if data.get("author") else []
+
+
+def _names(people: Any) -> Iterator[str]:
+    for one in _list(people):
+        if not isinstance(one, Mapping):
+            continue
+        parts = ("given", "dropping-particle", "non-dropping-particle", "family", "suffix")
+        printed = _text(one.get("literal")) or " ".join(text for part in parts if (text := _text(one.get(part))))
+        if printed:
+            yield printed[:500]
 
 
 def _issued(issued: Any) -> datetime | None:

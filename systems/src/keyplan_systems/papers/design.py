@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import StringConstraints
+from pydantic import BaseModel, StringConstraints
 
 from keyplan import (
     Check,
@@ -25,6 +25,7 @@ from keyplan import (
     Page,
     Put,
     Table,
+    Through,
     Ttl,
     Update,
     Writes,
@@ -36,15 +37,19 @@ from keyplan.errors import ItemNotFound, Refused
 
 __all__ = [
     "AUTHORS_MAX",
+    "DETAILS",
     "DRAFT_KEPT",
+    "EDITORS_MAX",
     "TOPICS_MAX",
     "Author",
     "Membership",
     "Paper",
+    "PaperDetails",
     "PaperTopic",
     "PaperVersion",
     "PaperWithAuthors",
     "Papers",
+    "Reference",
     "Role",
     "Status",
     "byline",
@@ -56,6 +61,9 @@ GSI2 = Index("GSI2", "GSI2PK", "GSI2SK")
 AUTHORS_MAX = 75
 """Authors of a paper: with its topics and the paper itself they fit the 100 actions of one transaction."""
 TOPICS_MAX = 20
+EDITORS_MAX = 20
+DETAILS = ("doi", "url", "volume", "issue", "pages", "publisher", "editors")
+"""What a bibliography says of a paper besides its title, its text and where it appeared."""
 DRAFT_KEPT = timedelta(days=30)
 """How long a superseded draft can still be read."""
 
@@ -68,6 +76,8 @@ Title = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Abstract = Annotated[str, StringConstraints(max_length=20_000)]
 Topic = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True, to_lower=True)]
 Topics = Annotated[set[Topic], Field(max_length=TOPICS_MAX)]
+Short = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Editors = Annotated[list[Name], Field(max_length=EDITORS_MAX)]
 VersionName = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$")]
 Byline = Annotated[dict[Id, Role], Field(max_length=AUTHORS_MAX)]
 """Who took part, in the order of the byline: the handle and the role of each."""
@@ -93,11 +103,18 @@ class Paper(Entity):
     topics: Topics = Field(default_factory=set)
     doi: Name | None = None
     url: Title | None = None
+    volume: Short | None = None
+    issue: Short | None = None
+    pages: Short | None = None
+    publisher: Short | None = None
+    editors: Editors | None = None
+    """Who edited what it appeared in, by the names that are printed."""
     superseded_by: Id | None = None
     expires_at: Ttl | None = None
 
     primary = Key("PAPER#{paper_id}", "PAPER#{paper_id}")
     by_collection = Key("COLLECTION#{collection}", "DATE#{published_at}", index=GSI1)
+    published = Key("PUBLISHED#{collection}", "DATE#{published_at}", index=GSI2, when={"status": "published"})
 
 
 class PaperVersion(Entity):
@@ -156,6 +173,34 @@ class PaperTopic(Entity):
     by_topic = Key("TOPIC#{topic}", "DATE#{published_at}", index=GSI2)
 
 
+class Reference(Entity):
+    """A paper refers to another; the index turns it around, to the papers that refer to one. It stands behind the
+    versions in its paper's partition, so that whoever reads the paper doesn't read its references.
+    """
+
+    paper_id: Id
+    cited_id: Id
+
+    primary = Key("PAPER#{paper_id}", "WORK#{cited_id}")
+    by_cited = Key("CITED#{cited_id}", "PAPER#{paper_id}", index=GSI1)
+
+
+class PaperDetails(BaseModel):
+    """All that can be edited of a paper without a new version of it: what isn't given, it then doesn't have."""
+
+    title: Title
+    abstract: Abstract = ""
+    collection: Name
+    kind: Name = "paper"
+    doi: Name | None = None
+    url: Title | None = None
+    volume: Short | None = None
+    issue: Short | None = None
+    pages: Short | None = None
+    publisher: Short | None = None
+    editors: Editors | None = None
+
+
 class PaperWithAuthors(NamedTuple):
     """A paper, who took part in it, and its topics: one partition, one query."""
 
@@ -192,6 +237,11 @@ class Papers(Design, silence=SILENCE):
         """The papers of a collection, newest first, drafts too, with their status."""
         ...
 
+    @read("A2b", newest_first=True, where={"status": "published"})
+    def published_in_collection(self, collection: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
+        """The published papers of a collection, newest first: what everybody may see."""
+        ...
+
     @read("A3", through=Membership, newest_first=True)
     def papers_by_author(self, handle: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Paper]:
         """An author's papers, newest first."""
@@ -215,6 +265,16 @@ class Papers(Design, silence=SILENCE):
     @read("R2")
     def authors(self, handle: Each[str]) -> list[Author]:
         """The profiles of many authors."""
+        ...
+
+    @read("R3", through=Through(Reference, paper_id="cited_id"))
+    def references(self, paper_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[Paper]:
+        """The papers that a paper refers to."""
+        ...
+
+    @read("R4", through=Through(Reference, paper_id="paper_id"))
+    def cited_by(self, cited_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[Paper]:
+        """The papers that refer to a paper."""
         ...
 
     @write("W1")
@@ -244,15 +304,7 @@ class Papers(Design, silence=SILENCE):
                 place="Papers.add_paper",
                 hint="supersede it when it is there",
             )
-        profiles = yield from self.authors.ask(list(authors))
-        found = {one.handle: one for one in profiles}
-        unknown = [handle for handle in authors if handle not in found]
-        if unknown:
-            raise ItemNotFound(
-                f"there is no author {', '.join(map(repr, unknown))}",
-                place="Papers.add_paper",
-                hint="add them first: add_author",
-            )
+        names = yield from self._names(authors, "Papers.add_paper")
         dated = paper.published_at or now()
         added = paper.model_copy(
             update={"revision": 1, "published_at": dated, "superseded_by": None, "expires_at": None}
@@ -265,7 +317,7 @@ class Papers(Design, silence=SILENCE):
                     handle=handle,
                     role=role,
                     position=position,
-                    name=found[handle].name,
+                    name=names[handle],
                     published_at=dated,
                 )
             )
@@ -374,6 +426,80 @@ class Papers(Design, silence=SILENCE):
         for topic in whole.topics:
             yield Delete(topic)
         return paper.model_copy(update=changes)
+
+    @write("W8", attempts=30)
+    def edit_paper(self, paper_id: Id, details: PaperDetails) -> Writes[Paper]:
+        """Correct what a paper's page says, without a new version: all of it, so what isn't given it then doesn't have.
+
+        Raises ItemNotFound; Refused for a superseded paper.
+        """
+        paper = yield from self._current(paper_id, "Papers.edit_paper")
+        changes = {**details.model_dump(), "updated_at": now()}
+        yield Update(paper, **changes).only_if(
+            revision=paper.revision, status=paper.status, updated_at=paper.updated_at
+        )
+        return paper.model_copy(update=changes)
+
+    @write("W9", attempts=30)
+    def set_byline(self, paper_id: Id, authors: Byline) -> Writes[list[Membership]]:
+        """Say anew who took part in a paper, in the order of the byline.
+
+        Raises ItemNotFound, also for authors without a profile; Refused for a superseded paper.
+        """
+        whole = yield from self._whole(paper_id, "Papers.set_byline")
+        paper = whole.paper
+        names = yield from self._names(authors, "Papers.set_byline")
+        before = {one.handle: one for one in whole.authors}
+        members = [
+            Membership(
+                paper_id=paper_id,
+                handle=handle,
+                role=role,
+                position=position,
+                name=names[handle],
+                published_at=paper.published_at,
+            )
+            for position, (handle, role) in enumerate(authors.items(), 1)
+        ]
+        yield Update(paper, updated_at=now()).only_if(
+            status=paper.status, published_at=paper.published_at, updated_at=paper.updated_at
+        )
+        for one in members:
+            if before.pop(one.handle, None) != one:
+                yield Put(one)
+        for one in before.values():
+            yield Delete(one)
+        return members
+
+    @write("W10", attempts=10)
+    def refer(self, paper_id: Id, cited_id: Id) -> Writes:
+        """A paper refers to another of the catalogue; no error where it does. Raises Refused for itself, and for a
+        superseded paper; ItemNotFound.
+        """
+        if paper_id == cited_id:
+            raise Refused(f"paper {paper_id!r} can't refer to itself", place="Papers.refer", hint="name another one")
+        yield from self._current(paper_id, "Papers.refer")
+        if (yield from self.paper.ask(cited_id)) is None:
+            raise ItemNotFound(f"there is no paper {cited_id!r}", place="Papers.refer", hint="add it first: add_paper")
+        yield Check(Paper, paper_id=paper_id)
+        yield Check(Paper, paper_id=cited_id)
+        yield Put(Reference(paper_id=paper_id, cited_id=cited_id))
+
+    @write("W11")
+    def unrefer(self, paper_id: Id, cited_id: Id) -> Writes:
+        """A paper doesn't refer to another any more; no error where it didn't."""
+        yield Delete(Reference, paper_id=paper_id, cited_id=cited_id)
+
+    def _names(self, authors: dict[str, Role], place: str) -> Writes[dict[str, str]]:
+        """The names of authors by their handles. Raises ItemNotFound for those without a profile."""
+        profiles = yield from self.authors.ask(list(authors))
+        found = {one.handle: one.name for one in profiles}
+        unknown = [handle for handle in authors if handle not in found]
+        if unknown:
+            raise ItemNotFound(
+                f"there is no author {', '.join(map(repr, unknown))}", place=place, hint="add them first: add_author"
+            )
+        return found
 
     def _current(self, paper_id: str, place: str) -> Writes[Paper]:
         """A paper that nothing has superseded."""

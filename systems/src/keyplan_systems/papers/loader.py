@@ -21,6 +21,7 @@ from keyplan_systems.lines import Steps, count_lines, readable
 from keyplan_systems.papers.csl import read_csl
 from keyplan_systems.papers.design import (
     AUTHORS_MAX,
+    DETAILS,
     TOPICS_MAX,
     Author,
     Membership,
@@ -152,6 +153,11 @@ class _Loading:
             topics=set(self._bounded(record, "topics", record.topics, TOPICS_MAX)),
             doi=record.doi,
             url=record.url,
+            volume=record.volume,
+            issue=record.issue,
+            pages=record.pages,
+            publisher=record.publisher,
+            editors=list(record.editors) or None,
         )
         members = list(self._members(record))
         self._profiles(members)
@@ -225,7 +231,7 @@ class _Loading:
     def _update(self, stored: PaperWithAuthors, wanted: Paper, members: Sequence[Membership]) -> None:
         """Bring a paper that is there to what its entry says. A superseded one stays as it is."""
         before = stored.paper
-        names = ("title", "abstract", "collection", "kind", "published_at", "topics", "doi", "url")
+        names = ("title", "abstract", "collection", "kind", "published_at", "topics", *DETAILS)
         changes: dict[str, Any] = {
             name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)
         }

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from keyplan_systems.papers.design import Role
 
-__all__ = ["UNDATED", "Person", "Record", "Trouble", "collection_of", "handle_of", "moment_of", "topics_of"]
+__all__ = ["UNDATED", "Person", "Record", "Trouble", "collection_of", "doi_of", "handle_of", "moment_of", "topics_of"]
 
 UNDATED = datetime(1, 1, 1, tzinfo=UTC)
 """The date of what has none: it stands last where the newest stand first."""
@@ -61,6 +61,11 @@ class Record:
     abstract: str = ""
     doi: str | None = None
     url: str | None = None
+    volume: str | None = None
+    issue: str | None = None
+    pages: str | None = None
+    publisher: str | None = None
+    editors: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,16 @@ class Trouble:
     line: int
     message: str
     hint: str | None = None
+
+
+def doi_of(text: str | None, url: str | None) -> str | None:
+    """The DOI, whether it is written alone or as an address, or in the paper's address; None where there is none."""
+    found = re.search(r"\b10\.[\d.]+/\S+", text or "")
+    if found is None and text:
+        return text[:500]
+    if found is None:
+        found = re.search(r"(?<=doi\.org/)10\.[\d.]+/\S+", url or "")
+    return None if found is None else found[0][:500]
 
 
 def handle_of(name: str) -> str:

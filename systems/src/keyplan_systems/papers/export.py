@@ -1,0 +1,217 @@
+"""A paper as other programs take it: BibTeX, CSL-JSON, RIS; and as a line of text to cite it by.
+
+What is exported can be loaded again by ``loader.py``, and gives the same paper, but for RIS, which it doesn't read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from keyplan_systems.papers.design import Membership, Paper, byline
+from keyplan_systems.papers.records import UNDATED
+
+__all__ = ["FORMATS", "Format", "citation", "to_bibtex", "to_csl", "to_ris"]
+
+_BIBTEX_KINDS = {
+    "article-journal": "article",
+    "article-magazine": "article",
+    "paper-conference": "inproceedings",
+    "chapter": "incollection",
+    "thesis": "phdthesis",
+    "report": "techreport",
+}
+_BIBTEX = {
+    "article", "book", "booklet", "inbook", "incollection", "inproceedings", "manual", "mastersthesis", "misc",
+    "phdthesis", "proceedings", "techreport", "unpublished",
+}  # fmt: skip
+_CSL_KINDS = {
+    "article": "article-journal",
+    "inproceedings": "paper-conference",
+    "conference": "paper-conference",
+    "incollection": "chapter",
+    "inbook": "chapter",
+    "phdthesis": "thesis",
+    "mastersthesis": "thesis",
+    "techreport": "report",
+    "paper": "article",
+    "misc": "document",
+    "manual": "book",
+    "proceedings": "book",
+}
+_RIS_KINDS = {
+    "article-journal": "JOUR",
+    "paper-conference": "CPAPER",
+    "chapter": "CHAP",
+    "book": "BOOK",
+    "thesis": "THES",
+    "report": "RPRT",
+}
+_CONTAINERS = {"article": "journal", "inproceedings": "booktitle", "incollection": "booktitle", "inbook": "booktitle"}
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "%": r"\%", "&": r"\&", "$": r"\$", "#": r"\#", "_": r"\_",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+class Format(NamedTuple):
+    """One way to write papers down."""
+
+    title: str
+    suffix: str
+    media_type: str
+    write: Callable[[Paper, Sequence[Membership]], str]
+
+
+def citation(paper: Paper, members: Sequence[Membership]) -> str:
+    """A line of text to cite a paper by: who, when, what, where."""
+    people = _names(members, "author", "contributor") or _names(members, "editor")
+    where = paper.collection
+    if paper.volume:
+        where += f" {paper.volume}" + (f"({paper.issue})" if paper.issue else "")
+    where += f", {paper.pages}" if paper.pages else ""
+    year = _year(paper)
+    parts = [_joined(people), f"({year})" if year else "(undated)", _ended(f"“{paper.title}”"), f"{where}."]
+    parts += [f"https://doi.org/{paper.doi}"] if paper.doi else [paper.url] if paper.url else []
+    return " ".join(part for part in parts if part)
+
+
+def _joined(names: Sequence[str]) -> str:
+    if len(names) > 7:
+        return f"{', '.join(names[:6])} et al."
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _ended(text: str) -> str:
+    return text if text[:-1].endswith((".", "?", "!")) else f"{text[:-1]}.{text[-1]}"
+
+
+def _names(members: Sequence[Membership], *roles: str) -> list[str]:
+    return [one.name for one in byline(list(members)) if one.role in roles]
+
+
+def _year(paper: Paper) -> str | None:
+    if paper.published_at is None or paper.published_at.year == UNDATED.year:
+        return None
+    return f"{paper.published_at.year:04d}"
+
+
+# BibTeX
+
+
+def to_bibtex(paper: Paper, members: Sequence[Membership]) -> str:
+    """An entry in BibTeX, in UTF-8."""
+    kind = _BIBTEX_KINDS.get(paper.kind, paper.kind if paper.kind in _BIBTEX else "misc")
+    editors = paper.editors or _names(members, "editor")
+    fields: dict[str, str | None] = {
+        "author": _people(_names(members, "author", "contributor")),
+        "editor": _people(editors),
+        "title": f"{{{_latex(paper.title)}}}",  # a second pair of braces keeps its capitals
+        _CONTAINERS.get(kind, "series" if kind in {"book", "proceedings"} else "journal"): _latex(paper.collection),
+        "volume": _latex(paper.volume),
+        "number": _latex(paper.issue),
+        "pages": _latex(paper.pages and paper.pages.replace("–", "--")),
+        "publisher": _latex(paper.publisher),
+        "date": None if paper.published_at is None or _year(paper) is None else f"{paper.published_at:%Y-%m-%d}",
+        "year": _year(paper),
+        "doi": paper.doi,
+        "url": paper.url,
+        "keywords": _latex(", ".join(sorted(paper.topics))),
+        "abstract": _latex(paper.abstract),
+    }
+    written = (f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return "@{}{{{},\n{}\n}}\n".format(kind, _key(paper.paper_id), ",\n".join(written))
+
+
+def _key(paper_id: str) -> str:
+    """The id as a key that BibTeX can read."""
+    return re.sub(r"[\s,{}\"#%\\~()=@']+", "-", paper_id) or "paper"
+
+
+def _people(names: Iterable[str]) -> str:
+    """Names with ``and`` between them. One that BibTeX would divide stands in braces."""
+    divided = re.compile(r",|\band\b", re.IGNORECASE)
+    return " and ".join(f"{{{_latex(one)}}}" if divided.search(one) else str(_latex(one)) for one in names)
+
+
+def _latex(text: str | None) -> str | None:
+    return None if text is None else "".join(_LATEX.get(letter, letter) for letter in text)
+
+
+# CSL-JSON
+
+
+def to_csl(paper: Paper, members: Sequence[Membership]) -> str:
+    """A list of one object in CSL-JSON."""
+    return json.dumps([_csl(paper, members)], ensure_ascii=False, indent=2) + "\n"
+
+
+def _csl(paper: Paper, members: Sequence[Membership]) -> dict[str, Any]:
+    editors = paper.editors or _names(members, "editor")
+    dated = None if paper.published_at is None or _year(paper) is None else paper.published_at
+    found: Mapping[str, Any] = {
+        "id": paper.paper_id,
+        "type": _csl_kind(paper),
+        "title": paper.title,
+        "author": _literal(_names(members, "author")),
+        "contributor": _literal(_names(members, "contributor")),
+        "editor": _literal(editors),
+        "issued": dated and {"date-parts": [[dated.year, dated.month, dated.day]]},
+        "container-title": paper.collection,
+        "volume": paper.volume,
+        "issue": paper.issue,
+        "page": paper.pages,
+        "publisher": paper.publisher,
+        "DOI": paper.doi,
+        "URL": paper.url,
+        "keyword": ", ".join(sorted(paper.topics)),
+        "abstract": paper.abstract,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _csl_kind(paper: Paper) -> str:
+    return _CSL_KINDS.get(paper.kind, paper.kind)
+
+
+def _literal(names: Iterable[str]) -> list[dict[str, str]]:
+    return [{"literal": one} for one in names]
+
+
+# RIS
+
+
+def to_ris(paper: Paper, members: Sequence[Membership]) -> str:
+    """A reference in RIS, the form that EndNote and others take."""
+    lines = [("TY", _RIS_KINDS.get(_csl_kind(paper), "GEN"))]
+    lines += [("AU", one) for one in _names(members, "author", "contributor")]
+    lines += [("ED", one) for one in paper.editors or _names(members, "editor")]
+    start, _, end = (paper.pages or "").partition("–")
+    more: list[tuple[str, str | None]] = [
+        ("TI", paper.title),
+        ("T2", paper.collection),
+        ("PY", _year(paper)),
+        ("DA", f"{paper.published_at:%Y/%m/%d}" if paper.published_at and _year(paper) else None),
+        ("VL", paper.volume),
+        ("IS", paper.issue),
+        ("SP", start),
+        ("EP", end),
+        ("PB", paper.publisher),
+        ("DO", paper.doi),
+        ("UR", paper.url),
+        ("AB", paper.abstract),
+        ("ID", paper.paper_id),
+    ]
+    lines += [(name, value) for name, value in more if value]
+    lines += [("KW", one) for one in sorted(paper.topics)]
+    written = "".join(f"{name}  - {' '.join(value.split())}\r\n" for name, value in lines)
+    return f"{written}ER  - \r\n"
+
+
+FORMATS: Mapping[str, Format] = {
+    "bibtex": Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", to_bibtex),
+    "csl": Format("CSL-JSON", "json", "application/vnd.citationstyles.csl+json", to_csl),
+    "ris": Format("RIS", "ris", "application/x-research-info-systems; charset=utf-8", to_ris),
+}

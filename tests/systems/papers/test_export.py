@@ -1,0 +1,183 @@
+"""A paper written down for other programs: read again it is the same paper; and how it is cited."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.papers import Author, Membership, Paper, PaperDetails, Papers
+from keyplan_systems.papers.export import FORMATS, citation, to_bibtex, to_ris
+from keyplan_systems.papers.loader import load
+from keyplan_systems.papers.sample import whole_paper
+from tests.systems.support import silent
+
+FIRST_OF_MAY = datetime(2026, 5, 1, tzinfo=UTC)
+WHOLE = Paper(
+    paper_id="erdos26",
+    title="On $5 & 100% of {keys}_x ~ # \\ “quotes”",
+    abstract="A backslash \\ and {braces}, 50% & more; Naïve — ø.",
+    collection="Theory & Practice",
+    kind="article",
+    status="published",
+    published_at=FIRST_OF_MAY,
+    topics={"keys", "c#"},
+    doi="10.1000/a_b%20(1)",
+    url="https://example.com/~a?b=1&c=%20#d",
+    volume="12",
+    issue="3–4",
+    pages="101–117",
+    publisher="Smith & Sons",
+    editors=["Ed Itor", "Research, Inc."],
+)
+PEOPLE = ("Paul Erdős", "Johannes van der Waals", "Health and Safety Office", "Smith, Inc.", "Anderson Band")
+
+
+def members(paper: Paper, *names: str) -> list[Membership]:
+    return [
+        Membership(paper_id=paper.paper_id, handle=f"h{at}", position=at, name=name, published_at=paper.published_at)
+        for at, name in enumerate(names, 1)
+    ]
+
+
+def again(text: str, path: Path) -> tuple[Paper, list[str]]:
+    """What a catalogue knows of a paper that it has loaded from a text."""
+    path.write_text(text, encoding="utf-8")
+    with Papers.open(":memory:") as papers:
+        report = load(papers, path, silent)
+        assert (report.loaded, report.faults) == (1, [])
+        (paper_id,) = (one["paper_id"]["S"] for one in scan(papers) if one["SK"]["S"].startswith("PAPER#"))
+        found = papers.paper_with_authors(paper_id)
+        assert found is not None
+        return found.paper, [one.name for one in sorted(found.authors, key=lambda one: one.position)]
+
+
+def scan(papers: Papers) -> list[dict[str, dict[str, str]]]:
+    items: list[dict[str, dict[str, str]]] = papers.store.transport.call("Scan", {"TableName": "papers"})["Items"]
+    return items
+
+
+@pytest.mark.parametrize("name", ["bibtex", "csl"])
+def test_what_is_exported_can_be_loaded(name: str, tmp_path: Path) -> None:
+    form = FORMATS[name]
+    wholes = [(WHOLE, members(WHOLE, *PEOPLE))]
+    for number in range(8):
+        one = whole_paper(number)
+        paper = one.paper.model_copy(
+            update={"status": "published", "kind": "article", "published_at": FIRST_OF_MAY, "expires_at": None}
+        )
+        wholes.append((paper, one.members))
+    for paper, people in wholes:
+        found, names = again(form.write(paper, people), tmp_path / f"a.{form.suffix}")
+        ours = {"title", "abstract", "collection", "published_at", "topics", "doi", "url", "volume", "issue", "pages"}
+        ours |= {"publisher", "editors", "paper_id"}
+        assert found.model_dump(include=ours) == paper.model_dump(include=ours)
+        # A format that divides people by roles gives one role behind the other.
+        assert sorted(names) == sorted(one.name for one in people)
+
+
+def test_undated_papers_have_no_date() -> None:
+    draft = Paper(paper_id="a", title="A draft", collection="data")
+    assert "year" not in to_bibtex(draft, [])
+    assert "issued" not in json.loads(FORMATS["csl"].write(draft, []))[0]
+    assert citation(draft, []) == "(undated) “A draft.” data."
+
+
+def test_a_line_to_cite_by() -> None:
+    assert citation(WHOLE.model_copy(update={"title": "Keys"}), members(WHOLE, "Paul Erdős")) == (
+        "Paul Erdős (2026) “Keys.” Theory & Practice 12(3–4), 101–117. https://doi.org/10.1000/a_b%20(1)"
+    )
+    for count, people in ((2, "N1 and N2"), (3, "N1, N2 and N3"), (9, "N1, N2, N3, N4, N5, N6 et al.")):
+        names = [f"N{number}" for number in range(1, count + 1)]
+        assert citation(WHOLE, members(WHOLE, *names)).startswith(f"{people} (2026) ")
+
+
+def test_ris_has_a_line_a_field() -> None:
+    lines = to_ris(WHOLE.model_copy(update={"abstract": "Two\r\nER  - lines"}), members(WHOLE, "A", "B")).split("\r\n")
+    assert lines[0] == "TY  - JOUR"
+    assert lines.count("ER  - ") == 1
+    assert lines[-2:] == ["ER  - ", ""]
+    for one in ("AU  - A", "AU  - B", "SP  - 101", "EP  - 117", "DO  - 10.1000/a_b%20(1)", "AB  - Two ER - lines"):
+        assert one in lines
+
+
+def test_keys_are_such_as_bibtex_reads() -> None:
+    odd = WHOLE.model_copy(update={"paper_id": 'a b,c{d}"#%'})
+    assert to_bibtex(odd, []).startswith("@article{a-b-c-d-,\n")
+
+
+# What a file may not do
+
+
+def bomb(doublings: int) -> str:
+    lines = ['@string{a0 = "' + "lol" * 10 + '"}']
+    lines += [f"@string{{a{n} = a{n - 1} # a{n - 1}}}" for n in range(1, doublings)]
+    return "\n".join([*lines, f"@article{{x, title = {{T}}, journal = a{doublings - 1}, abstract = a{doublings - 1}}}"])
+
+
+def test_macros_that_double_are_cut(tmp_path: Path) -> None:
+    """30 lines of @string would be 16 GB; 3,000 macros of full length 600 MB."""
+    (tmp_path / "a.bib").write_text(bomb(30), encoding="utf-8")
+    many = bomb(20) + "".join(f"\n@string{{b{n} = a19 # {{{n}}}}}" for n in range(3000)) + "\n@misc{y, title = {U}}\n"
+    (tmp_path / "b.bib").write_text(many, encoding="utf-8")
+    tracemalloc.start()
+    try:
+        with Papers.open(":memory:") as papers:
+            report = load(papers, tmp_path, silent)
+            _, peak = tracemalloc.get_traced_memory()
+            assert papers.paper("y") is not None
+    finally:
+        tracemalloc.stop()
+    assert report.loaded == 2  # both have an x, which is told
+    assert peak < 80_000_000
+    assert "a value is longer than 200,000 characters with its macros put in: it is cut" in str(report.faults[0])
+
+
+# Editing
+
+
+def test_everything_of_a_paper_is_edited(papers: Papers) -> None:
+    papers.add_paper(Paper(paper_id="a", title="A", collection="c", topics={"x"}), {"jon": "author"})
+    papers.add_author(Author(handle="new", name="New"))
+    edited = papers.edit_paper("a", PaperDetails(title="B", collection="d", doi="10.1/x", editors=["E"]))
+    assert papers.paper("a") == edited
+    assert [one.paper_id for one in papers.papers_in_collection("d")] == ["a"]
+    assert not papers.papers_in_collection("c")
+    papers.set_byline("a", {"new": "author", "ada": "editor"})
+    whole = papers.paper_with_authors("a")
+    assert whole is not None
+    assert {(one.handle, one.position, one.role) for one in whole.authors} == {
+        ("new", 1, "author"),
+        ("ada", 2, "editor"),
+    }
+    assert not papers.papers_by_author("jon")
+    assert [one.paper_id for one in papers.papers_by_author("new")] == ["a"]
+
+
+def test_references_lead_both_ways(papers: Papers) -> None:
+    for name in ("a", "b", "c"):
+        papers.add_paper(Paper(paper_id=name, title=name, collection="c"), {})
+    papers.refer("a", "b")
+    papers.refer("a", "b")
+    papers.refer("c", "b")
+    assert [one.paper_id for one in papers.references("a")] == ["b"]
+    assert [one.paper_id for one in papers.cited_by("b")] == ["a", "c"]
+    whole = papers.paper_with_authors("a")
+    assert whole is not None
+    papers.unrefer("a", "b")
+    assert not papers.references("a")
+    for wrong in ("a", "nothing"):
+        with pytest.raises((Refused, ItemNotFound), match=r"can't refer to itself|there is no paper"):
+            papers.refer("a", wrong)
+
+
+def test_the_public_list_has_published_papers_only(papers: Papers) -> None:
+    for number in range(6):
+        status = "published" if number % 2 else "draft"
+        papers.add_paper(Paper(paper_id=f"p{number}", title="P", collection="c", status=status), {})
+    papers.supersede("p1", "p3")
+    assert [one.paper_id for one in papers.published_in_collection("c", limit=2)] == ["p5", "p3"]
