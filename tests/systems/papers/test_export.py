@@ -11,6 +11,7 @@ import pytest
 
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.papers import Author, Membership, Paper, PaperDetails, Papers
+from keyplan_systems.papers.design import Status
 from keyplan_systems.papers.export import FORMATS, citation, to_bibtex, to_ris
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import whole_paper
@@ -177,7 +178,7 @@ def test_references_lead_both_ways(papers: Papers) -> None:
 
 def test_the_public_list_has_published_papers_only(papers: Papers) -> None:
     for number in range(6):
-        status = "published" if number % 2 else "draft"
+        status: Status = "published" if number % 2 else "draft"
         papers.add_paper(Paper(paper_id=f"p{number}", title="P", collection="c", status=status), {})
     papers.supersede("p1", "p3")
     assert [one.paper_id for one in papers.published_in_collection("c", limit=2)] == ["p5", "p3"]
