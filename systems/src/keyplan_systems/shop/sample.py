@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from keyplan import Create, Entity, Put
 from keyplan.systems import Progress
+from keyplan_systems.pages.people import hash_password
 from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.shop.catalogue import listing_of
 from keyplan_systems.shop.design import Shop
@@ -36,7 +37,19 @@ from keyplan_systems.shop.entities import (
 )
 from keyplan_systems.shop.orders import placed, refund_of
 
-__all__ = ["DEVICES", "NEWEST", "WholeOrder", "merchants", "products", "related", "sample", "users", "whole_order"]
+__all__ = [
+    "DEMO_PASSWORD",
+    "DEMO_USERS",
+    "DEVICES",
+    "NEWEST",
+    "WholeOrder",
+    "merchants",
+    "products",
+    "related",
+    "sample",
+    "users",
+    "whole_order",
+]
 
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """When order 0 was placed; each further one was placed some minutes earlier."""
@@ -59,6 +72,9 @@ CATALOGUE: tuple[tuple[str, int, tuple[str, ...], tuple[str, ...]], ...] = (
 FIRST_NAMES = (
     "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony", "Margaret", "Ken",
 )  # fmt: skip
+DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
+"""Who can sign in to the sample's site: a customer, and somebody who sells for a merchant."""
+DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
 STEADY = 1200
 """So many orders are of the first users and products; after that there are more of both."""
 MERCHANTS = {
@@ -130,6 +146,7 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     progress(0, count)
     _write_products(design, count)
     _write_users(design, count)
+    _write_demo_users(design)
     written = in_steps(count, STEP, write, progress)
     design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER))
     return written
@@ -150,6 +167,14 @@ def _write_users(design: Shop, count: int) -> None:
     new = [one for one, found in zip(made, there, strict=True) if found is None]
     for start in range(0, len(new), 2 * STEP):
         design.transact(Create(one) for one in new[start : start + 2 * STEP])
+
+
+def _write_demo_users(design: Shop) -> None:
+    for email, merchant in DEMO_USERS:
+        name = email.partition("@")[0]
+        if design.credential(name) is None:
+            user = User(user_id=name, email=email, name=name.title(), merchant_id=merchant, created_at=NEWEST)
+            design.sign_up(user, hash_password(DEMO_PASSWORD))
 
 
 def merchants() -> list[Merchant]:

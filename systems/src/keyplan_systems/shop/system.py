@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from keyplan.systems import System
+from keyplan.systems import Site, SiteOptions, System
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.loader import load
 from keyplan_systems.shop.sample import sample
 
 __all__ = ["SYSTEM"]
+
+
+def site(design: Shop, options: SiteOptions) -> Site:
+    """The shop's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    from keyplan_systems.shop.site.making import make_site  # noqa: PLC0415
+
+    return make_site(design, options)
+
 
 SYSTEM = System(
     name="shop",
@@ -18,4 +26,5 @@ SYSTEM = System(
     load=load,
     input="products.csv or orders.csv, or a folder with both",
     takes=("file", "folder"),
+    site=site,
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import zlib
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -14,14 +12,11 @@ from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from keyplan_systems.site.filters import FILTERS, MONTHS, iso
+
 __all__ = ["asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
 
 STATIC = {"site.css": "text/css", "site.js": "text/javascript", "icon.svg": "image/svg+xml"}
-HUES = 8
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 
 
 @cache
@@ -36,49 +31,11 @@ def asset(name: str) -> str:
     return f"/static/{name}?v={static_file(name)[1]}"
 
 
-def iso(moment: datetime) -> str:
-    """A moment in UTC: ``2026-11-21T09:42:00Z``."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def http_date(moment: datetime) -> str:
     """A moment as RSS has it: ``Sat, 21 Nov 2026 09:42:00 GMT``."""
     days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     at = moment.astimezone(UTC)
-    return f"{days[at.weekday()]}, {at.day:02d} {_MONTHS[at.month - 1][:3]} {at.year} {at:%H:%M:%S} GMT"
-
-
-def _day(moment: datetime) -> str:
-    at = moment.astimezone(UTC)
-    return f"{at.day} {_MONTHS[at.month - 1]} {at.year}"
-
-
-def _month(moment: datetime) -> str:
-    at = moment.astimezone(UTC)
-    return f"{_MONTHS[at.month - 1]} {at.year}"
-
-
-def _minute(moment: datetime) -> str:
-    return f"{_day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
-
-
-def _initials(name: str) -> str:
-    """One or two letters that stand for a name."""
-    words = [word for word in re.split(r"[\s.-]+", name) if word]
-    letters = [words[0][0], words[-1][0]] if len(words) > 1 else [one[0] for one in words]
-    return "".join(letters).upper() or "?"
-
-
-def _hue(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "replace")) % HUES
-
-
-def _count(number: int) -> str:
-    """A number as people say it: 1,204; 12.3k; 4.5M."""
-    for least, divisor, unit in ((1_000_000, 1_000_000, "M"), (10_000, 1_000, "k")):
-        if number >= least:
-            return f"{number / divisor:.1f}".removesuffix(".0") + unit
-    return f"{number:,}"
+    return f"{days[at.weekday()]}, {at.day:02d} {MONTHS[at.month - 1][:3]} {at.year} {at:%H:%M:%S} GMT"
 
 
 _DEVICES = (
@@ -125,14 +82,8 @@ def environment() -> Environment:
         auto_reload=False,
     )
     filters: dict[str, Any] = {
-        "count": _count,
-        "day": _day,
+        **FILTERS,
         "device": _device,
-        "hue": _hue,
-        "initials": _initials,
-        "iso": iso,
-        "minute": _minute,
-        "month": _month,
         "tag_path": _tag_path,
     }
     made.filters.update(filters)

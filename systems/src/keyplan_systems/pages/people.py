@@ -1,0 +1,101 @@
+"""Who signs in: people behind one interface, passwords, and the signed sessions that browsers and programs hold.
+
+A session is a signed text: whose it is, until when, and a mark of the password that it was made with. So nothing is
+stored for it, and all of a person's sessions end when the password changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Protocol
+from urllib.parse import quote, unquote
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from keyplan_systems.site.signing import Signer
+
+__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "hash_password", "password_fits"]
+
+PASSWORD_MIN = 10
+SESSION_SECONDS = 14 * 24 * 3600
+_TOKEN_CHARACTERS_MAX = 2000
+_hasher = PasswordHasher()
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in: their id, the name that is shown, what they may do, the hash of their password."""
+
+    user_id: str
+    name: str
+    password_hash: str = field(repr=False)
+    roles: Collection[str] = ()
+
+
+class People(Protocol):
+    """The people of a system."""
+
+    def person(self, user_id: str) -> Person | None:
+        """Somebody by their id; None where there is nobody, or nobody who may sign in."""
+        ...
+
+    def known(self, login: str) -> Person | None:
+        """Somebody by what they sign in with."""
+        ...
+
+    def join(self, login: str, name: str, password_hash: str) -> Person:
+        """Somebody new. Raises Refused with a fault for each field that can't be taken: ``login``, ``name``."""
+        ...
+
+
+def hash_password(password: str) -> str:
+    """The hash of a password, with its salt and parameters: argon2id."""
+    return _hasher.hash(password)
+
+
+def password_fits(password_hash: str | None, password: str) -> bool:
+    """Whether a password has this hash. Without a hash it doesn't, and takes as long to say so."""
+    try:
+        _hasher.verify(password_hash or _nobodys_hash(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return password_hash is not None
+
+
+@cache
+def _nobodys_hash() -> str:
+    return _hasher.hash(secrets.token_urlsafe())
+
+
+class Sessions:
+    """Makes sessions, and reads them."""
+
+    def __init__(self, people: People | None, signer: Signer) -> None:
+        self._people = people
+        self._signer = signer
+
+    def open(self, person: Person, now_seconds: float, seconds: int = SESSION_SECONDS) -> str:
+        """A session of so many seconds, as a signed text."""
+        until = int(now_seconds) + seconds
+        text = f"{quote(person.user_id, safe='')}.{until}.{_mark(person)}.{secrets.token_urlsafe(9)}"
+        return self._signer.sign("session", text)
+
+    def person(self, signed: str, now_seconds: float) -> Person | None:
+        """Whose session it is; None for one that is forged, over, or of a password that was changed."""
+        text = self._signer.unsign("session", signed) if len(signed) <= _TOKEN_CHARACTERS_MAX else None
+        if text is None or self._people is None:
+            return None
+        user_id, until, mark, _ = text.split(".")
+        if int(until) <= now_seconds:
+            return None
+        found = self._people.person(unquote(user_id))
+        return found if found is not None and secrets.compare_digest(_mark(found), mark) else None
+
+
+def _mark(person: Person) -> str:
+    return hashlib.sha256(person.password_hash.encode()).hexdigest()[:16]

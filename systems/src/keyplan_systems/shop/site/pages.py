@@ -1,0 +1,212 @@
+"""What customers see: the goods, their carts, ordering and paying, their orders."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from keyplan import ulid
+from keyplan.errors import Refused
+from keyplan_systems.pages.site import Problem, Turn, not_found
+from keyplan_systems.shop.design import Shop
+from keyplan_systems.shop.entities import Cart, Order, OrderDetails, PostalAddress, Product
+from keyplan_systems.shop.payments import Declined, Provider
+
+__all__ = ["Customers", "cancel_order", "cart", "category", "front", "merchant", "order", "orders", "product"]
+
+ShopTurn = Turn[Shop]
+
+
+class CartLine(NamedTuple):
+    """A product in a cart, with what so many of it cost."""
+
+    product: Product
+    quantity: int
+
+    @property
+    def cents(self) -> int:
+        """What the line costs."""
+        return self.product.price_cents * self.quantity
+
+
+def front(turn: ShopTurn) -> Response:
+    """What is new, and who sells."""
+    shop = turn.design
+    goods = shop.new_products(limit=12, cursor=turn.cursor)
+    return turn.page("front.html", goods=goods.items, cursor=goods.cursor, merchants=shop.merchants(limit=20).items)
+
+
+def merchant(turn: ShopTurn) -> Response:
+    """What a merchant sells."""
+    shop, merchant_id = turn.design, turn.path("merchant_id")
+    found = shop.merchant(merchant_id)
+    if found is None:
+        raise not_found()
+    goods = shop.products_of_merchant(merchant_id, cursor=turn.cursor)
+    return turn.page("goods.html", heading=found.name, lede=found.about, goods=goods.items, cursor=goods.cursor)
+
+
+def category(turn: ShopTurn) -> Response:
+    """What is sold in a category."""
+    name = turn.path("category")
+    goods = turn.design.products_in_category(name, cursor=turn.cursor)
+    if not goods.items and turn.cursor is None:
+        raise not_found()
+    return turn.page("goods.html", heading=name.capitalize(), lede="", goods=goods.items, cursor=goods.cursor)
+
+
+def product(turn: ShopTurn) -> Response:
+    """A product, and what it leads to."""
+    shop, product_id = turn.design, turn.path("product_id")
+    found = shop.product(product_id)
+    if found is None:
+        raise not_found()
+    seller = shop.merchant(found.merchant_id)
+    related = [one for one in shop.related_products(product_id, limit=6) if one.listed_at]
+    return turn.page("product.html", product=found, seller=seller, related=related)
+
+
+# Carts
+
+
+def cart(turn: ShopTurn) -> Response:
+    """All that the customer means to buy, a cart a merchant."""
+    shop = turn.design
+    carts = [(one, *_lines(shop, one)) for one in shop.carts(turn.person.user_id)]
+    names = {one.merchant_id: one.name for one in shop.merchants(limit=100)}
+    return turn.page(
+        "cart.html",
+        carts=carts,
+        names=names,
+        addresses=shop.addresses(turn.person.user_id),
+        token=ulid(),
+    )
+
+
+def _lines(shop: Shop, cart: Cart) -> tuple[list[CartLine], int]:
+    lines = [CartLine(one, cart.items[one.product_id]) for one in shop.products(sorted(cart.items))]
+    return lines, sum(one.cents for one in lines)
+
+
+class Customers:
+    """The forms that customers send; they pay by a provider."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider = provider
+
+    def put(self, turn: ShopTurn) -> Response:
+        """Have so many of a product in the cart."""
+        quantity = turn.form.number("quantity", "How many")
+        if quantity is None or quantity > 10_000:
+            raise Problem(422, "How many?", "A whole number is needed.", (("Your cart", "/cart"),))
+        turn.design.put_in_cart(turn.person.user_id, turn.form["product"], quantity)
+        return turn.go("/cart", "cart")
+
+    def add_address(self, turn: ShopTurn) -> Response:
+        """A new address."""
+        form = turn.form
+        postal = {
+            "name": form.text("name", "Name", 200),
+            "street": form.text("street", "Street", 200),
+            "postcode": form.text("postcode", "Postcode", 20, required=False),
+            "city": form.text("city", "City", 100),
+            "country": form.text("country", "Country", 2).upper(),
+        }
+        if form and not (postal["country"].isascii() and postal["country"].isalpha() and len(postal["country"]) == 2):
+            form.fault("country", "two letters, such as GB")
+        if not form:
+            return turn.page("address.html", 422)
+        turn.design.save_address(turn.person.user_id, ulid(), PostalAddress(**postal))
+        return turn.go("/cart", "address")
+
+    def checkout(self, turn: ShopTurn) -> Response:
+        """Order a cart."""
+        form = turn.form
+        total, token, address = form.number("total", "Total"), form["token"], form["address"]
+        if total is None or not 1 <= len(token) <= 100:
+            raise Problem(400, "That can't be done", "The form isn't whole.", (("Your cart", "/cart"),))
+        if not address:
+            raise Problem(422, "Where to?", "Choose an address, or add one first.", (("Your cart", "/cart"),))
+        placed = turn.design.order_cart(turn.person.user_id, form["merchant"], token, total, address)
+        return turn.go(f"/orders/{placed.order_id}", "placed")
+
+    def pay(self, turn: ShopTurn) -> Response:
+        """Pay an order by card. If the shop can't take it any more, the money goes back at once."""
+        details = _own(turn)
+        found = details.order
+        if found.status != "pending":
+            return turn.go(f"/orders/{found.order_id}")
+        card = turn.form.text("card", "Card number", 30)
+        if not turn.form:
+            return _order_page(turn, details, 422)
+        try:
+            paid = self.provider.take(found.order_id, found.total_cents, card)
+        except Declined as error:
+            turn.form.fault("card", str(error))
+            return _order_page(turn, details, 422)
+        try:
+            turn.design.pay(found.order_id, paid.external_id, paid.amount_cents)
+        except Refused:  # it was released, or cancelled, while the provider was asked
+            self.provider.give_back(f"{found.order_id}/late", paid.external_id, paid.amount_cents)
+            raise Problem(
+                409, "The order was cancelled meanwhile", "Nothing was charged.", (("Your orders", "/orders"),)
+            ) from None
+        return turn.go(f"/orders/{found.order_id}", "paid")
+
+    def send_back(self, turn: ShopTurn) -> Response:
+        """Ask to return something."""
+        details = _own(turn)
+        items = {
+            name.removeprefix("back-"): int(text)
+            for name, text in turn.form.typed.items()
+            if name.startswith("back-") and text.isascii() and text.isdigit() and len(text) < 6 and int(text)
+        }
+        reason = turn.form.text("reason", "Reason", 200, required=False)
+        if not items or not turn.form:
+            raise Problem(422, "What goes back?", "Say how many of at least one product.", _ways(details.order))
+        turn.design.request_return(details.order.order_id, ulid(), items, reason)
+        return turn.go(f"/orders/{details.order.order_id}", "return")
+
+
+def _ways(found: Order) -> tuple[tuple[str, str], ...]:
+    return (("The order", f"/orders/{found.order_id}"),)
+
+
+# Orders
+
+
+def address_form(turn: ShopTurn) -> Response:
+    """The page for a new address."""
+    return turn.page("address.html")
+
+
+def orders(turn: ShopTurn) -> Response:
+    """The customer's orders."""
+    page = turn.design.orders_of_user(turn.person.user_id, cursor=turn.cursor)
+    return turn.page("orders.html", orders=page.items, cursor=page.cursor)
+
+
+def order(turn: ShopTurn) -> Response:
+    """One of the customer's orders."""
+    return _order_page(turn, _own(turn))
+
+
+def cancel_order(turn: ShopTurn) -> Response:
+    """Cancel an order that isn't shipped."""
+    details = _own(turn)
+    turn.design.cancel(details.order.order_id)
+    return turn.go(f"/orders/{details.order.order_id}", "cancelled")
+
+
+def _order_page(turn: ShopTurn, details: OrderDetails, status: int = 200) -> Response:
+    names = {one.product_id: one.name for one in turn.design.products(sorted({x.product_id for x in details.lines}))}
+    return turn.page("order.html", status, details=details, names=names, selling=False)
+
+
+def _own(turn: ShopTurn) -> OrderDetails:
+    """The order of the address, if it is the customer's. Raises Problem."""
+    details = turn.design.order_details(turn.path("order_id"))
+    if details is None or details.order.user_id != turn.person.user_id:
+        raise not_found()
+    return details

@@ -1,0 +1,70 @@
+"""How values are written on pages: dates, numbers, and the letters and colour that stand for a name."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+__all__ = ["FILTERS", "MONTHS", "count", "day", "hue", "initials", "iso", "minute", "month"]
+
+HUES = 8
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+def iso(moment: datetime) -> str:
+    """A moment in UTC: ``2026-11-21T09:42:00Z``."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def day(moment: datetime) -> str:
+    """A day as people write it: ``21 November 2026``, in UTC."""
+    at = moment.astimezone(UTC)
+    return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
+
+
+def month(moment: datetime) -> str:
+    """``November 2026``, in UTC."""
+    at = moment.astimezone(UTC)
+    return f"{MONTHS[at.month - 1]} {at.year}"
+
+
+def minute(moment: datetime) -> str:
+    """``21 November 2026, 09:42 UTC``."""
+    return f"{day(moment)}, {moment.astimezone(UTC):%H:%M} UTC"
+
+
+def initials(name: str) -> str:
+    """One or two letters that stand for a name."""
+    words = [word for word in re.split(r"[\s.-]+", name) if word]
+    letters = [words[0][0], words[-1][0]] if len(words) > 1 else [one[0] for one in words]
+    return "".join(letters).upper() or "?"
+
+
+def hue(text: str) -> int:
+    """Which of the eight colours stands for a name."""
+    return zlib.crc32(text.encode("utf-8", "replace")) % HUES
+
+
+def count(number: int) -> str:
+    """A number as people say it: 1,204; 12.3k; 4.5M."""
+    for least, divisor, unit in ((1_000_000, 1_000_000, "M"), (10_000, 1_000, "k")):
+        if number >= least:
+            return f"{number / divisor:.1f}".removesuffix(".0") + unit
+    return f"{number:,}"
+
+
+FILTERS: Mapping[str, Callable[[Any], object]] = {
+    "count": count,
+    "day": day,
+    "hue": hue,
+    "initials": initials,
+    "iso": iso,
+    "minute": minute,
+    "month": month,
+}

@@ -1,0 +1,18 @@
+"""Passwords that are hashed quickly: what is tested isn't their strength."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from argon2 import PasswordHasher
+
+
+@pytest.fixture(autouse=True, scope="package")
+def quick_hashes() -> Iterator[None]:
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    nobodys = quick.hash("nobody's")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("keyplan_systems.pages.people._hasher", quick)
+        patch.setattr("keyplan_systems.pages.people._nobodys_hash", lambda: nobodys)
+        yield

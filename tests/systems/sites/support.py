@@ -1,0 +1,71 @@
+"""What the tests of the small sites share: a visitor who reads pages and sends their forms, as a browser without
+scripts does.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+from starlette.applications import Starlette
+
+from keyplan.systems import SiteOptions
+from tests.web.support import TestClient
+
+__all__ = ["OPTIONS", "Visit"]
+
+OPTIONS = SiteOptions(b"a secret of the tests, and nobody else's", ("testserver",))
+
+
+class Visit:
+    """A browser of somebody's own."""
+
+    def __init__(self, application: Starlette) -> None:
+        self.client = TestClient(application, follow_redirects=True)
+        self.path = "/"
+        self.status = 0
+        self.text = ""
+
+    def get(self, path: str) -> int:
+        """Go to a page; gives its status."""
+        return self._took(self.client.get(path))
+
+    def send(self, target: str, **fields: str) -> int:
+        """Send the form of this page that goes to an address, with what it holds and these fields; gives the status."""
+        form = re.search(rf'<form[^>]* action="{re.escape(target)}".*?</form>', self.text, re.DOTALL)
+        assert form is not None, f"{self.path} has no form to {target}"
+        return self._took(self.client.post(target, data={**_fields(form[0]), **fields}))
+
+    def post(self, target: str, fields: dict[str, str], headers: dict[str, str] | None = None) -> int:
+        """Send a form that no page has."""
+        return self._took(self.client.post(target, data=fields, headers=headers or {}))
+
+    def csrf(self) -> str:
+        """The token of this page's forms."""
+        found = re.search(r'name="csrf" value="([^"]+)"', self.text)
+        assert found is not None
+        return found[1]
+
+    def sign_in(self, login: str, password: str) -> None:
+        """Sign in."""
+        self.get("/sign-in")
+        assert self.send("/sign-in", login=login, password=password) == 200
+        assert self.path != "/sign-in"
+
+    def says(self, text: str) -> bool:
+        """Whether the page has a text in it."""
+        return text in " ".join(unescape(re.sub(r"<[^>]+>", " ", self.text)).split())
+
+    def _took(self, response: Any) -> int:
+        self.path, self.status, self.text = response.url.path, response.status_code, response.text
+        return self.status
+
+
+def _fields(form: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for tag in re.findall(r"<input[^>]*>", form):
+        given = {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}
+        if "name" in given and (given.get("type") != "radio" or " checked" in tag):
+            found[given["name"]] = given.get("value", "")
+    return found

@@ -1,0 +1,209 @@
+"""The shop's site: a customer browses, orders, pays and returns; a merchant ships and refunds; and nobody else may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.web import app
+from keyplan.web.beside import Beside
+from keyplan_systems.pages.application import ServedSite
+from keyplan_systems.shop import Shop
+from keyplan_systems.shop.entities import HELD
+from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
+from keyplan_systems.shop.payments import OfflineProvider
+from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
+from keyplan_systems.shop.site.making import make_site
+from keyplan_systems.shop.site.selling import cents_of
+from tests.systems.shop.support import assert_consistent
+from tests.systems.sites.support import OPTIONS, Visit
+from tests.systems.support import silent
+from tests.web.support import TestClient
+
+CUSTOMER, MERCHANT = (email for email, _ in DEMO_USERS)
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Shop]:
+    with Shop.open(":memory:", secret="s") as opened:
+        sample(opened, 40, silent)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def site(shop: Shop) -> ServedSite:
+    return make_site(shop, OPTIONS)
+
+
+def visit(site: ServedSite, login: str | None = None) -> Visit:
+    made = Visit(site.application)
+    if login is not None:
+        made.sign_in(login, DEMO_PASSWORD)
+    return made
+
+
+def order(customer: Visit, quantity: int = 2) -> str:
+    """Put green tea in the cart and order it; gives the order's address."""
+    customer.get("/products/green-tea")
+    assert customer.send("/cart", quantity=str(quantity)) == 200
+    if customer.says("Order for") is False:
+        customer.get("/addresses")
+        customer.send("/addresses", name="Ann", street="1 Mill Lane", city="Bristol", country="gb")
+    assert customer.send("/checkout") == 200
+    assert customer.says("The order is placed.")
+    return customer.path
+
+
+def test_from_the_shelf_to_a_return(shop: Shop, site: ServedSite) -> None:
+    customer, merchant = visit(site, CUSTOMER), visit(site, MERCHANT)
+    for path in ("/", "/merchants/lumen", "/categories/tea", "/products/green-tea"):
+        assert customer.get(path) == 200
+    placed = order(customer)
+    assert customer.send(f"{placed}/pay", card=OfflineProvider.DECLINED) == 422
+    assert customer.says("The card was declined.")
+    assert customer.send(f"{placed}/pay", card=OfflineProvider.CARD) == 200
+    assert customer.says("The order is paid")
+    order_id = placed.rpartition("/")[2]
+
+    merchant.get("/selling")
+    assert f"/selling/{order_id}" in merchant.text
+    merchant.get(f"/selling/{order_id}")
+    assert merchant.send(f"/selling/{order_id}/ship", tracking="KP 7") == 200
+    assert merchant.send(f"/selling/{order_id}/refund", amount="a lot") == 422
+    assert merchant.send(f"/selling/{order_id}/refund", amount="1.50", reason="Late") == 200
+    merchant.get("/selling")
+    assert f"/selling/{order_id}" not in merchant.text
+
+    customer.get(placed)
+    assert customer.says("Tracking number KP 7")
+    assert customer.says("€1.50")
+    assert customer.send(f"{placed}/return", **{"back-green-tea": "1"}, reason="Too much") == 200
+    merchant.get("/selling")
+    assert merchant.says("Too much")
+    merchant.get(f"/selling/{order_id}")
+    assert merchant.send(f"/selling/{order_id}/received") == 200
+    assert pay_refunds(shop, OfflineProvider()) == 2
+    customer.get(placed)
+    assert customer.text.count("badge paid") == 2
+    assert_consistent(shop)
+
+
+def test_a_cancelled_order_goes_back(shop: Shop, site: ServedSite) -> None:
+    customer = visit(site, CUSTOMER)
+    placed = order(customer, 1)
+    customer.send(f"{placed}/pay", card=OfflineProvider.CARD)
+    assert customer.send(f"{placed}/cancel") == 200
+    assert customer.says("Cancelled")
+    assert_consistent(shop)
+
+
+class Late(OfflineProvider):
+    """A provider that takes longer than the stock is held."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        self.given_back: list[str] = []
+
+    def take(self, order_id: str, amount_cents: int, card: str):  # type: ignore[no-untyped-def]
+        header = self.shop.order_details(order_id)
+        assert header is not None
+        release_unpaid(self.shop, moment=header.order.created_at + 2 * HELD)
+        return super().take(order_id, amount_cents, card)
+
+    def give_back(self, key: str, payment_id: str, amount_cents: int):  # type: ignore[no-untyped-def]
+        self.given_back.append(key)
+        return super().give_back(key, payment_id, amount_cents)
+
+
+def test_money_for_an_order_that_was_released_goes_back(shop: Shop) -> None:
+    provider = Late(shop)
+    customer = visit(make_site(shop, OPTIONS, provider), CUSTOMER)
+    placed = order(customer, 1)
+    assert customer.send(f"{placed}/pay", card=OfflineProvider.CARD) == 409
+    assert customer.says("The order was cancelled meanwhile")
+    assert provider.given_back == [f"{placed.rpartition('/')[2]}/late"]
+
+
+def test_pages_that_are_not_for_a_visitor(site: ServedSite) -> None:
+    anyone, customer = visit(site), visit(site, CUSTOMER)
+    for path in ("/cart", "/orders", "/selling"):
+        anyone.get(path)
+        assert anyone.path == "/sign-in"
+    for path in ("/selling", "/selling/goods", "/orders/o-000001", "/selling/o-000001", "/products/none", "/nothing"):
+        assert customer.get(path) == 404
+    merchant = visit(site, MERCHANT)
+    assert merchant.get("/selling/o-000002") == 404  # another merchant's
+    merchant.get("/selling/goods")
+    token = merchant.csrf()
+    assert merchant.post("/selling/goods/brass-lamp", {"csrf": token, "price": "0.01"}) == 404
+
+
+def test_forms_of_other_sites_are_refused(site: ServedSite) -> None:
+    customer = visit(site, CUSTOMER)
+    customer.get("/products/green-tea")
+    fields = {"product": "green-tea", "quantity": "1"}
+    assert customer.post("/cart", fields) == 403
+    customer.get("/products/green-tea")
+    fields["csrf"] = customer.csrf()
+    assert customer.post("/cart", fields, {"origin": "https://evil.example"}) == 403
+    assert customer.post("/cart", fields, {"sec-fetch-site": "cross-site"}) == 403
+    assert customer.post("/cart", fields) == 200
+
+
+def test_joining_and_leaving(site: ServedSite) -> None:
+    somebody = visit(site)
+    somebody.get("/sign-up")
+    assert somebody.send("/sign-up", login="nobody", name="N", password="long enough") == 422
+    assert somebody.says("that isn't an email address")
+    assert somebody.send("/sign-up", login=CUSTOMER, name="N", password="long enough") == 422
+    assert somebody.says("somebody is registered with it")
+    assert somebody.send("/sign-up", login="new@example.com", name="N", password="long enough") == 200
+    assert somebody.get("/orders") == 200
+    somebody.send("/sign-out")
+    somebody.get("/orders")
+    assert somebody.path == "/sign-in"
+    assert somebody.send("/sign-in", login="new@example.com", password="wrong password") == 422
+
+
+def test_a_session_ends_with_its_password(shop: Shop, site: ServedSite) -> None:
+    somebody = visit(site)
+    somebody.get("/sign-up")
+    somebody.send("/sign-up", login="ends@example.com", name="N", password="long enough")
+    found = shop.user_by_email("ends@example.com")
+    assert found is not None
+    shop.set_password(found.user_id, "another hash")
+    somebody.get("/orders")
+    assert somebody.path == "/sign-in"
+
+
+def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
+    served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
+    customer = visit(site, CUSTOMER)
+    with TestClient(served) as client:
+        assert client.get("/api/new_products").status_code == 200
+        for name in ("pay", "settle_refund", "credential", "user_by_email", "register", "set_password", "release"):
+            assert client.get(f"/api/{name}").status_code == 404
+        assert client.get("/api/orders_of_user").status_code == 401
+        session = customer.client.cookies["keyplan_session"].strip('"')
+        bearer = {"authorization": f"Bearer {session}"}
+        mine = client.get("/api/orders_of_user", headers=bearer)
+        assert mine.status_code == 200
+        assert {one["user_id"] for one in mine.json()["items"]} == {"customer"}
+        assert client.get("/api/orders_of_user?user_id=u-000", headers=bearer).status_code == 400
+        assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
+        assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403
+        assert client.get("/api/orders_of_user", headers={"authorization": f"Bearer {session}x"}).status_code == 403
+        seller = visit(site, MERCHANT).client.cookies["keyplan_session"].strip('"')
+        bearer = {"authorization": f"Bearer {seller}"}
+        assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 200
+        assert client.get("/api/orders_to_ship?merchant_id=lumen", headers=bearer).status_code == 404
+        assert client.post("/api/ship", json={"order_id": "o-000002"}, headers=bearer).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "cents"),
+    [("1.5", 150), ("12", 1200), ("0.01", 1), ("0", None), ("1.234", None), ("-1", None), ("x", None)],
+)
+def test_amounts_of_money(text: str, cents: int | None) -> None:
+    assert cents_of(text) == cents
