@@ -71,6 +71,14 @@ Examples:
     help="Let indexes show a write so many milliseconds later, as they may do at AWS.",
 )
 @click.option(
+    "--settle",
+    "settle_s",
+    type=click.FloatRange(0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Let tables and indexes be created, changed and deleted for so many seconds, as they are at AWS.",
+)
+@click.option(
     "--shard-hours",
     type=click.FloatRange(0, min_open=True),
     default=4.0,
@@ -123,6 +131,7 @@ def command(
     workers: int,
     sweep_s: float,
     index_lag_ms: float,
+    settle_s: float,
     shard_hours: float,
     shard_records: int | None,
     s3: str | None,
@@ -161,6 +170,7 @@ def command(
         sweep_s=sweep_s,
         throttle=throttle,
         index_lag_ms=index_lag_ms,
+        settle_s=settle_s,
         shard_s=shard_hours * 3600,
         shard_records=shard_records,
         s3=s3,

@@ -15,7 +15,7 @@ import orjson
 
 from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database
-from keyplan.engine.describe import table_id
+from keyplan.engine.describe import describe_encryption, table_id
 from keyplan.engine.requests import Answer
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
@@ -113,10 +113,7 @@ def _features(definition: Mapping[str, Any]) -> Answer:
             "AttributeName": definition["TimeToLive"],
         }
     if definition.get("SSESpecification", {}).get("Enabled"):
-        features["SSEDescription"] = {
-            "Status": "ENABLED",
-            "SSEType": definition["SSESpecification"].get("SSEType", "KMS"),
-        }
+        features["SSEDescription"] = describe_encryption(definition)
     return features
 
 

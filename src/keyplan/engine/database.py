@@ -11,7 +11,9 @@ from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
+from keyplan.engine.removal import forget_note, forget_table
 from keyplan.engine.runners import Inline, Runner
+from keyplan.engine.settling import States, check_readable, is_gone, is_over, is_usable, states_of
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.transactions import Reader, Writer
@@ -32,6 +34,8 @@ class Realism:
     """Refuse what exceeds the throughput of tables, indexes and partitions (``keyplan.engine.throttle``)."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write an index shows it (``keyplan.engine.lag``)."""
+    settle_s: float = 0.0
+    """How many seconds tables and indexes are being created, changed and deleted (``keyplan.engine.settling``)."""
 
 
 _ARN_TABLE = ":table/"
@@ -93,7 +97,11 @@ class Database:
         self.counts = Counts(storage)
         self.endpoint = "localhost"
         """Where clients reach the store, as DescribeEndpoints tells it."""
+        self.settle_s = realism.settle_s
+        """How long states last."""
         self._tables: dict[str, Table] = {}
+        self._settled: dict[str, Table] = {}
+        """Those of them that are as they were asked for, as most are."""
         self.recorder = Recorder(clock, shard_life or ShardLife())
         """Records what is changed in tables with a stream."""
         self.meter = Meter(clock) if realism.throttles else None
@@ -109,7 +117,7 @@ class Database:
             ResourceNotFoundException: there is none.
             ValueFault: nor is ``key`` made of attribute values, which is told first.
         """
-        table = self._tables.get(name) or self.find(name)
+        table = self._settled.get(name) or self._find_usable(name)
         if table is None:
             if key is not None:
                 check_key_values(key)
@@ -130,11 +138,50 @@ class Database:
     def find(self, name: str) -> Table | None:
         """A table fresh from the catalogue."""
         self.refresh()
-        return self._tables.get(plain_name(name))
+        table = self._tables.get(plain_name(name))
+        if table is not None and not table.is_settled and self._finish():
+            table = self._tables.get(plain_name(name))
+        return table
+
+    def _find_usable(self, name: str) -> Table | None:
+        """A table whose items can be read and written."""
+        table = self.find(name)
+        if table is None or table.is_settled or is_usable(states_of(table.definition, self.clock())):
+            return table
+        return None
+
+    def check_index(self, table: Table, name: str) -> None:
+        """Refuse to read an index that isn't filled yet.
+
+        Raises:
+            ValidationException: so it is.
+        """
+        if not table.is_settled:
+            check_readable(self.states(table), name)
+
+    def states(self, table: Table) -> States:
+        """The states of a table and its indexes."""
+        return states_of(table.definition, self.clock())
+
+    def _finish(self) -> bool:
+        """Finish what is over: notes go, and so do deleted tables; whether there was something."""
+        now_s = self.clock()
+
+        def work(writer: Writer) -> None:
+            for table in self.fresh(writer).values():
+                if is_over(table.definition, now_s):
+                    forget_table(writer, table) if is_gone(table.definition, now_s) else forget_note(writer, table)
+
+        if not any(is_over(table.definition, now_s) for table in self._tables.values()):
+            return False
+        self.storage.write(work)
+        return self.refresh()
 
     def all_tables(self) -> list[Table]:
         """Every table, fresh from the catalogue and by name."""
         self.refresh()
+        if len(self._settled) < len(self._tables):
+            self._finish()
         return list(self._tables.values())
 
     def known_tables(self) -> list[Table]:
@@ -147,6 +194,7 @@ class Database:
         self._tables = self._read(self.storage.tables())
         if self._tables == before:
             return False
+        self._settled = {name: table for name, table in self._tables.items() if table.is_settled}
         if self.lag is not None:
             self.lag.forget()
         return True

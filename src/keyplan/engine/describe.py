@@ -9,11 +9,14 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
-from keyplan.engine.arns import arn_of, stream_arn
+from keyplan.engine.arns import arn_of, key_arn, stream_arn
+from keyplan.engine.settling import States, deleted_indexes
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.tables import Table
+from keyplan.engine.throughput import describe_throughput
 
 COUNTED_ROWS_MAX = 20_000
 COUNTS_LIFETIME_S = 6 * 3600.0
@@ -26,6 +29,10 @@ class Counts:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._known: dict[tuple[int, int | None], tuple[float, tuple[int, int]]] = {}
+
+    def now_s(self) -> float:
+        """The time by the store's clock, in seconds since the epoch."""
+        return self._storage.clock()
 
     def of(self, table: Table, index: int | None) -> tuple[int, int]:
         """The number of items and their size, of the table or one of its indexes."""
@@ -58,99 +65,133 @@ def table_id(table: Table) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(table.name)}#{created}"))
 
 
-def describe(table: Table, counts: Counts | None, status: str = "ACTIVE") -> dict[str, Any]:
-    """The ``TableDescription``; without ``counts`` (a new table) everything is empty."""
+_SETTLED = States()
+
+
+def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> dict[str, Any]:
+    """The ``TableDescription`` of a table in these states; without ``counts`` (a new table) everything is empty."""
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
+    now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]
     arn = arn_of(table.name)
     description: dict[str, Any] = {
-        "AttributeDefinitions": definition["AttributeDefinitions"],
+        "AttributeDefinitions": sorted(definition["AttributeDefinitions"], key=itemgetter("AttributeName")),
         "TableName": table.name,
         "KeySchema": definition["KeySchema"],
-        "TableStatus": status,
+        "TableStatus": states.table,
         "CreationDateTime": definition["CreationDateTime"],
-        "ProvisionedThroughput": _throughput(definition.get("ProvisionedThroughput")),
+        **describe_throughput(definition, definition["BillingMode"], now_s, warming=states.warming),
         "TableSizeBytes": size_bytes,
         "ItemCount": items,
         "TableArn": arn,
         "TableId": table_id(table),
         "DeletionProtectionEnabled": definition["DeletionProtectionEnabled"],
     }
-    if definition["BillingMode"] == "PAY_PER_REQUEST":
+    if definition["BillingMode"] == "PAY_PER_REQUEST" or "OnDemandSince" in definition:
         description["BillingModeSummary"] = {
-            "BillingMode": "PAY_PER_REQUEST",
+            "BillingMode": definition["BillingMode"],
             "LastUpdateToPayPerRequestDateTime": definition.get("OnDemandSince", definition["CreationDateTime"]),
         }
-    for member in ("OnDemandThroughput", "WarmThroughput"):
-        if definition.get(member):
-            description[member] = definition[member]
     if definition.get("StreamSpecification", {}).get("StreamEnabled"):
         description["StreamSpecification"] = definition["StreamSpecification"]
     if "Stream" in definition:
         label: str = definition["Stream"]["Label"]
         description |= {"LatestStreamLabel": label, "LatestStreamArn": stream_arn(table.name, label)}
     if definition.get("SSESpecification", {}).get("Enabled"):
-        description["SSEDescription"] = {
-            "Status": "ENABLED",
-            "SSEType": definition["SSESpecification"].get("SSEType", "KMS"),
-        }
+        description["SSEDescription"] = describe_encryption(definition, "UPDATING" if states.encryption else "ENABLED")
     if definition.get("TableClass"):
         description["TableClassSummary"] = {"TableClass": definition["TableClass"]}
+        if "TableClassSince" in definition:
+            description["TableClassSummary"]["LastUpdateDateTime"] = definition["TableClassSince"]
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
         if definition.get(member):
-            description[member] = [_describe_index(table, index, counts, member) for index in definition[member]]
+            description[member] = [
+                _describe_index(table, index, counts, member, now_s, states) for index in definition[member]
+            ]
+    for index in deleted_indexes(definition, now_s):
+        gone = _describe_gone(table, index, now_s)
+        description.setdefault("GlobalSecondaryIndexes", []).append(gone)
     for member in ("GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled"):
         if definition.get(member) is not None:
             description[member] = definition[member]
     description |= _describe_replicas(table)
     if table.vector_indexes:
         description["VectorIndexes"] = [
-            _describe_vectors(table, index, counts) for index in definition["VectorIndexes"]
+            _describe_vectors(table, index, counts, states) for index in definition["VectorIndexes"]
         ]
     return description
 
 
-def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | None) -> dict[str, Any]:
+def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | None, states: States) -> dict[str, Any]:
     name = index["IndexName"]
     number = next(each.number for each in table.vector_indexes if each.name == name)
     items = counts.vectors(table, number) if counts is not None else 0
     return {
         **index,
-        "IndexStatus": "ACTIVE",
+        **_index_state(states, name),
         "IndexSizeBytes": items * index["Dimensions"] * 4,
         "ItemCount": items,
         "IndexArn": arn_of(table.name, name),
     }
 
 
-def _describe_index(table: Table, index: Mapping[str, Any], counts: Counts | None, member: str) -> dict[str, Any]:
+def _describe_index(
+    table: Table, index: Mapping[str, Any], counts: Counts | None, member: str, now_s: float, states: States
+) -> dict[str, Any]:
     name = index["IndexName"]
     number = table.index_by_name[name].number
     items, size_bytes = counts.of(table, number) if counts is not None else (0, 0)
     description: dict[str, Any] = {
         "IndexName": name,
         "KeySchema": index["KeySchema"],
-        "Projection": index["Projection"],
+        "Projection": _sorted_projection(index["Projection"]),
         "IndexSizeBytes": size_bytes,
         "ItemCount": items,
         "IndexArn": arn_of(table.name, name),
     }
     if member == "GlobalSecondaryIndexes":
-        description["IndexStatus"] = "ACTIVE"
-        description["ProvisionedThroughput"] = _throughput(index.get("ProvisionedThroughput"))
-        for setting in ("OnDemandThroughput", "WarmThroughput"):
-            if index.get(setting):
-                description[setting] = index[setting]
+        description |= _index_state(states, name)
+        description |= describe_throughput(index, table.definition["BillingMode"], now_s)
     return description
 
 
-def _throughput(throughput: Mapping[str, int] | None) -> dict[str, int]:
-    units = throughput or {"ReadCapacityUnits": 0, "WriteCapacityUnits": 0}
+def _describe_gone(table: Table, index: Mapping[str, Any], now_s: float) -> dict[str, Any]:
+    """The description of a global index that is being deleted, and has nothing any more."""
     return {
-        "NumberOfDecreasesToday": 0,
-        "ReadCapacityUnits": units["ReadCapacityUnits"],
-        "WriteCapacityUnits": units["WriteCapacityUnits"],
+        "IndexName": index["IndexName"],
+        "KeySchema": index["KeySchema"],
+        "Projection": _sorted_projection(index["Projection"]),
+        "IndexSizeBytes": 0,
+        "ItemCount": 0,
+        "IndexArn": arn_of(table.name, index["IndexName"]),
+        "IndexStatus": "DELETING",
+        **describe_throughput(index, table.definition["BillingMode"], now_s),
     }
+
+
+def _index_state(states: States, name: str) -> dict[str, Any]:
+    state = states.index(name)
+    if state.backfilling is None:
+        return {"IndexStatus": state.status}
+    return {"IndexStatus": state.status, "Backfilling": state.backfilling}
+
+
+def _sorted_projection(projection: Mapping[str, Any]) -> dict[str, Any]:
+    names = projection.get("NonKeyAttributes")
+    return {**projection, "NonKeyAttributes": sorted(names)} if names else dict(projection)
+
+
+def describe_encryption(definition: Mapping[str, Any], status: str = "ENABLED") -> dict[str, Any]:
+    """The ``SSEDescription`` of a table whose encryption is switched on. Its key is named: nothing is encrypted."""
+    wanted = definition["SSESpecification"]
+    key: str = wanted.get("KMSMasterKeyId") or "alias/aws/dynamodb"
+    if key.startswith("arn:"):
+        arn = key
+    else:
+        # An alias stands for a key of its own; a key's id stands for itself.
+        number = str(uuid.uuid5(uuid.NAMESPACE_URL, key)) if key.startswith("alias/") else key
+        arn = key_arn(number)
+    return {"Status": status, "SSEType": wanted.get("SSEType") or "KMS", "KMSMasterKeyArn": arn}
 
 
 def _describe_replicas(table: Table) -> dict[str, Any]:

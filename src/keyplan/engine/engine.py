@@ -70,6 +70,7 @@ class Engine:
         raw_items: bool = False,
         throttle: bool = False,
         index_lag_ms: float = 0.0,
+        settle_s: float = 0.0,
         shard_s: float = SHARD_S,
         shard_records: int | None = None,
         s3: str | PathLike[str] | None = None,
@@ -83,10 +84,12 @@ class Engine:
         With ``raw_items``, reads give whole items as ``orjson.Fragment``: stored bytes that ``orjson.dumps``
         copies into its text, for those who only pass answers on.
 
-        Two things of the service can be had on request, each for this engine alone. ``throttle`` refuses what
-        exceeds the throughput of tables, indexes and partitions, with the service's errors
+        Three things of the service can be had on request; the first two are of this engine alone. ``throttle`` refuses
+        what exceeds the throughput of tables, indexes and partitions, with the service's errors
         (``keyplan.engine.throttle``). With ``index_lag_ms`` an index shows a write that many milliseconds later, an
-        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once.
+        eighth of it more at most; strongly consistent reads, and reads of tables, see it at once. With ``settle_s``
+        what is created, changed or deleted is so only that many seconds later: until then a table or an index tells
+        CREATING, UPDATING or DELETING, and refuses what it refuses then (``keyplan.engine.settling``).
 
         The shards of streams are followed by their children ``shard_s`` seconds after they were opened, and, each by
         two, when the open ones hold ``shard_records`` records on average; None is never.
@@ -101,7 +104,7 @@ class Engine:
         place = fspath(path)
         folder = None if s3 is None else fspath(s3)
         show = orjson.Fragment if raw_items else decode
-        realism, shard_life = Realism(throttle, index_lag_ms), ShardLife(shard_s, shard_records)
+        realism, shard_life = Realism(throttle, index_lag_ms, settle_s), ShardLife(shard_s, shard_records)
         if place == ":memory:":
             # What was can be read beside what is in a file only.
             storage = Storage.temporary() if index_lag_ms else Storage.memory()

@@ -48,7 +48,7 @@ class Target:
         return self.table.keys if self.index is None else self.index.keys + self.table.keys
 
 
-def target_of(table: Table, request: Request, operation: str) -> Target:
+def target_of(database: Database, table: Table, request: Request, operation: str) -> Target:
     """The target a request names.
 
     Raises:
@@ -64,6 +64,7 @@ def target_of(table: Table, request: Request, operation: str) -> Target:
         raise ValidationException(f"The table does not have the specified index: {name}")
     if request.get("ConsistentRead") and not index.is_local:
         raise ValidationException("Consistent reads are not supported on global secondary indexes")
+    database.check_index(table, name)
     return Target(table, index)
 
 

@@ -12,6 +12,7 @@ from keyplan.engine.copies import check_free, make_table
 from keyplan.engine.database import Database, Group
 from keyplan.engine.filling import fill_table
 from keyplan.engine.globaltables import MEMBER, Replication, replication_of
+from keyplan.engine.removal import drop_replication
 from keyplan.engine.requests import Request
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.streams.lifecycle import STREAM, disable, enable
@@ -242,12 +243,3 @@ def _drop(database: Database, name: str) -> None:
 
     database.write(work)
     database.refresh()
-
-
-def drop_replication(writer: Writer, table: Table) -> None:
-    """Forget what was noted of a replica that goes."""
-    replication = replication_of(table)
-    if replication is not None:
-        writer.replicas.end(table.stored.layout.id)
-        for region in replication["Regions"]:
-            writer.archives.drop_record("replica", f"{table.name}/{region}")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.tags import with_tags
+from keyplan.engine.throughput import check_maximum, check_warm, warm_units
 from keyplan.engine.vectorrules import check_vector_indexes
 from keyplan.wire.errors import LimitExceededException, ValidationException, one_or_more
 from keyplan.wire.limits import (
@@ -22,15 +23,13 @@ Definition = dict[str, Any]
 Schema = Sequence[Mapping[str, str]]
 
 _KEPT_SETTINGS = (
-    "SSESpecification",
     "TableClass",
-    "OnDemandThroughput",
-    "WarmThroughput",
     "GlobalTableSettingsReplicationMode",
     "DisassociationProtectionEnabled",
 )
 
 
+_CLASSES = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
 _INDEX_ACTIONS = ("Create", "Update", "Delete")
 
 
@@ -42,6 +41,7 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     """
     defined = _defined_names(request["AttributeDefinitions"])
     _check_throughput(request.get("BillingMode"), request.get("ProvisionedThroughput"))
+    _check_settings(request, request.get("BillingMode") or "PROVISIONED")
     if len(defined) < len(request["KeySchema"]):
         raise ValidationException("Invalid KeySchema: Some index key attribute have no definition")
     _check_keys(request["KeySchema"], defined)
@@ -66,10 +66,46 @@ def new_definition(request: Mapping[str, Any], now_s: float) -> Definition:
     for member in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
         if request.get(member):
             definition[member] = request[member]
+    for member in ("WarmThroughput", "OnDemandThroughput"):
+        if request.get(member):
+            definition[member] = request[member]
     keep_settings(definition, request)
+    keep_encryption(definition, request)
     if _new_stream(request.get("StreamSpecification")):
         definition["StreamSpecification"] = request["StreamSpecification"]
     return definition
+
+
+def _check_settings(settings: Mapping[str, Any], mode: str, index: str | None = None) -> None:
+    """Refuse the warm and the on-demand throughput of a new table, or of a new index, that can't be."""
+    place = "table" if index is None else f"index {index}"
+    check_maximum(settings.get("OnDemandThroughput") or {}, mode, index)
+    check_warm(settings.get("WarmThroughput") or {}, mode, settings.get("ProvisionedThroughput"), place)
+
+
+def keep_encryption(definition: Definition, request: Mapping[str, Any], *, updates: bool = False) -> None:
+    """Take over the encryption that is asked for.
+
+    Raises:
+        ValidationException: its members don't go together, or it is so already.
+    """
+    wanted: Mapping[str, Any] | None = request.get("SSESpecification")
+    if wanted is None:
+        return
+    enabled = wanted.get("Enabled")
+    if enabled is False:
+        for member in ("SSEType", "KMSMasterKeyId"):
+            if wanted.get(member) is not None:
+                raise one_or_more(f"{member} can not be specified if Enabled is false")
+    if wanted.get("SSEType") == "AES256":
+        raise one_or_more("SSEType AES256 is not supported")
+    if wanted.get("KMSMasterKeyId") is not None and wanted.get("SSEType") not in {None, "KMS"}:
+        raise one_or_more("SSEType KMS is required if KMSMasterKeyId is specified")
+    before = definition.get("SSESpecification") or {}
+    is_on = enabled is True or (enabled is None and bool(wanted.get("SSEType") or wanted.get("KMSMasterKeyId")))
+    if updates and not is_on and not before.get("Enabled"):
+        raise one_or_more("Table is already encrypted by default")
+    definition["SSESpecification"] = {**wanted, "Enabled": is_on}
 
 
 def _new_stream(specification: Mapping[str, Any] | None) -> bool:
@@ -106,7 +142,16 @@ def check_stream_change(request: Mapping[str, Any], name: str, *, is_enabled: bo
 
 
 def keep_settings(definition: Definition, request: Mapping[str, Any]) -> None:
-    """Take over the settings that are only stored and described."""
+    """Take over the settings that are only stored and described.
+
+    Raises:
+        ValidationException: there is no such class.
+    """
+    if request.get("TableClass") not in {None, *_CLASSES}:
+        raise ValidationException(
+            "Invalid table-class parameter provided. Please try again with a valid table-class value: "
+            f"[{', '.join(_CLASSES)}]."
+        )
     for member in _KEPT_SETTINGS:
         if request.get(member) is not None:
             definition[member] = request[member]
@@ -132,6 +177,11 @@ def with_index(definition: Definition, create: Mapping[str, Any], attributes: Sc
                 f"defined. Existing schema: {_printed_schema(definition['KeySchema'], types)} "
                 f"New schema: {_printed_schema(create['KeySchema'], new)}"
             )
+    if len(definition.get("GlobalSecondaryIndexes") or ()) >= GLOBAL_INDEXES_MAX:
+        raise LimitExceededException(
+            "Subscriber limit exceeded: Number of global secondary indexes exceeds per-table limit of "
+            f"{GLOBAL_INDEXES_MAX}"
+        )
     used = {*_used_names(definition), *(key["AttributeName"] for key in create["KeySchema"])}
     indexes = [*definition.get("GlobalSecondaryIndexes", ()), dict(create)]
     # The key of a new index must be defined with it, also where the table knows its attributes.
@@ -222,8 +272,14 @@ def with_billing(definition: Mapping[str, Any], mode: str, now_s: float, updated
     Raises:
         ValidationException: an index would be without throughput.
     """
-    changed: Definition = {**definition, "BillingMode": mode}
+    before = definition["BillingMode"]
+    # What it was ready for, it stays ready for.
+    changed: Definition = {**definition, "BillingMode": mode, "WarmThroughput": warm_units(definition, before)}
+    changed.pop("OnDemandThroughput", None)
     indexes: list[dict[str, Any]] = [dict(index) for index in definition.get("GlobalSecondaryIndexes", ())]
+    for index in indexes:
+        index["WarmThroughput"] = warm_units(index, before)
+        index.pop("OnDemandThroughput", None)
     if mode == "PAY_PER_REQUEST":
         changed |= {"OnDemandSince": now_s, "ProvisionedThroughput": None}
         for index in indexes:
@@ -337,6 +393,7 @@ def _check_global(
             )
         if billing_mode != "PAY_PER_REQUEST" and not index.get("ProvisionedThroughput"):
             raise one_or_more(f"ProvisionedThroughput is not specified for index: {index['IndexName']}")
+        _check_settings(index, billing_mode or "PROVISIONED", index["IndexName"])
 
 
 def _check_index_schema(schema: Schema) -> None:

@@ -223,6 +223,7 @@ def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Ta
         raise ValidationException("Strongly consistent read is not supported on Global Secondary Indexes")
     if len(index.partition) > 1 or len(index.sort) > 1:
         raise ValidationException(_MANY_KEYS)
+    database.check_index(table, names[1])
     return Target(table, index)
 
 

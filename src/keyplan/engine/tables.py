@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from keyplan.engine.settling import SETTLING
 from keyplan.engine.storage.layouts import IndexLayout, ScalarType, TableLayout, TableRecord
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.storage.tables import StoredTable
@@ -133,6 +134,11 @@ class Table:
     def needs_old(self) -> bool:
         """Whether a write must know the item that it replaces: for its index entries, or for its stream."""
         return bool(self.indexes) or bool(self.vector_indexes) or self.stream is not None
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """Whether nothing is going on: the table isn't being created, changed or deleted."""
+        return SETTLING not in self.definition
 
     @cached_property
     def has_local_indexes(self) -> bool:

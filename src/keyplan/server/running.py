@@ -67,6 +67,7 @@ def _open(settings: Settings) -> Regions:
         raw_items=True,
         throttle=settings.throttle,
         index_lag_ms=settings.index_lag_ms,
+        settle_s=settings.settle_s,
         shard_s=settings.shard_s,
         shard_records=settings.shard_records,
         s3=settings.s3,

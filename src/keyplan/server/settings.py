@@ -66,6 +66,8 @@ class Settings:
     """Refuse what exceeds the throughput of tables, indexes and partitions, as the service does."""
     index_lag_ms: float = 0.0
     """How many milliseconds after a write indexes show it."""
+    settle_s: float = 0.0
+    """How many seconds tables and indexes are being created, changed and deleted."""
     shard_s: float = SHARD_S
     """How many seconds after it was opened a shard of a stream is followed by its child."""
     shard_records: int | None = None
@@ -97,6 +99,8 @@ class Settings:
             )
         if self.index_lag_ms < 0:
             raise RequestError("An index can't know of writes to come", place="index-lag", hint="Give milliseconds.")
+        if self.settle_s < 0:
+            raise RequestError("A state can't last less than no time", place="settle", hint="Give seconds.")
         if self.workers > 1 and self.db == MEMORY:
             raise RequestError(
                 "Several processes can't share a store in memory",

@@ -56,6 +56,10 @@ ACCOUNT_UNITS_MAX = 80_000
 TABLE_UNITS_MAX = 40_000
 """The same of one table or global index, provisioned or on demand."""
 
+ON_DEMAND_READ_UNITS = 12_000
+ON_DEMAND_WRITE_UNITS = 4_000
+"""Units a second that a new on-demand table is ready for."""
+
 TAGS_MAX = 50
 POLICY_BYTES_MAX = 20 * KIB_BYTES
 """A resource-based policy, white space included."""

@@ -143,7 +143,7 @@ TABLE_SETTINGS: dict[str, Shape] = {
     "ProvisionedThroughput": THROUGHPUT,
     "StreamSpecification": STREAM,
     "SSESpecification": ENCRYPTION,
-    "TableClass": TABLE_CLASS,
+    "TableClass": Text(min=1),
     "DeletionProtectionEnabled": FLAG,
     "WarmThroughput": WARM,
     "OnDemandThroughput": ON_DEMAND,

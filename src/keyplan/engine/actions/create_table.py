@@ -7,27 +7,32 @@ import json
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.policies import canonical_policy, new_revision
+from keyplan.engine.removal import forget_table
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.schema import new_definition
+from keyplan.engine.settling import already_there, begin_creation, is_gone
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import enable
 from keyplan.engine.tables import layout_of, read_vectors
 from keyplan.engine.vectors import make_vectors
-from keyplan.wire.errors import ResourceInUseException
 
 
 def create_table(database: Database, request: Request) -> Answer:
-    """Make a table. It is ready at once."""
+    """Make a table. It is ready at once, unless states are to last."""
     name: str = request["TableName"]
     definition = new_definition(request, database.clock())
     if request.get("ResourcePolicy") is not None:
         policy = canonical_policy(request["ResourcePolicy"])
         definition["ResourcePolicy"] = {"Policy": policy, "RevisionId": new_revision(None, database.clock())}
+    definition = begin_creation(definition, database.clock(), database.settle_s)
     layout = layout_of(definition, 0, 1)
 
     def work(writer: Writer) -> None:
-        if any(record.name == name for record in writer.tables()):
-            raise ResourceInUseException(f"Table already exists: {name}")
+        present = database.fresh(writer).get(name)
+        if present is not None and is_gone(present.definition, database.clock()):
+            forget_table(writer, present)
+        elif present is not None:
+            raise already_there(name, present.definition, database.clock())
         made = writer.create_table(name, json.dumps(definition), layout)
         for index in read_vectors(definition):
             make_vectors(writer, made.id, index)
@@ -35,4 +40,5 @@ def create_table(database: Database, request: Request) -> Answer:
             writer.define(made.id, json.dumps(enable(writer.changes, name, made.id, definition, database.clock())))
 
     database.write(work)
-    return {"TableDescription": describe(database.described_table(name), None)}
+    made = database.described_table(name)
+    return {"TableDescription": describe(made, None, database.states(made))}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from keyplan.engine.backups import DELETED_SUFFIX, make_backup
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import describe
-from keyplan.engine.replicas import drop_replication, leave
+from keyplan.engine.removal import forget_table
+from keyplan.engine.replicas import leave
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.settling import States, begin_deletion, check_deletable, is_gone, states_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable
 from keyplan.wire.errors import ValidationException, table_not_found
@@ -21,24 +25,26 @@ def delete_table(database: Database, request: Request) -> Answer:
 
     def work(writer: Writer) -> Answer:
         table = database.fresh(writer).get(name)
-        if table is None:
+        now_s = database.clock()
+        if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
+        check_deletable(name, states_of(table.definition, now_s))
         if table.definition["DeletionProtectionEnabled"]:
             raise ValidationException(
                 "Resource cannot be deleted as it is currently protected against deletion. "
                 "Disable deletion protection first."
             )
         if table.keeps_history:
-            now_s = database.clock()
             make_backup(writer, table, f"{name}{DELETED_SUFFIX}", "SYSTEM", now_s)
-            writer.archives.end_history(table.stored.layout.id)
+        definition = dict(table.definition)
         if table.stream is not None:
-            disable(writer.changes, table.definition, database.clock())
-        drop_replication(writer, table)
-        for index in table.vector_indexes:
-            writer.vectors.drop(table.stored.layout.id, index.number)
-        writer.drop_table(table.stored)
-        described = describe(table, None, "DELETING")
+            definition = disable(writer.changes, table.definition, now_s)
+        if database.settle_s:
+            going = begin_deletion(definition, now_s, database.settle_s)
+            writer.define(table.stored.layout.id, json.dumps(going))
+        else:
+            forget_table(writer, table)
+        described = describe(table, None, States("DELETING"))
         return {"TableDescription": {name: value for name, value in described.items() if name not in _NOT_TOLD}}
 
     answer = database.write(work)

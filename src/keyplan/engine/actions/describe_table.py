@@ -9,4 +9,5 @@ from keyplan.engine.requests import Answer, Request
 
 def describe_table(database: Database, request: Request) -> Answer:
     """Say what a table is."""
-    return {"Table": describe(database.described_table(request["TableName"]), database.counts)}
+    table = database.described_table(request["TableName"])
+    return {"Table": describe(table, database.counts, database.states(table))}

@@ -10,7 +10,7 @@ from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.statements import Given, Read, given_of, read_of, returning_of, write_of
+from keyplan.engine.statements import Given, Read, given_of, has_functions, read_of, returning_of, write_of
 from keyplan.engine.transactions import NO_REASON, check_together, write_together
 from keyplan.engine.writes import Write
 from keyplan.expressions import ExpressionFault
@@ -70,7 +70,7 @@ def _one_item(database: Database, given: Given) -> tuple[Read, Key]:
     if read.target.index is not None:
         raise StatementFault("Reads on indices are not supported within transactions.")
     key = read.key()
-    if key is None:
+    if key is None or has_functions(given):
         raise StatementFault(_ONE_ITEM)
     return read, key
 

@@ -59,7 +59,7 @@ def query(database: Database, request: Request) -> Answer:
         raise ValidationException(
             "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         )
-    target = target_of(_table(database, request), request, "Query")
+    target = target_of(database, _table(database, request), request, "Query")
     question = _question(target, request)
     return answer_page(database, question, request)
 

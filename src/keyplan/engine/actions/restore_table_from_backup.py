@@ -7,6 +7,7 @@ from keyplan.engine.copies import check_free, copied_definition, restore_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe
 from keyplan.engine.requests import Answer, Request
+from keyplan.engine.settling import States
 from keyplan.engine.storage.transactions import Writer
 
 
@@ -22,7 +23,7 @@ def restore_table_from_backup(database: Database, request: Request) -> Answer:
         return backup
 
     backup = database.write(work)
-    description = describe(database.described_table(name), None, "CREATING")
+    description = describe(database.described_table(name), None, States("CREATING"))
     description["RestoreSummary"] = {
         "SourceBackupArn": backup["Details"]["BackupArn"],
         "SourceTableArn": backup["Source"]["TableArn"],

@@ -11,6 +11,7 @@ from keyplan.engine.describe import describe
 from keyplan.engine.history import no_history, window
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.resources import resource_of
+from keyplan.engine.settling import States
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
 from keyplan.wire.errors import (
@@ -40,7 +41,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
         return moment_s
 
     moment_s = database.write(work)
-    description = describe(database.described_table(name), None, "CREATING")
+    description = describe(database.described_table(name), None, States("CREATING"))
     description["RestoreSummary"] = {
         "SourceTableArn": arn_of(source_name),
         "RestoreDateTime": round(moment_s, 3),

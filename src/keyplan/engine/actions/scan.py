@@ -33,7 +33,7 @@ def scan(database: Database, request: Request) -> Answer:
         filter_ = legacy.filtered(request, "ScanFilter")
         projection = attributes_to_get(request)
     table = database.table(request["TableName"])
-    target = target_of(table, request, "Scan")
+    target = target_of(database, table, request, "Scan")
     check_select(target, request, "Querying")
     fetches = fetches_items(target, request, filter_, projection)
     start = start_of(target, request)

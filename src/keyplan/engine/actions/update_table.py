@@ -15,6 +15,7 @@ from keyplan.engine.schema import (
     Definition,
     check_billing,
     check_stream_change,
+    keep_encryption,
     keep_settings,
     one_index_change,
     with_billing,
@@ -22,10 +23,12 @@ from keyplan.engine.schema import (
     with_used_attributes,
     without_index,
 )
+from keyplan.engine.settling import begin_update, check_update, is_gone, states_of
 from keyplan.engine.storage.layouts import TableRecord
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.lifecycle import disable, enable
 from keyplan.engine.tables import Table, layout_of, read_table
+from keyplan.engine.throughput import changed_throughput, check_maximum, merged_maximum, raised_warm
 from keyplan.engine.vectorrules import one_vector_change, with_vector_change
 from keyplan.engine.vectors import make_vectors
 from keyplan.wire.errors import ResourceNotFoundException, ValidationException, one_or_more, table_not_found
@@ -47,11 +50,18 @@ _SETTINGS = (
 )
 
 
+_ALONE = {
+    "SSESpecification": "Server-Side Encryption modification",
+    "TableClass": "TableClass modification",
+    "DeletionProtectionEnabled": "DeletionProtection modification",
+    "WarmThroughput": "WarmThroughput",
+}
+"""Changes that are made each by itself, and what the service calls them."""
 _UNCHANGED = (
-    "The provisioned throughput for the table will not change. The requested value equals the current value. "
-    "Current ReadCapacityUnits provisioned for the table: {ReadCapacityUnits}. "
+    "The provisioned throughput for the {of} will not change. The requested value equals the current value. "
+    "Current ReadCapacityUnits provisioned for the {of}: {ReadCapacityUnits}. "
     "Requested ReadCapacityUnits: {ReadCapacityUnits}. "
-    "Current WriteCapacityUnits provisioned for the table: {WriteCapacityUnits}. "
+    "Current WriteCapacityUnits provisioned for the {of}: {WriteCapacityUnits}. "
     "Requested WriteCapacityUnits: {WriteCapacityUnits}. "
     "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
 )
@@ -70,25 +80,48 @@ def update_table(database: Database, request: Request) -> Answer:
             shared = {member: request[member] for member in GROUP_WIDE if request.get(member) is not None}
             if database.group is not None and shared.keys() - {"AttributeDefinitions"}:
                 _update(database.group.database(region), name, shared)
-    return {"TableDescription": describe(database.described_table(name), database.counts)}
+    table = database.described_table(name)
+    return {"TableDescription": describe(table, database.counts, database.states(table))}
+
+
+def _check_alone(request: Request) -> None:
+    """Refuse a request whose changes can't be made together.
+
+    Raises:
+        ValidationException: one of them must be made alone.
+    """
+    given = [member for member in _SETTINGS if request.get(member) not in (None, [])]
+    if len(given) < 2:
+        return
+    for member, name in _ALONE.items():
+        if member in given:
+            raise one_or_more(f"{name} must be the only operation in the request")
+    if "OnDemandThroughput" in given and set(given) != {"OnDemandThroughput", "BillingMode"}:
+        raise one_or_more("OnDemandThroughput can only be combined with BillingMode in an UpdateTable request")
 
 
 def _update(database: Database, name: str, request: Request) -> None:
     if all(request.get(member) in (None, []) for member in _SETTINGS):
         raise ValidationException(
-            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-            "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required"
+            "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, "
+            "SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, "
+            "MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is "
+            "required"
         )
+    _check_alone(request)
     updates = request.get("GlobalSecondaryIndexUpdates") or []
     change = one_index_change(updates)
     vectors = one_vector_change(request.get("VectorIndexUpdates") or [], has_other=change is not None)
 
     def work(writer: Writer) -> None:
         table = database.fresh(writer).get(name)
-        if table is None:
+        now_s = database.clock()
+        if table is None or is_gone(table.definition, now_s):
             raise table_not_found(name)
-        definition = _with_settings(table, request, database.clock())
-        definition = _with_index_settings(definition, updates)
+        check_update(name, states_of(table.definition, now_s), request)
+        definition = _with_settings(table, request, now_s)
+        definition = _with_index_settings(table, definition, updates, now_s)
+        definition = begin_update(table.definition, definition, request, now_s, database.settle_s)
         if request.get("StreamSpecification") is not None:
             _change_stream(database, writer, table, definition, request)
         elif vectors is not None:
@@ -115,17 +148,29 @@ def _with_settings(table: Table, request: Request, now_s: float) -> Definition:
     mode = request.get("BillingMode")
     throughput = request.get("ProvisionedThroughput")
     changes_mode = mode is not None and mode != definition["BillingMode"]
+    if mode == "PROVISIONED" and throughput is None:
+        raise one_or_more("ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
     if changes_mode or throughput is not None:
         check_billing(mode or definition["BillingMode"], throughput)
     if changes_mode:
         definition = with_billing(definition, str(mode), now_s, _updated(request))
     elif throughput is not None and throughput == definition["ProvisionedThroughput"]:
-        raise ValidationException(_UNCHANGED.format(**throughput))
+        raise ValidationException(_UNCHANGED.format(of="table", **throughput))
     if throughput is not None:
-        definition["ProvisionedThroughput"] = throughput
+        definition = changed_throughput(definition, throughput, now_s)
+    if request.get("WarmThroughput") is not None:
+        definition["WarmThroughput"] = raised_warm(
+            definition, request["WarmThroughput"], definition["BillingMode"], "table"
+        )
+    if request.get("OnDemandThroughput") is not None:
+        check_maximum(request["OnDemandThroughput"], definition["BillingMode"], updates=True)
+        definition["OnDemandThroughput"] = merged_maximum(definition, request["OnDemandThroughput"])
     if request.get("DeletionProtectionEnabled") is not None:
         definition["DeletionProtectionEnabled"] = request["DeletionProtectionEnabled"]
+    if request.get("TableClass") not in (None, definition.get("TableClass", "STANDARD")):
+        definition["TableClassSince"] = now_s
     keep_settings(definition, request)
+    keep_encryption(definition, request, updates=True)
     return definition
 
 
@@ -135,7 +180,9 @@ def _updated(request: Request) -> set[str]:
     return {update["IndexName"] for update in updates if update.get("ProvisionedThroughput")}
 
 
-def _with_index_settings(definition: Definition, updates: list[Mapping[str, Any]]) -> Definition:
+def _with_index_settings(
+    table: Table, definition: Definition, updates: list[Mapping[str, Any]], now_s: float
+) -> Definition:
     for update in updates:
         settings = update.get("Update")
         if not settings:
@@ -143,11 +190,45 @@ def _with_index_settings(definition: Definition, updates: list[Mapping[str, Any]
         name = settings["IndexName"]
         indexes = definition.get("GlobalSecondaryIndexes", [])
         if all(index["IndexName"] != name for index in indexes):
-            raise ResourceNotFoundException("Requested resource not found")
+            raise _no_index(table, name, "update")
         definition["GlobalSecondaryIndexes"] = [
-            {**index, **settings} if index["IndexName"] == name else index for index in indexes
+            _with_throughput(index, settings, definition["BillingMode"], now_s) if index["IndexName"] == name else index
+            for index in indexes
         ]
     return definition
+
+
+def _with_throughput(index: Mapping[str, Any], wanted: Mapping[str, Any], mode: str, now_s: float) -> dict[str, Any]:
+    """An index with other throughput.
+
+    Raises:
+        ValidationException: it can't be, or it is so already.
+    """
+    name: str = index["IndexName"]
+    changed = dict(index)
+    throughput = wanted.get("ProvisionedThroughput")
+    if throughput is not None:
+        if mode == "PAY_PER_REQUEST":
+            raise one_or_more(
+                "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: "
+                f"{name} when BillingMode is PAY_PER_REQUEST"
+            )
+        if throughput == index.get("ProvisionedThroughput"):
+            raise ValidationException(_UNCHANGED.format(of=f"index {name}", **throughput))
+        changed = changed_throughput(changed, throughput, now_s)
+    if wanted.get("WarmThroughput") is not None:
+        changed["WarmThroughput"] = raised_warm(changed, wanted["WarmThroughput"], mode, f"index {name}")
+    if wanted.get("OnDemandThroughput") is not None:
+        check_maximum(wanted["OnDemandThroughput"], mode, name, updates=True)
+        changed["OnDemandThroughput"] = merged_maximum(changed, wanted["OnDemandThroughput"])
+    return changed
+
+
+def _no_index(table: Table, name: str, verb: str) -> ValidationException | ResourceNotFoundException:
+    """The error of a global index that isn't there: it may be a local one."""
+    if name in table.index_by_name:
+        return ValidationException(f"Cannot {verb} an index that is not a GlobalSecondaryIndex: {name}")
+    return ResourceNotFoundException(f"Requested resource not found: Index {name} for table {table.name}")
 
 
 def _change_stream(database: Database, writer: Writer, table: Table, definition: Definition, request: Request) -> None:
@@ -169,7 +250,7 @@ def _change_stream(database: Database, writer: Writer, table: Table, definition:
 def _without(table: Table, definition: Definition, name: str) -> Definition:
     index = table.index_by_name.get(name)
     if index is None or index.is_local:
-        raise ResourceNotFoundException("Requested resource not found")
+        raise _no_index(table, name, "delete")
     return without_index(definition, name)
 
 

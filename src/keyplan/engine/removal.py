@@ -1,0 +1,37 @@
+"""Removing a table with all that belongs to it, or what was noted of it."""
+
+from __future__ import annotations
+
+import json
+
+from keyplan.engine.globaltables import replication_of
+from keyplan.engine.settling import without_note
+from keyplan.engine.storage.transactions import Writer
+from keyplan.engine.tables import Table
+
+
+def forget_table(writer: Writer, table: Table) -> None:
+    """Remove a table: its items and entries, its history, and what was noted for other regions. Its stream stays, which
+    is read for another day.
+    """
+    table_id = table.stored.layout.id
+    if table.keeps_history:
+        writer.archives.end_history(table_id)
+    drop_replication(writer, table)
+    for index in table.vector_indexes:
+        writer.vectors.drop(table_id, index.number)
+    writer.drop_table(table.stored)
+
+
+def drop_replication(writer: Writer, table: Table) -> None:
+    """Forget what was noted of a replica that goes."""
+    replication = replication_of(table)
+    if replication is not None:
+        writer.replicas.end(table.stored.layout.id)
+        for region in replication["Regions"]:
+            writer.archives.drop_record("replica", f"{table.name}/{region}")
+
+
+def forget_note(writer: Writer, table: Table) -> None:
+    """Take away the note of what went on, and is over."""
+    writer.define(table.stored.layout.id, json.dumps(without_note(table.definition)))

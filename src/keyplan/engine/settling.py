@@ -1,0 +1,306 @@
+"""States that last, where that was asked for: what is created, changed or deleted is so only some seconds later, and
+until then DescribeTable tells CREATING, UPDATING, DELETING and Backfilling, and other changes are refused.
+
+What goes on stands in a table's definition, under ``Settling``, with the moment when it is over: every process sees it,
+and nobody has to wait for it. Whoever looks at a table later than that takes the note away, or the table. What each
+state admits, and the texts, are recorded of the service (2026-10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from keyplan.wire.errors import LimitExceededException, ResourceInUseException, ValidationException
+
+SETTLING = "Settling"
+"""The member of a definition that says what is still going on."""
+Definition = dict[str, Any]
+State = Literal["CREATING", "UPDATING", "DELETING", "ACTIVE"]
+
+_IN_USE = "Attempt to change a resource which is still in use: "
+_THROUGHPUT = ("BillingMode", "ProvisionedThroughput")
+_TABLE_CHANGES = {"throughput": _THROUGHPUT, "stream": ("StreamSpecification",), "class": ("TableClass",)}
+"""What makes a whole table UPDATING, and the members that ask for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """The state of a global or a vector index."""
+
+    status: State
+    backfilling: bool | None = None
+
+
+_ACTIVE = IndexState("ACTIVE")
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The states of a table and of what belongs to it, at one moment."""
+
+    table: State = "ACTIVE"
+    change: str | None = None
+    """What of the table is being changed."""
+    indexes: Mapping[str, IndexState] = field(default_factory=dict[str, IndexState])
+    encryption: bool = False
+    """Whether the encryption is being changed."""
+    warming: bool = False
+    """Whether warm throughput is being raised."""
+
+    def index(self, name: str) -> IndexState:
+        """The state of one index."""
+        return self.indexes.get(name, _ACTIVE)
+
+    @property
+    def are_over(self) -> bool:
+        """Whether everything is as it was asked for."""
+        return self == States()
+
+
+def states_of(definition: Mapping[str, Any], now_s: float) -> States:
+    """The states that a definition tells of."""
+    noted: Mapping[str, Any] | None = definition.get(SETTLING)
+    if noted is None:
+        return States()
+    whole: Mapping[str, Any] = noted.get("Table") or {}
+    is_whole = bool(whole) and (whole["Status"] == "DELETING" or now_s < whole["Until"])
+    indexes: dict[str, IndexState] = {}
+    status: State = whole["Status"] if is_whole else "ACTIVE"
+    change: str | None = whole.get("Change") if is_whole else None
+    for name, one in (noted.get("Indexes") or {}).items():
+        if now_s >= one["Until"]:
+            continue
+        if one["Status"] != "CREATING":
+            indexes[name] = IndexState(one["Status"])
+        elif "Backfills" in one:
+            indexes[name] = IndexState("CREATING", now_s >= one["Backfills"])
+        else:
+            indexes[name] = IndexState("CREATING")
+        if status == "ACTIVE" and (one["Status"] == "DELETING" or now_s < one.get("Backfills", 0.0)):
+            status, change = "UPDATING", "index"
+    return States(
+        status,
+        change,
+        indexes,
+        now_s < noted.get("Encryption", 0.0),
+        now_s < noted.get("Warm", 0.0),
+    )
+
+
+def deleted_indexes(definition: Mapping[str, Any], now_s: float) -> list[Mapping[str, Any]]:
+    """The definitions of global indexes that are still being deleted."""
+    noted: Mapping[str, Any] = (definition.get(SETTLING) or {}).get("Indexes") or {}
+    return [one["Definition"] for one in noted.values() if "Definition" in one and now_s < one["Until"]]
+
+
+def begin_creation(definition: Definition, now_s: float, settle_s: float) -> Definition:
+    """The definition of a table that is there only in some seconds, with its indexes."""
+    if not settle_s:
+        return definition
+    until = now_s + settle_s
+    indexes = {
+        index["IndexName"]: {"Status": "CREATING", "Until": until}
+        for member in ("GlobalSecondaryIndexes", "VectorIndexes")
+        for index in definition.get(member) or ()
+    }
+    return {**definition, SETTLING: {"Table": {"Status": "CREATING", "Until": until}, "Indexes": indexes}}
+
+
+def begin_deletion(definition: Mapping[str, Any], now_s: float, settle_s: float) -> Definition:
+    """The definition of a table that is gone in some seconds."""
+    return {**definition, SETTLING: {"Table": {"Status": "DELETING", "Until": now_s + settle_s}}}
+
+
+def begin_update(
+    before: Mapping[str, Any], after: Definition, request: Mapping[str, Any], now_s: float, settle_s: float
+) -> Definition:
+    """The definition after an (admitted) UpdateTable, with the note of what takes its time."""
+    kept = _still_going_on(before, now_s)
+    if settle_s:
+        until = now_s + settle_s
+        for change, members in _TABLE_CHANGES.items():
+            if any(request.get(member) is not None for member in members):
+                kept["Table"] = {"Status": "UPDATING", "Until": until, "Change": change}
+        if request.get("SSESpecification") is not None:
+            kept["Encryption"] = until
+        if request.get("WarmThroughput") is not None and before.get("WarmThroughput") != after.get("WarmThroughput"):
+            kept["Warm"] = until
+        kept["Indexes"] = {**kept.get("Indexes", {}), **_index_notes(before, request, now_s, settle_s)}
+    changed = without_note(after)
+    return {**changed, SETTLING: kept} if any(kept.values()) else changed
+
+
+def _index_notes(
+    before: Mapping[str, Any], request: Mapping[str, Any], now_s: float, settle_s: float
+) -> dict[str, dict[str, Any]]:
+    notes: dict[str, dict[str, Any]] = {}
+    known = {index["IndexName"]: index for index in before.get("GlobalSecondaryIndexes") or ()}
+    for member in ("GlobalSecondaryIndexUpdates", "VectorIndexUpdates"):
+        for update in request.get(member) or ():
+            if update.get("Create"):
+                # First its room is made, during which the table isn't to be changed, and then it is filled.
+                until = now_s + 2 * settle_s
+                note = {"Status": "CREATING", "Backfills": now_s + settle_s, "Until": until}
+                notes[update["Create"]["IndexName"]] = note
+            elif update.get("Delete"):
+                name = update["Delete"]["IndexName"]
+                notes[name] = {"Status": "DELETING", "Until": now_s + settle_s}
+                if name in known:
+                    notes[name]["Definition"] = known[name]
+            elif update.get("Update"):
+                notes[update["Update"]["IndexName"]] = {"Status": "UPDATING", "Until": now_s + settle_s}
+    return notes
+
+
+def _still_going_on(definition: Mapping[str, Any], now_s: float) -> dict[str, Any]:
+    noted: Mapping[str, Any] = definition.get(SETTLING) or {}
+    kept = {name: until for name, until in noted.items() if name in {"Encryption", "Warm"} and now_s < until}
+    if "Table" in noted and now_s < noted["Table"]["Until"]:
+        kept["Table"] = noted["Table"]
+    kept["Indexes"] = {name: one for name, one in (noted.get("Indexes") or {}).items() if now_s < one["Until"]}
+    return kept
+
+
+def already_there(name: str, definition: Mapping[str, Any], now_s: float) -> ResourceInUseException:
+    """The error of a CreateTable whose table is there."""
+    if states_of(definition, now_s).table == "CREATING":
+        return ResourceInUseException(f"{_IN_USE}Table is being created: {name}")
+    return ResourceInUseException(f"Table already exists: {name}")
+
+
+def check_changeable(name: str, states: States) -> None:
+    """Refuse to change a table that isn't there yet, or goes.
+
+    Raises:
+        ResourceInUseException: so it is.
+    """
+    if states.table in {"CREATING", "DELETING"}:
+        verb = "created" if states.table == "CREATING" else "deleted"
+        raise ResourceInUseException(f"{_IN_USE}Table is being {verb}: {name}")
+
+
+def check_deletable(name: str, states: States) -> None:
+    """Refuse to delete a table that is being changed.
+
+    Raises:
+        ResourceInUseException: so it is.
+    """
+    check_changeable(name, states)
+    if states.indexes:
+        raise ResourceInUseException(
+            f"{_IN_USE}Cannot delete table while indexes are being created, updated, or deleted."
+        )
+    if states.change is not None or states.encryption or states.warming:
+        raise ResourceInUseException(f"{_IN_USE}Table: {name} is in the process of being updated.")
+
+
+def check_update(name: str, states: States, request: Mapping[str, Any]) -> None:
+    """Refuse what an UpdateTable asks for beside what goes on.
+
+    Raises:
+        ResourceInUseException: the one doesn't go with the other.
+        LimitExceededException: an index is being created or deleted already.
+    """
+    check_changeable(name, states)
+    updates = request.get("GlobalSecondaryIndexUpdates") or ()
+    changed = [index for index, state in states.indexes.items() if state.status in {"CREATING", "DELETING"}]
+    if any(request.get(member) is not None for member in _THROUGHPUT):
+        _check_throughput_change(name, states, changed, request)
+    if request.get("StreamSpecification") is not None and states.indexes:
+        raise ResourceInUseException(f"{_IN_USE}Can't change stream status when an index is being created")
+    if request.get("OnDemandThroughput") is not None and changed:
+        verb = "creation" if states.index(changed[0]).status == "CREATING" else "deletion"
+        raise ResourceInUseException(
+            f"{_IN_USE}OnDemandThroughput cannot be updated while index {verb} is in progress for indexes: "
+            f"[{', '.join(changed)}]"
+        )
+    for update in updates:
+        _check_index_change(name, states, update, changed)
+
+
+def _check_throughput_change(name: str, states: States, changed: list[str], request: Mapping[str, Any]) -> None:
+    if states.change == "throughput" and not _is_nothing(request):
+        raise ResourceInUseException(f"{_IN_USE}Table IOPS are currently being updated. Table: {name}")
+    deleted = [index for index in changed if states.index(index).status == "DELETING"]
+    if deleted and not _is_nothing(request):
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't change table IOPS when an index is being deleted. Table: {name} "
+            f"Indexes: [{', '.join(deleted)}]"
+        )
+
+
+def _is_nothing(request: Mapping[str, Any]) -> bool:
+    """Whether a request only says again that a table is paid per request."""
+    return request.get("BillingMode") == "PAY_PER_REQUEST" and request.get("ProvisionedThroughput") is None
+
+
+def _check_index_change(name: str, states: States, update: Mapping[str, Any], changed: list[str]) -> None:
+    settings = update.get("Update")
+    if settings:
+        state = states.index(settings["IndexName"])
+        verbs = {"CREATING": "created", "UPDATING": "updated", "DELETING": "deleted"}
+        if state.status in verbs:
+            raise ResourceInUseException(
+                f"{_IN_USE}Index is being {verbs[state.status]}. Table: {name} Index: {settings['IndexName']}"
+            )
+        return
+    if states.change == "throughput":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete indexes while table IOPS are being updated. Table: {name}"
+        )
+    if states.change == "stream":
+        raise ResourceInUseException(f"{_IN_USE}Can't create or delete an index when stream status is being updated.")
+    if states.change == "class":
+        raise ResourceInUseException(
+            f"{_IN_USE}Can't create or delete an index when a table class update is in progress."
+        )
+    removed = (update.get("Delete") or {}).get("IndexName")
+    if removed is not None and states.index(removed).status == "CREATING":
+        if not states.index(removed).backfilling:
+            raise ResourceInUseException(
+                f"{_IN_USE}Index creation is in resource allocation phase. Retry deletion during backfilling phase or "
+                f"when the index is active. Table: {name} Index: {removed}"
+            )
+        return
+    if changed:
+        raise LimitExceededException(
+            "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+        )
+
+
+def check_readable(states: States, index: str) -> None:
+    """Refuse to read an index that isn't filled yet.
+
+    Raises:
+        ValidationException: so it is.
+    """
+    state = states.index(index)
+    if state.status == "CREATING":
+        if state.backfilling:
+            raise ValidationException(f"Cannot read from backfilling global secondary index: {index}")
+        raise ValidationException(f"The table does not have the specified index: {index}")
+
+
+def is_usable(states: States) -> bool:
+    """Whether items can be read and written."""
+    return states.table not in {"CREATING", "DELETING"}
+
+
+def is_gone(definition: Mapping[str, Any], now_s: float) -> bool:
+    """Whether a table's deletion is over."""
+    whole = (definition.get(SETTLING) or {}).get("Table") or {}
+    return whole.get("Status") == "DELETING" and now_s >= whole["Until"]
+
+
+def is_over(definition: Mapping[str, Any], now_s: float) -> bool:
+    """Whether there is a note that says nothing any more."""
+    if SETTLING not in definition:
+        return False
+    return is_gone(definition, now_s) or states_of(definition, now_s).are_over
+
+
+def without_note(definition: Mapping[str, Any]) -> Definition:
+    """The definition of a table where nothing goes on."""
+    return {name: value for name, value in definition.items() if name != SETTLING}

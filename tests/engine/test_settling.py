@@ -1,0 +1,244 @@
+"""States that last: what tables and indexes tell while they are created, changed and deleted, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create, index, s
+
+IN_USE = "Attempt to change a resource which is still in use: "
+BY_X = index("ByX", "x")
+TABLE = {"TableName": "orders"}
+CREATE = {
+    **TABLE,
+    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    "BillingMode": "PAY_PER_REQUEST",
+}
+
+
+class Clock:
+    now_s = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(clock: Clock) -> Iterator[Engine]:
+    with Engine.open(":memory:", settle_s=10.0, clock=clock) as engine:
+        yield engine
+
+
+def refused(engine: Engine, operation: str, params: dict[str, Any]) -> str:
+    found = answer(engine, operation, params)
+    return f"{found['error']}: {found['message']}"
+
+
+def described(engine: Engine) -> dict[str, Any]:
+    table: dict[str, Any] = engine.call("DescribeTable", TABLE)["Table"]
+    return table
+
+
+def states(engine: Engine) -> tuple[str, dict[str, tuple[str, bool | None]]]:
+    table = described(engine)
+    indexes = table.get("GlobalSecondaryIndexes", [])
+    return table["TableStatus"], {
+        each["IndexName"]: (each["IndexStatus"], each.get("Backfilling"))
+        for each in indexes
+        if each["IndexName"] == "ByX"
+    }
+
+
+def settled(engine: Engine, clock: Clock) -> None:
+    create(engine)
+    clock.now_s += 10
+
+
+def test_a_new_table_isnt_there_yet(engine: Engine, clock: Clock) -> None:
+    made = create(engine)["TableDescription"]
+    assert made["TableStatus"] == "CREATING"
+    assert {each["IndexStatus"] for each in made["GlobalSecondaryIndexes"]} == {"CREATING"}
+    assert engine.call("ListTables", {})["TableNames"] == ["orders"]
+    for operation, params in (
+        ("PutItem", {"Item": {"pk": s("a"), "sk": s("b")}}),
+        ("GetItem", {"Key": {"pk": s("a"), "sk": s("b")}}),
+        ("Scan", {}),
+    ):
+        assert refused(engine, operation, TABLE | params) == "ResourceNotFoundException: Requested resource not found"
+    being = f"ResourceInUseException: {IN_USE}Table is being created: orders"
+    assert refused(engine, "CreateTable", CREATE) == being
+    assert refused(engine, "DeleteTable", TABLE) == being
+    assert refused(engine, "UpdateTable", TABLE | {"DeletionProtectionEnabled": True}) == being
+    assert refused(engine, "DescribeTimeToLive", TABLE) == (
+        "ValidationException: Cannot describe time to live while table is in CREATING state: "
+        "Current table state is CREATING"
+    )
+    clock.now_s += 10
+    table = described(engine)
+    assert table["TableStatus"] == "ACTIVE"
+    assert {each["IndexStatus"] for each in table["GlobalSecondaryIndexes"]} == {"ACTIVE"}
+    assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
+
+
+def test_a_settled_table_costs_no_statement_more(engine: Engine, clock: Clock) -> None:
+    settled(engine, clock)
+    put = TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}
+    engine.call("PutItem", put)
+    before = engine.statements
+    engine.call("PutItem", put)
+    with Engine.open(":memory:") as plain:
+        create(plain)
+        plain.call("PutItem", put)
+        began = plain.statements
+        plain.call("PutItem", put)
+        assert engine.statements - before == plain.statements - began
+
+
+def test_an_index_gets_its_room_and_is_filled(engine: Engine, clock: Clock) -> None:
+    settled(engine, clock)
+    engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b"), "x": s("1")}})
+    add = TABLE | {
+        "AttributeDefinitions": [{"AttributeName": "x", "AttributeType": "S"}],
+        "GlobalSecondaryIndexUpdates": [{"Create": BY_X}],
+    }
+    engine.call("UpdateTable", add)
+    drop = TABLE | {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]}
+    query = TABLE | {
+        "IndexName": "ByX",
+        "KeyConditionExpression": "x = :x",
+        "ExpressionAttributeValues": {":x": s("1")},
+    }
+    assert states(engine) == ("UPDATING", {"ByX": ("CREATING", False)})
+    assert refused(engine, "Query", query) == "ValidationException: The table does not have the specified index: ByX"
+    assert "Index creation is in resource allocation phase" in refused(engine, "UpdateTable", drop)
+    assert refused(engine, "DeleteTable", TABLE) == (
+        f"ResourceInUseException: {IN_USE}Cannot delete table while indexes are being created, updated, or deleted."
+    )
+    other = {**BY_X, "IndexName": "ByY"}
+    assert refused(engine, "UpdateTable", {**add, "GlobalSecondaryIndexUpdates": [{"Create": other}]}) == (
+        "LimitExceededException: Subscriber limit exceeded: "
+        "Only 1 online index can be created or deleted simultaneously per table"
+    )
+    # Items can be written all the while.
+    engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("c"), "x": s("1")}})
+    clock.now_s += 10
+    assert states(engine) == ("ACTIVE", {"ByX": ("CREATING", True)})
+    assert refused(engine, "Query", query) == (
+        "ValidationException: Cannot read from backfilling global secondary index: ByX"
+    )
+    clock.now_s += 10
+    assert states(engine) == ("ACTIVE", {"ByX": ("ACTIVE", None)})
+    assert engine.call("Query", query)["Count"] == 2
+    engine.call("UpdateTable", drop)
+    assert states(engine) == ("UPDATING", {"ByX": ("DELETING", None)})
+    clock.now_s += 10
+    assert states(engine) == ("ACTIVE", {})
+
+
+def test_an_index_that_is_being_filled_can_be_deleted(engine: Engine, clock: Clock) -> None:
+    settled(engine, clock)
+    attributes = [{"AttributeName": "x", "AttributeType": "S"}]
+    add = {"AttributeDefinitions": attributes, "GlobalSecondaryIndexUpdates": [{"Create": BY_X}]}
+    engine.call("UpdateTable", TABLE | add)
+    clock.now_s += 10
+    engine.call("UpdateTable", TABLE | {"GlobalSecondaryIndexUpdates": [{"Delete": {"IndexName": "ByX"}}]})
+    assert states(engine) == ("UPDATING", {"ByX": ("DELETING", None)})
+
+
+@pytest.mark.parametrize(
+    ("change", "second", "message"),
+    [
+        (
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 5}},
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": {"ReadCapacityUnits": 6, "WriteCapacityUnits": 5}},
+            "Table IOPS are currently being updated. Table: orders",
+        ),
+        (
+            {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}},
+            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
+            "Can't create or delete an index when stream status is being updated.",
+        ),
+        (
+            {"TableClass": "STANDARD_INFREQUENT_ACCESS"},
+            {"GlobalSecondaryIndexUpdates": [{"Create": BY_X}]},
+            "Can't create or delete an index when a table class update is in progress.",
+        ),
+    ],
+)
+def test_changes_of_a_table(
+    engine: Engine, clock: Clock, change: dict[str, Any], second: dict[str, Any], message: str
+) -> None:
+    create(engine, GlobalSecondaryIndexes=None, AttributeDefinitions=PLAIN)
+    clock.now_s += 10
+    assert engine.call("UpdateTable", TABLE | change)["TableDescription"]["TableStatus"] == "UPDATING"
+    assert engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}}) == {}
+    assert refused(engine, "UpdateTable", TABLE | second) == f"ResourceInUseException: {IN_USE}{message}"
+    assert refused(engine, "DeleteTable", TABLE) == (
+        f"ResourceInUseException: {IN_USE}Table: orders is in the process of being updated."
+    )
+    clock.now_s += 10
+    assert described(engine)["TableStatus"] == "ACTIVE"
+
+
+PLAIN = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
+
+
+def test_what_only_its_own_status_tells(engine: Engine, clock: Clock) -> None:
+    settled(engine, clock)
+    engine.call("UpdateTable", TABLE | {"SSESpecification": {"Enabled": True}})
+    engine.call("UpdateTable", TABLE | {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}})
+    table = described(engine)
+    assert table["TableStatus"] == "ACTIVE"
+    assert table["SSEDescription"]["Status"] == table["WarmThroughput"]["Status"] == "UPDATING"
+    clock.now_s += 10
+    table = described(engine)
+    assert table["SSEDescription"]["Status"] == "ENABLED"
+    assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 13_000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
+
+
+def test_a_deleted_table_goes_later(engine: Engine, clock: Clock) -> None:
+    settled(engine, clock)
+    engine.call("PutItem", TABLE | {"Item": {"pk": s("a"), "sk": s("b")}})
+    assert engine.call("DeleteTable", TABLE)["TableDescription"]["TableStatus"] == "DELETING"
+    assert described(engine)["TableStatus"] == "DELETING"
+    assert engine.call("ListTables", {})["TableNames"] == ["orders"]
+    being = f"ResourceInUseException: {IN_USE}Table is being deleted: orders"
+    assert refused(engine, "DeleteTable", TABLE) == being
+    assert refused(engine, "CreateTable", CREATE) == "ResourceInUseException: Table already exists: orders"
+    assert "ResourceNotFoundException" in refused(engine, "Scan", TABLE)
+    clock.now_s += 10
+    gone = "ResourceNotFoundException: Requested resource not found: Table: orders not found"
+    assert refused(engine, "DescribeTable", TABLE) == gone
+    assert engine.call("ListTables", {})["TableNames"] == []
+    create(engine)
+    clock.now_s += 10
+    assert engine.call("Scan", TABLE)["Count"] == 0
+
+
+def test_others_see_the_states_too_and_they_survive_a_restart(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "store.db"
+    with Engine.open(path, settle_s=10.0, clock=clock) as engine, Engine.open(path, clock=clock) as other:
+        create(engine)
+        assert described(other)["TableStatus"] == "CREATING"
+    clock.now_s += 10
+    with Engine.open(path, clock=clock) as engine:
+        assert described(engine)["TableStatus"] == "ACTIVE"
+        assert engine.check() == []
+
+
+def test_without_it_everything_is_so_at_once() -> None:
+    with Engine.open(":memory:") as engine:
+        assert create(engine)["TableDescription"]["TableStatus"] == "ACTIVE"
+        engine.call("DeleteTable", TABLE)
+        assert engine.call("ListTables", {})["TableNames"] == []

@@ -1,0 +1,255 @@
+# ruff: noqa: E501 - messages stand whole, as the service prints them
+"""Throughput, encryption and class of tables and indexes: how they are described, and what is refused, as recorded of
+the service in October 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine
+from tests.engine.support import answer, create, index
+
+TABLE = {"TableName": "orders"}
+INVALID = "One or more parameter values were invalid: "
+INITIAL = (
+    "is lower than initial throughput for OnDemand. See: https://docs.aws.amazon.com/amazondynamodb/latest/"
+    "developerguide/on-demand-capacity-mode.html#on-demand-capacity-mode-initial"
+)
+LOWER = "is lower than current WarmThroughput, decreasing WarmThroughput is not supported"
+ON_DEMAND = {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 4000, "Status": "ACTIVE"}
+
+
+def units(read: int, write: int) -> dict[str, int]:
+    return {"ReadCapacityUnits": read, "WriteCapacityUnits": write}
+
+
+class Clock:
+    now_s = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def engine(clock: Clock) -> Iterator[Engine]:
+    with Engine.open(":memory:", clock=clock) as engine:
+        yield engine
+
+
+def provisioned(engine: Engine) -> None:
+    create(
+        engine,
+        BillingMode="PROVISIONED",
+        ProvisionedThroughput=units(1, 1),
+        GlobalSecondaryIndexes=[{**index("ByG", "g", "h"), "ProvisionedThroughput": units(2, 2)}],
+    )
+
+
+def update(engine: Engine, **members: Any) -> dict[str, Any]:
+    return engine.call("UpdateTable", {**TABLE, **members})
+
+
+def described(engine: Engine) -> dict[str, Any]:
+    table: dict[str, Any] = engine.call("DescribeTable", TABLE)["Table"]
+    return table
+
+
+def refused(engine: Engine, operation: str, **members: Any) -> str:
+    found = answer(engine, operation, {**TABLE, **members})
+    return f"{found['error']}: {found['message']}"
+
+
+def test_a_new_table_on_demand(engine: Engine) -> None:
+    create(engine)
+    table = described(engine)
+    assert table["WarmThroughput"] == table["GlobalSecondaryIndexes"][0]["WarmThroughput"] == ON_DEMAND
+    assert table["ProvisionedThroughput"] == {"NumberOfDecreasesToday": 0, **units(0, 0)}
+    assert table["BillingModeSummary"]["LastUpdateToPayPerRequestDateTime"] == table["CreationDateTime"]
+    assert not table.keys() & {"OnDemandThroughput", "SSEDescription", "TableClassSummary", "RestoreSummary"}
+
+
+def test_warm_throughput_keeps_the_highest_there_was(engine: Engine) -> None:
+    provisioned(engine)
+    table = described(engine)
+    assert table["WarmThroughput"] == {"ReadUnitsPerSecond": 1, "WriteUnitsPerSecond": 1, "Status": "ACTIVE"}
+    assert table["GlobalSecondaryIndexes"][0]["WarmThroughput"]["ReadUnitsPerSecond"] == 2
+    assert "BillingModeSummary" not in table
+    update(engine, ProvisionedThroughput=units(3, 3))
+    update(engine, ProvisionedThroughput=units(1, 1))
+    assert described(engine)["WarmThroughput"]["ReadUnitsPerSecond"] == 3
+    update(engine, BillingMode="PAY_PER_REQUEST")
+    assert described(engine)["WarmThroughput"] == ON_DEMAND
+    by_g = {"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(1, 1)}}
+    update(
+        engine,
+        BillingMode="PROVISIONED",
+        ProvisionedThroughput=units(1, 1),
+        GlobalSecondaryIndexUpdates=[by_g],
+    )
+    table = described(engine)
+    assert table["WarmThroughput"] == table["GlobalSecondaryIndexes"][0]["WarmThroughput"] == ON_DEMAND
+    assert table["BillingModeSummary"]["BillingMode"] == "PROVISIONED"
+
+
+def test_when_throughput_was_changed(engine: Engine, clock: Clock) -> None:
+    provisioned(engine)
+    clock.now_s += 5
+    update(engine, ProvisionedThroughput=units(5, 5))
+    raised_s = clock.now_s
+    clock.now_s += 5
+    update(engine, ProvisionedThroughput=units(6, 4))
+    assert described(engine)["ProvisionedThroughput"] == {
+        **units(6, 4),
+        "NumberOfDecreasesToday": 1,
+        "LastIncreaseDateTime": raised_s + 5,
+        "LastDecreaseDateTime": raised_s + 5,
+    }
+    clock.now_s += 86_400
+    assert described(engine)["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
+
+
+def test_warm_throughput_is_raised_member_by_member(engine: Engine) -> None:
+    create(engine)
+    update(engine, WarmThroughput={"ReadUnitsPerSecond": 12_001})
+    assert described(engine)["WarmThroughput"] == {**ON_DEMAND, "ReadUnitsPerSecond": 12_001}
+    update(engine, WarmThroughput={"ReadUnitsPerSecond": 12_001, "WriteUnitsPerSecond": 4000})
+    by_g = {"Update": {"IndexName": "ByG", "WarmThroughput": {"WriteUnitsPerSecond": 4001}}}
+    update(engine, GlobalSecondaryIndexUpdates=[by_g])
+    assert described(engine)["GlobalSecondaryIndexes"][0]["WarmThroughput"]["WriteUnitsPerSecond"] == 4001
+
+
+def test_a_maximum_is_merged_and_taken_away(engine: Engine) -> None:
+    create(engine, OnDemandThroughput={"MaxReadRequestUnits": 100})
+    assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100}
+    update(engine, OnDemandThroughput={"MaxWriteRequestUnits": 50})
+    assert described(engine)["OnDemandThroughput"] == {"MaxReadRequestUnits": 100, "MaxWriteRequestUnits": 50}
+    update(engine, OnDemandThroughput={"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": -1})
+    assert "OnDemandThroughput" not in described(engine)
+
+
+def test_encryption_and_class(engine: Engine, clock: Clock) -> None:
+    create(engine, TableClass="STANDARD", SSESpecification={"Enabled": True})
+    table = described(engine)
+    assert table["TableClassSummary"] == {"TableClass": "STANDARD"}
+    assert table["SSEDescription"]["KMSMasterKeyArn"].startswith("arn:aws:kms:")
+    clock.now_s += 5
+    update(engine, TableClass="STANDARD_INFREQUENT_ACCESS")
+    assert described(engine)["TableClassSummary"]["LastUpdateDateTime"] == clock.now_s
+    key = "arn:aws:kms:eu-west-1:111111111111:key/1234"
+    update(engine, SSESpecification={"SSEType": "KMS", "KMSMasterKeyId": key})
+    assert described(engine)["SSEDescription"] == {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
+    update(engine, SSESpecification={"Enabled": False})
+    assert "SSEDescription" not in described(engine)
+
+
+def test_names_come_sorted(engine: Engine) -> None:
+    wide = {**index("Wide", "g", projection="INCLUDE"), "Projection": {}}
+    wide["Projection"] = {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["z", "a"]}
+    create(engine, GlobalSecondaryIndexes=[index("ByG", "g", "h"), wide])
+    table = described(engine)
+    assert [each["AttributeName"] for each in table["AttributeDefinitions"]] == ["g", "h", "pk", "sk"]
+    assert [each["IndexName"] for each in table["GlobalSecondaryIndexes"]] == ["ByG", "Wide"]
+    assert table["GlobalSecondaryIndexes"][1]["Projection"]["NonKeyAttributes"] == ["a", "z"]
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": 0}}, "Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"),
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": -1}}, "Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 11_999}}, f"Requested ReadUnitsPerSecond for WarmThroughput for table {INITIAL}"),
+        ({"WarmThroughput": {"WriteUnitsPerSecond": 1}}, f"Requested WriteUnitsPerSecond for WarmThroughput for table {INITIAL}"),
+        (
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units(10, 10), "GlobalSecondaryIndexes": None, "WarmThroughput": {"ReadUnitsPerSecond": 5}},
+            "Requested ReadUnitsPerSecond for WarmThroughput for table is lower than ReadCapacityUnits of ProvisionedThroughput",
+        ),
+        (
+            {"BillingMode": "PROVISIONED", "ProvisionedThroughput": units(10, 10), "GlobalSecondaryIndexes": None, "OnDemandThroughput": {"MaxReadRequestUnits": 5}},
+            "MaxReadRequestUnits for OnDemandThroughput cannot be specified when table BillingMode is PROVISIONED.",
+        ),
+        ({"SSESpecification": {"Enabled": False, "SSEType": "KMS"}}, "SSEType can not be specified if Enabled is false"),
+        ({"SSESpecification": {"Enabled": True, "SSEType": "AES256"}}, "SSEType AES256 is not supported"),
+        (
+            {"GlobalSecondaryIndexes": [{**index("ByG", "g", "h"), "OnDemandThroughput": {"MaxReadRequestUnits": 0}}]},
+            "Requested MaxReadRequestUnits for OnDemandThroughput for index : ByG is outside of valid range",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_new_table_cant_be(engine: Engine, members: dict[str, Any], message: str) -> None:
+    with pytest.raises(Exception, match="ValidationException") as raised:
+        create(engine, **members)
+    assert str(raised.value) == f"ValidationException: {INVALID}{message}"
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({}, "At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, OnDemandThroughput, WarmThroughput or TableClass is required"),
+        ({"TableClass": "junk"}, "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS]."),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 11_999}}, f"{INVALID}Requested ReadUnitsPerSecond for WarmThroughput for table {LOWER}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "WarmThroughput": {"WriteUnitsPerSecond": 1}}}]}, f"{INVALID}Requested WriteUnitsPerSecond for WarmThroughput for index ByG {LOWER}"),
+        ({"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(1, 1)}}]}, f"{INVALID}Neither ReadCapacityUnits nor WriteCapacityUnits can be specified for index: ByG when BillingMode is PAY_PER_REQUEST"),
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": 0}}, f"{INVALID}Requested MaxReadRequestUnits for OnDemandThroughput for table is outside of valid range"),
+        ({"SSESpecification": {}}, f"{INVALID}Table is already encrypted by default"),
+        ({"SSESpecification": {"Enabled": True}, "TableClass": "STANDARD"}, f"{INVALID}Server-Side Encryption modification must be the only operation in the request"),
+        ({"TableClass": "STANDARD", "BillingMode": "PAY_PER_REQUEST"}, f"{INVALID}TableClass modification must be the only operation in the request"),
+        ({"DeletionProtectionEnabled": True, "BillingMode": "PAY_PER_REQUEST"}, f"{INVALID}DeletionProtection modification must be the only operation in the request"),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 13_000}, "BillingMode": "PAY_PER_REQUEST"}, f"{INVALID}WarmThroughput must be the only operation in the request"),
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": 5}, "StreamSpecification": {"StreamEnabled": False}}, f"{INVALID}OnDemandThroughput can only be combined with BillingMode in an UpdateTable request"),
+    ],
+)  # fmt: skip
+def test_what_a_table_on_demand_cant_become(engine: Engine, members: dict[str, Any], message: str) -> None:
+    create(engine)
+    assert refused(engine, "UpdateTable", **members) == f"ValidationException: {message}"
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ({"BillingMode": "PROVISIONED"}, f"{INVALID}ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
+        ({"OnDemandThroughput": {"MaxReadRequestUnits": 5}}, f"{INVALID}MaxReadRequestUnits for OnDemandThroughput cannot be specified when the table BillingMode is PROVISIONED"),
+        ({"WarmThroughput": {"ReadUnitsPerSecond": 0}}, f"{INVALID}Requested ReadUnitsPerSecond for WarmThroughput for table {LOWER}"),
+        (
+            {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": "ByG", "ProvisionedThroughput": units(2, 2)}}]},
+            "The provisioned throughput for the index ByG will not change. The requested value equals the current value. Current ReadCapacityUnits provisioned for the index ByG: 2. Requested ReadCapacityUnits: 2. Current WriteCapacityUnits provisioned for the index ByG: 2. Requested WriteCapacityUnits: 2. Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_provisioned_table_cant_become(engine: Engine, members: dict[str, Any], message: str) -> None:
+    provisioned(engine)
+    assert refused(engine, "UpdateTable", **members) == f"ValidationException: {message}"
+
+
+def test_indexes_that_arent_there(engine: Engine) -> None:
+    local = {**index("ByL", "pk", "h"), "Projection": {"ProjectionType": "ALL"}}
+    create(engine, LocalSecondaryIndexes=[local])
+    for verb, members in (("update", {"WarmThroughput": {"ReadUnitsPerSecond": 13_000}}), ("delete", {})):
+        for name, message in (
+            ("Gone", "ResourceNotFoundException: Requested resource not found: Index Gone for table orders"),
+            ("ByL", f"ValidationException: Cannot {verb} an index that is not a GlobalSecondaryIndex: ByL"),
+        ):
+            change = {verb.capitalize(): {"IndexName": name, **members}}
+            assert refused(engine, "UpdateTable", GlobalSecondaryIndexUpdates=[change]) == message
+
+
+def test_one_index_more_than_there_may_be(engine: Engine) -> None:
+    create(engine, GlobalSecondaryIndexes=[index(f"Index{number}", "g", "h") for number in range(20)])
+    message = refused(
+        engine,
+        "UpdateTable",
+        AttributeDefinitions=[{"AttributeName": "g", "AttributeType": "S"}],
+        GlobalSecondaryIndexUpdates=[{"Create": index("More", "g")}],
+    )
+    assert message == (
+        "LimitExceededException: Subscriber limit exceeded: "
+        "Number of global secondary indexes exceeds per-table limit of 20"
+    )
