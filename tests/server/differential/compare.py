@@ -129,7 +129,11 @@ def _described(description: Answer) -> Answer:
         name: value
         for name, value in description.items()
         if name
-        not in {"TableArn", "TableStatus", "TableId", "CreationDateTime", "BillingModeSummary", "ProvisionedThroughput"}
+        not in {
+            *("TableArn", "TableStatus", "TableId", "CreationDateTime"),
+            # Local knows no warm throughput, and tells other dates.
+            *("BillingModeSummary", "ProvisionedThroughput", "WarmThroughput"),
+        }
     }
     if "AttributeDefinitions" in kept:
         kept["AttributeDefinitions"] = sorted(kept["AttributeDefinitions"], key=printed)
@@ -139,8 +143,16 @@ def _described(description: Answer) -> Answer:
             indexes = [each for each in kept.pop(member) if each.get("IndexStatus") != "DELETING"]
             if indexes:
                 shown = ({name: each[name] for name in ("IndexName", "KeySchema", "Projection")} for each in indexes)
-                kept[member] = sorted(shown, key=printed)
+                kept[member] = sorted(map(_sorted_names, shown), key=printed)
     return kept
+
+
+def _sorted_names(index: Answer) -> Answer:
+    """An index whose projected names are sorted, as the service tells them, and Local doesn't."""
+    projection = index["Projection"]
+    if "NonKeyAttributes" not in projection:
+        return index
+    return {**index, "Projection": {**projection, "NonKeyAttributes": sorted(projection["NonKeyAttributes"])}}
 
 
 def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
