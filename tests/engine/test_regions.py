@@ -193,3 +193,18 @@ def test_a_table_without_replicas_pays_nothing(regions: Regions) -> None:
     before = east.statements
     put(east, "1", 4)
     assert east.statements - before == plain + 1
+
+
+def test_records_tell_the_region_of_their_store() -> None:
+    stream = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
+    for regions in ((EAST, WEST), (WEST,)):
+        with Regions.open(":memory:", regions) as group:
+            engine = group.engines[WEST]
+            create(engine, StreamSpecification=stream)
+            engine.call("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("b")}})
+            arn = engine.call("ListStreams", {})["Streams"][0]["StreamArn"]
+            shard = engine.call("DescribeStream", {"StreamArn": arn})["StreamDescription"]["Shards"][0]["ShardId"]
+            wanted = {"StreamArn": arn, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+            iterator = engine.call("GetShardIterator", wanted)["ShardIterator"]
+            (record,) = engine.call("GetRecords", {"ShardIterator": iterator})["Records"]
+            assert record["awsRegion"] == WEST

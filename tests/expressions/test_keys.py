@@ -62,6 +62,9 @@ TWICE = "Invalid KeyConditionExpression: KeyConditionExpressions must only conta
         ("r1 = :s", HASH.format("h1, h2")),
         ("zz = :a AND yy = :a AND xx = :a", HASH.format("h1, h2")),
         ("h1 = :a AND h2 > :n", HASH.format("h2")),
+        ("h1 > :a", HASH.format("h2")),  # what has no condition is told first
+        ("h1 > :a AND h2 > :n", HASH.format("h1, h2")),
+        ("h1 > :a AND h2 = :n", HASH.format("h1")),
         ("h1 = :a AND r1 = :s", HASH.format("h2")),
         ("h1 = :a AND h2 = :n AND r2 = :n", RANGE.format("r1", "r2")),
         ("h1 = :a AND h2 = :n AND r1 = :s AND r3 = :s", RANGE.format("r2", "r3")),

@@ -134,8 +134,8 @@ class Engine:
         """What the actions work on."""
         return self._database
 
-    def join(self, region: str, group: Group) -> None:
-        """Be the store of a region, beside those of others."""
+    def join(self, region: str, group: Group | None = None) -> None:
+        """Be the store of a region, beside those of others if there are any."""
         self._database.region = region
         self._database.group = group
 

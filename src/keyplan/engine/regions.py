@@ -41,9 +41,9 @@ class Regions:
         self.engines = dict(engines)
         self._lag_us = int(lag_ms * 1000)
         self._lock = threading.Lock()
-        if len(self.engines) > 1:
-            for name, engine in self.engines.items():
-                engine.join(name, self)
+        for name, engine in self.engines.items():
+            if name:
+                engine.join(name, self if len(self.engines) > 1 else None)
 
     @classmethod
     def open(cls, path: str | PathLike[str], regions: Sequence[str], *, lag_ms: float = 0.0, **options: Any) -> Regions:

@@ -96,15 +96,17 @@ def _check_pair(terms: Mapping[str, KeyTerm], partition: str, sort: str | None) 
 
 def _check_many(terms: Mapping[str, KeyTerm], partition: Sequence[str], sort: Sequence[str]) -> None:
     """Judge the conditions on a key of several partition or sort attributes."""
-    unequal = [name for name in partition if name not in terms or terms[name].operator != "="]
+    # Those without a condition are told first, and only when there is none, those with another one.
+    missing = [name for name in partition if name not in terms]
+    unequal = missing or [name for name in partition if terms[name].operator != "="]
     if unequal:
         raise ExpressionFault(
             f"HASH key attributes {', '.join(unequal)} must have equality conditions specified in the query"
         )
     foreign = terms.keys() - {*partition, *sort}
     if foreign:
-        missing = next((name for name in sort if name not in terms), None)
-        raise ExpressionFault(_NOT_SUPPORTED) if missing is None else _missed(missing)
+        missed = next((name for name in sort if name not in terms), None)
+        raise ExpressionFault(_NOT_SUPPORTED) if missed is None else _missed(missed)
     for earlier, name in reversed([*pairwise(sort)]):
         if name in terms and (earlier not in terms or terms[earlier].operator != "="):
             raise ExpressionFault(

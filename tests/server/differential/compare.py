@@ -398,7 +398,9 @@ ACCEPTED = (
     ("^Scan$", "^ValidationException: .* does not project one or more filter attributes"),
     ("^UpdateItem$", "Type mismatch for attribute to update"),
     ("^Transact", "multiple operations on one item"),  # of some numbers
-    ("^UpdateItem$|^TransactWriteItems$", "attempted to update the secondary index key"),
+    ("^UpdateItem$|^TransactWriteItems$|^Execute", "attempted to update the secondary index key"),
+    ("^UpdateTable$", "ProvisionedThroughput must be specified when BillingMode is PROVISIONED"),
+    ("^UpdateTable$", "must be the only operation in the request"),
     ("^CreateTable$|^UpdateTable$", ": Neither ReadCapacityUnits nor WriteCapacityUnits|at 'provisionedThroughput"),
 )
 """Pairs of expressions: operations, and what Local lets pass there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from keyplan.engine.arns import REGION, stream_arn
+from keyplan.engine.arns import stream_arn
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request
@@ -44,7 +44,7 @@ def get_records(database: Database, request: Request) -> Answer:
         shard = _shard(changes, stream, place.shard, now_s)
         if place.after < trim_horizon(changes, stream, shard, now_s):
             raise trimmed()
-        return _page(changes, stream, shard, place.after, limit, now_s)
+        return _page(changes, stream, shard, place.after, limit, now_s, database.region)
 
     return database.storage.read(work)
 
@@ -56,7 +56,9 @@ def _shard(changes: Changes, stream: StoredStream, number: int, now_s: float) ->
     raise ResourceNotFoundException("Invalid ShardId in ShardIterator")
 
 
-def _page(changes: Changes, stream: StoredStream, shard: StoredShard, after: int, limit: int, now_s: float) -> Answer:
+def _page(
+    changes: Changes, stream: StoredStream, shard: StoredShard, after: int, limit: int, now_s: float, region: str
+) -> Answer:
     end = changes.last(stream.id) if shard.closed_after is None else shard.closed_after
     until = min(end, after + NUMBERS_READ_MAX)
     view: str = decode(stream.definition.encode())["StreamViewType"]
@@ -67,7 +69,7 @@ def _page(changes: Changes, stream: StoredStream, shard: StoredShard, after: int
         size_bytes += change.size
         if records and size_bytes > STREAM_PAGE_BYTES_MAX:
             break
-        records.append(_record(change, stream, view))
+        records.append(_record(change, stream, view, region))
         after = change.number
         if len(records) == limit:
             break
@@ -79,7 +81,7 @@ def _page(changes: Changes, stream: StoredStream, shard: StoredShard, after: int
     return answer
 
 
-def _record(change: Change, stream: StoredStream, view: str) -> Answer:
+def _record(change: Change, stream: StoredStream, view: str, region: str) -> Answer:
     sequence = sequence_of(change.number)
     images: dict[str, Any] = decode(change.body)
     identity = f"{stream.table}/{stream.label}/{stream.id}/{sequence}".encode()
@@ -88,7 +90,7 @@ def _record(change: Change, stream: StoredStream, view: str) -> Answer:
         "eventName": "REMOVE" if change.event == "EXPIRE" else change.event,
         "eventVersion": "1.1",
         "eventSource": "aws:dynamodb",
-        "awsRegion": REGION,
+        "awsRegion": region,
         "dynamodb": {
             "ApproximateCreationDateTime": int(change.made_s),
             **images,
