@@ -1,4 +1,5 @@
-"""The parts of docs/ that are made from the code: the tables of errors and of operations, the help of the commands.
+"""The parts of docs/ that are made from the code: the tables of errors and of operations, the help of the commands,
+the page of the house.
 
 ``make docs`` writes them, and a test compares.
 """
@@ -15,13 +16,14 @@ from click.testing import CliRunner
 from keyplan import errors
 from keyplan.cli.group import cli
 from keyplan.wire.operations import OPERATIONS
-from tests.repository import operations_page
+from tests.repository import architecture_page, operations_page
 from tests.repository.files import ROOT
 
 ERRORS = ROOT / "docs" / "errors.md"
 COMMANDS = ROOT / "docs" / "commands.md"
 SERVER = ROOT / "docs" / "server.md"
 EVERY_OPERATION = ROOT / "docs" / "operations.md"
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 WIDTH = 100
 
 
@@ -73,6 +75,8 @@ def made(path: Path) -> str:
     """The page as it is to be: its own words, and what is made between the markers; or made as a whole."""
     if path == EVERY_OPERATION:
         return operations_page.page()
+    if path == ARCHITECTURE:
+        return architecture_page.page()
     page = path.read_text(encoding="utf-8")
     for name, make in {"errors": error_table, "commands": command_help, "operations": operation_table}.items():
         begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
@@ -83,5 +87,5 @@ def made(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for one in (ERRORS, COMMANDS, SERVER, EVERY_OPERATION):
+    for one in (ERRORS, COMMANDS, SERVER, EVERY_OPERATION, ARCHITECTURE):
         one.write_text(made(one), encoding="utf-8")

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from keyplan.cli.group import cli
 from tests.repository.examples import Program, as_shown, blocks_of, commands_of, programs_of
 from tests.repository.files import ROOT, SYSTEMS, place, written_files
-from tests.repository.made_pages import COMMANDS, ERRORS, EVERY_OPERATION, SERVER, made
+from tests.repository.made_pages import ARCHITECTURE, COMMANDS, ERRORS, EVERY_OPERATION, SERVER, made
 
 PAGES = [ROOT / "README.md", *written_files(".md", ROOT / "docs"), *written_files(".md", SYSTEMS)]
 PROGRAMS = [(path, program) for path in PAGES for program in programs_of(path)]
@@ -40,9 +40,9 @@ def test_commands_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert as_shown(result.output, command.shown), f"{asked}\n{result.output}"
 
 
-@pytest.mark.parametrize("path", [ERRORS, COMMANDS, SERVER, EVERY_OPERATION], ids=place)
+@pytest.mark.parametrize("path", [ERRORS, COMMANDS, SERVER, EVERY_OPERATION, ARCHITECTURE], ids=place)
 def test_what_is_made_from_the_code_is_up_to_date(path: Path) -> None:
-    """The table of errors, and the help of the commands."""
+    """The table of errors, the help of the commands, the rooms of the house."""
     assert path.read_text(encoding="utf-8").splitlines() == made(path).splitlines(), "run: make docs"
 
 

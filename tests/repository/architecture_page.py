@@ -1,0 +1,111 @@
+"""The page of the house, docs/architecture.md: its rooms, and which imports which, from the modules' own imports; and
+walks through it: the files and functions that a read, a write and requests over HTTP go by, from running them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from tests.repository.files import SOURCE, written_files
+from tests.repository.walks import Walk, walks
+
+HEAD = """# How it is built
+
+The rooms of `src/keyplan`, and the ways through them. This page is made by `make docs` from the modules' imports \
+(those for types and those within functions included) and from running what it shows; a test keeps it true. Which room \
+may import which is held by the contracts in `pyproject.toml`, and why walls stand where they do is in \
+[decisions](decisions/README.md). What changes where: [CONTRIBUTING](../CONTRIBUTING.md).
+"""
+WALKS = (
+    "What runs on the third call, when nothing is compiled any more. A call is an entry into a function, or into a "
+    "generator that goes on; statements are SQLite's. Over HTTP the client is answered without a socket."
+)
+INSIDE = ("design", "client", "engine/storage")
+"""Rooms whose inside is shown."""
+
+Graph = Mapping[str, set[str]]
+
+
+def page() -> str:
+    """The page, in Markdown."""
+    parts = [HEAD, "## The rooms", "", "Each is above what it imports.", "", *_table(SOURCE)]
+    for room in INSIDE:
+        parts += ["", f"## Inside `{room}/`", "", *_table(SOURCE / room)]
+    parts += ["", "## Walks", "", *_walks(walks())]
+    return "\n".join(parts) + "\n"
+
+
+def _table(room: Path) -> list[str]:
+    """The parts of a room, the lowest last, each with what it imports of the others."""
+    graph = graph_of(room)
+    lines = ["| | what lives there | imports |", "|---|---|---|"]
+    for name in _from_the_top(graph):
+        imported = ", ".join(f"`{one}`" for one in sorted(graph[name])) or "none of these"
+        lines.append(f"| `{name}` | {_summary(room, name)} | {imported} |")
+    return lines
+
+
+def _summary(room: Path, name: str) -> str:
+    """The first paragraph of a part's docstring."""
+    path = room / name / "__init__.py" if (room / name).is_dir() else room / f"{name}.py"
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first = " ".join(doc.split("\n\n")[0].split()).replace("``", "`").replace("|", "\\|")
+    return first if first.endswith((".", "`")) else f"{first}."
+
+
+def graph_of(room: Path) -> Graph:
+    """The parts of a room, files and folders, each with those of the others that it imports."""
+    package = ".".join(("keyplan", *room.relative_to(SOURCE).parts))
+    found: dict[str, set[str]] = {}
+    for path in written_files(".py", room):
+        part = path.relative_to(room).parts[0].removesuffix(".py")
+        if part != "__init__":
+            found.setdefault(part, set()).update(_imported(path, package))
+    return {part: {one for one in others if one in found and one != part} for part, others in found.items()}
+
+
+def _imported(path: Path, package: str) -> Iterable[str]:
+    """The parts of a package that a file names in its imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            if name.startswith(f"{package}."):
+                yield name.removeprefix(f"{package}.").partition(".")[0]
+
+
+def _from_the_top(graph: Graph) -> list[str]:
+    """The parts by their height, the highest first; by name where that is the same. Raises ValueError for a circle."""
+    heights: dict[str, int] = {}
+
+    def height(part: str, above: tuple[str, ...] = ()) -> int:
+        if part in above:
+            raise ValueError(f"a circle: {' -> '.join((*above, part))}")
+        if part not in heights:
+            heights[part] = 1 + max((height(one, (*above, part)) for one in graph[part]), default=0)
+        return heights[part]
+
+    return sorted(graph, key=lambda part: (-height(part), part))
+
+
+def _walks(found: Iterable[Walk]) -> list[str]:
+    lines = [
+        WALKS,
+        "",
+        "| | files | functions | calls | SQL statements |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    details: list[str] = []
+    for walk in found:
+        functions = sum(len(names) for names in walk.functions.values())
+        lines.append(f"| {walk.title} | {len(walk.functions)} | {functions} | {walk.calls} | {walk.statements} |")
+        details += ["", f"### {walk.title[:1].upper()}{walk.title[1:]}", "", f"`{walk.code}`", ""]
+        for number, (path, names) in enumerate(walk.functions.items(), 1):
+            details.append(f"{number}. `{path}`: {', '.join(f'`{one}`' for one in names)}")
+    return [*lines, *details]
