@@ -101,7 +101,7 @@ class ReplyReader:
         length = headers.get(b"content-length")
         if b"transfer-encoding" in headers:
             if headers[b"transfer-encoding"].lower() != b"chunked" or length is not None:
-                raise Garbage("the answer's length is told in a way that can't be relied on")
+                raise Garbage("the answer's length is given in a way that can't be relied on")
         elif length is None or not length.isdigit() or int(length) > BODY_BYTES_MAX:
             raise Garbage(f"the answer's length is {'missing' if length is None else length.decode('latin-1')[:30]}")
         else:

@@ -446,7 +446,7 @@ class CompiledEntity:
             raise ItemNotReadable(
                 f"the item's key is a {self.name}'s, but its attributes aren't",
                 place=f"{self.name}({self.describe_key(item)})",
-                hint="something else wrote it, or the entity has changed since: mend the item, or default the field",
+                hint="something else wrote it, or the entity has changed since: fix the item, or default the field",
                 faults=faults_of(error, self.name),
             ) from None
 

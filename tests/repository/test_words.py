@@ -1,0 +1,65 @@
+"""The words of docs, messages and help: DynamoDB's own, a few of ours, and none that only we would use."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.repository.files import ROOT
+
+WORDS_MAX = 20
+OURS = re.compile(r"^\| \*\*(?P<word>[\w ]+)\*\* \| (?P<meaning>.+) \|$", re.MULTILINE)
+GLOSSARY = [*OURS.finditer((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))]
+REFUSED = re.compile(
+    r"\b(reckon(s|ed|ing)?|nought|whilst|mend(s|ed|ing)?|(is|are|was|were) told (by|with|in)|gainsaid)\b", re.IGNORECASE
+)
+"""House words, for which there are plain ones: estimate, zero, while, fix, report."""
+PAGES = sorted(
+    path
+    for folder in ("docs", "systems", ".")
+    for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md")
+    if "decisions" not in path.parts and path.name != "CHANGELOG.md"
+)
+
+
+def texts_of(source: str) -> Iterator[tuple[int, str]]:
+    """The texts in a module that aren't docstrings: messages, hints, help."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.lineno, node.value
+
+
+def test_the_glossary_is_short_and_sorted_as_it_is_read() -> None:
+    words = [match["word"] for match in GLOSSARY]
+    assert 10 < len(words) <= WORDS_MAX
+    assert len(set(words)) == len(words)
+
+
+@pytest.mark.parametrize("match", GLOSSARY, ids=lambda one: one["word"])
+def test_words_of_the_glossary_are_used(match: re.Match[str]) -> None:
+    word = re.compile(rf"\b{match['word']}", re.IGNORECASE)
+    assert any(word.search(path.read_text(encoding="utf-8")) for path in PAGES if path.name != "glossary.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_use_plain_words(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [(number, line) for number, line in enumerate(lines, 1) if REFUSED.search(line)] == []
+
+
+def test_messages_use_plain_words() -> None:
+    found = [
+        (str(path.relative_to(ROOT)), line, text)
+        for path in sorted((ROOT / "src/keyplan").rglob("*.py"))
+        for line, text in texts_of(path.read_text(encoding="utf-8"))
+        if REFUSED.search(text)
+    ]
+    assert found == []
