@@ -13,6 +13,7 @@ repository's folder ``systems/``, brings five.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,12 +60,14 @@ FAULTS_KEPT = 1000
 class LoadReport:
     """What a loader did: how many entries went in, and a fault for each that didn't, with its file and line.
 
-    ``more_faults`` counts the faults that came after ``FAULTS_KEPT`` of them.
+    ``counts`` says what else was done, in words: ``pictures kept``, ``posts dated by git``. ``more_faults`` counts the
+    faults that came after ``FAULTS_KEPT`` of them.
     """
 
     loaded: int = 0
     faults: list[Fault] = field(default_factory=list[Fault])
     more_faults: int = 0
+    counts: Counter[str] = field(default_factory=Counter[str])
 
     def fault(self, fault: Fault) -> None:
         """Note a fault: in full, or, when there are very many, by its number."""

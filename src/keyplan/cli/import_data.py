@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 SOME_LEFT_OUT = 3
+MEMORY = ":memory:"
 
 
 @click.command(
@@ -26,6 +27,7 @@ SOME_LEFT_OUT = 3
 Examples:
   keyplan import cms ~/blog/_posts
   keyplan import cms content/posts --db blog.db --json
+  keyplan import blog ~/blog/_posts --dry-run
   keyplan import social facebook_combined.txt
   keyplan import shop exported/
   keyplan import papers references.bib
@@ -37,9 +39,10 @@ Exit status: 0 all went in, 3 some didn't, 2 nothing could be tried.
 @name_argument
 @click.argument("path", metavar="PATH")
 @db_option
+@click.option("--dry-run", is_flag=True, help="Load into a store in memory that is thrown away, and report.")
 @json_option
 @tells_errors
-def command(name: str, path: str, db: str | None, *, as_json: bool) -> None:
+def command(name: str, path: str, db: str | None, *, dry_run: bool, as_json: bool) -> None:
     """Load PATH, a file or a folder, into the system NAME.
 
     What can't be loaded is reported by file and line; the rest goes in.
@@ -50,9 +53,10 @@ def command(name: str, path: str, db: str | None, *, as_json: bool) -> None:
     system = find_system(name, "a loader")
     source = _source(system, path)
     found = find(name)
-    with found.open(db) as design, progress("Loading") as bar:
+    place = MEMORY if dry_run else db
+    with found.open(place) as design, progress("Loading") as bar:
         report = system.load(design, source, bar)
-    _tell(report, found.db(db), as_json=as_json)
+    _tell(report, None if dry_run else found.db(db), as_json=as_json)
     if report.faults:
         raise click.exceptions.Exit(SOME_LEFT_OUT)
 
@@ -73,7 +77,8 @@ def _source(system: System, given: str) -> Path:
     return path
 
 
-def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
+def _tell(report: LoadReport, db: str | None, *, as_json: bool) -> None:
+    """Print what was done, and what wasn't. ``db`` is None where nothing was to be written."""
     from keyplan.plain.answers import json_text
 
     if as_json:
@@ -85,7 +90,8 @@ def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
             }
             for one in report.faults
         ]
-        click.echo(json_text({"loaded": report.loaded, "faults": faults, "more_faults": report.more_faults}))
+        shown = {"loaded": report.loaded, "counts": dict(report.counts), "faults": faults}
+        click.echo(json_text({**shown, "more_faults": report.more_faults, "written": db is not None}))
         return
     for fault in report.faults:
         click.echo(printable(str(fault)), err=True)
@@ -94,4 +100,7 @@ def _tell(report: LoadReport, db: str, *, as_json: bool) -> None:
         left = f"; {len(report.faults):,} fault{'s' * (len(report.faults) > 1)}, told above"
     if report.more_faults:
         left += f", and {report.more_faults:,} more"
-    click.echo(f"Loaded {report.loaded} into {db}{left}.")
+    for what, count in report.counts.most_common():
+        click.echo(f"  {count:,} {printable(what)}")
+    done = f"Would load {report.loaded}" if db is None else f"Loaded {report.loaded} into {db}"
+    click.echo(f"{done}{left}.")

@@ -16,7 +16,7 @@ from typing import Any
 
 from keyplan.errors import RequestError
 
-__all__ = ["FrontMatter", "FrontMatterError", "plain_text", "read_front_matter", "split_front_matter"]
+__all__ = ["FrontMatter", "FrontMatterError", "load_yaml", "plain_text", "read_front_matter", "split_front_matter"]
 
 
 class FrontMatterError(Exception):
@@ -163,6 +163,15 @@ def _yaml() -> tuple[Any, type[Any]]:
 
     Loader.add_constructor("tag:yaml.org,2002:timestamp", moment)
     return yaml, Loader
+
+
+def load_yaml(text: str) -> Any:
+    """A document of YAML as plain values. Raises FrontMatterError."""
+    yaml, loader_class = _yaml()
+    try:
+        return loader_class(text).get_single_data()
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
+        raise FrontMatterError(f"the YAML can't be read: {error}") from None
 
 
 def _read_yaml(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -33,7 +33,8 @@ EXCERPT_CHARACTERS = 280
 @dataclass(frozen=True, slots=True)
 class Post:
     """A post as its file says. ``path`` is relative to the folder, with slashes; ``date`` is in UTC, and None where
-    neither the fields nor the name give one.
+    neither the fields nor the name or the address give one; ``dated_by`` says which of them did. ``permalink`` is the
+    address that it had, ``aliases`` those that led there. ``fields`` is its front matter.
     """
 
     path: str
@@ -48,6 +49,10 @@ class Post:
     body: str
     modified: datetime
     lines: Mapping[str, int]
+    dated_by: str | None = None
+    permalink: str | None = None
+    aliases: tuple[str, ...] = ()
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 # Which files
@@ -120,13 +125,15 @@ def read_post(folder: Path, path: Path) -> Post:
     fields = _Fields(front)
     relative = path.relative_to(folder)
     name = relative.parent.name if path.stem == "index" and relative.parent.name else path.stem
-    named = re.fullmatch(r"(\d{4}-\d{1,2}-\d{1,2})-(.+)", name)
-    slug = fields.text("slug") or _last_segment(fields.text("permalink", "url")) or shown(named[2] if named else name)
+    named = re.fullmatch(r"(\d{4}-\d{1,2}-\d{1,2})[-_](.+)", name)
+    permalink = fields.text("permalink", "url", "path")
+    slug = fields.text("slug") or _last_segment(permalink) or shown(named[2] if named else name)
+    moment, dated_by = _dated(fields, named[1] if named else None, permalink, shown(relative.as_posix()))
     return Post(
         path=shown(relative.as_posix()),
         title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
         slug=slug,
-        date=fields.moment("date", "publishDate", "publishdate") or (_moment_named(named[1]) if named else None),
+        date=moment,
         draft="_drafts" in relative.parts or fields.flag("draft") is True or fields.flag("published") is False,
         authors=fields.people("author", "authors"),
         tags=fields.words("tag", "tags"),
@@ -135,7 +142,30 @@ def read_post(folder: Path, path: Path) -> Post:
         body=front.body,
         modified=modified,
         lines=front.lines,
+        dated_by=dated_by,
+        permalink=permalink,
+        aliases=fields.paths("aliases", "alias", "redirect_from"),
+        fields=front.fields,
     )
+
+
+_DATED_PATH = re.compile(r"(?:^|/)(\d{4})[/-](\d{1,2})[/-](\d{1,2})(?=[/_-]|$)")
+
+
+def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str) -> tuple[datetime | None, str | None]:
+    """When a post was published, and what says so: its fields, its file's name, its address, or its folders."""
+    moment = fields.moment("date", "publishDate", "publishdate", "pubDate", "published_at")
+    if moment is not None:
+        return moment, "front matter"
+    if named is not None:
+        return _moment_named(named), "name"
+    for text, what in ((permalink or "", "address"), (path, "path")):
+        match = _DATED_PATH.search(text)
+        found = _moment("-".join(match.groups())) if match else None
+        if found is not None:
+            return found, what
+    found = fields.moment("lastmod", "last_modified_at", "updated")
+    return found, None if found is None else "last change"
 
 
 def _bytes_of(path: Path) -> tuple[bytes, datetime]:
@@ -163,7 +193,12 @@ class _Fields:
     def __init__(self, front: FrontMatter) -> None:
         self.lines = front.lines
         taxonomies = front.fields.get("taxonomies")
-        self.fields = {**(taxonomies if isinstance(taxonomies, dict) else {}), **front.fields}
+        extra = front.fields.get("extra")  # Zola's
+        self.fields = {
+            **(extra if isinstance(extra, dict) else {}),
+            **(taxonomies if isinstance(taxonomies, dict) else {}),
+            **front.fields,
+        }
 
     def text(self, *names: str) -> str | None:
         """The first of these fields that holds something, as text on one line."""
@@ -193,6 +228,16 @@ class _Fields:
                 text = self._word(name, part)
                 if text:
                     found[text] = None
+        return tuple(found)
+
+    def paths(self, *names: str) -> tuple[str, ...]:
+        """Addresses: a text, or a list of texts."""
+        found: dict[str, None] = {}
+        for name in names:
+            value = self.fields.get(name)
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, str) and part.strip() and len(part) <= 1000:
+                    found[self._checked(name, part).strip()] = None
         return tuple(found)
 
     def people(self, *names: str) -> tuple[str, ...]:

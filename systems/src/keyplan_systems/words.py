@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import unicodedata
+from urllib.parse import unquote, urlsplit
 
 from keyplan_systems.posts import first_paragraph
 
@@ -11,6 +13,7 @@ __all__ = [
     "EXCERPT_MAX",
     "SLUG_MAX",
     "TAG_MAX",
+    "address_key",
     "excerpt_from",
     "is_line",
     "is_slug",
@@ -65,6 +68,14 @@ def _is_accent(one: str) -> bool:
     """Whether a mark can be left out: an accent or a point, and not a vowel sign, a virama or a voicing mark."""
     kind = unicodedata.combining(one)  # Unicode's canonical combining class
     return 10 <= kind <= 35 or kind >= 200
+
+
+def address_key(address: str) -> str:
+    """An address as two of the same are alike: ``/a/b`` for ``/a/b/``, ``/a/b.html`` and ``/A/b/index.html``."""
+    plain = re.split("[#?]", address, maxsplit=1)[0]
+    path = unquote(urlsplit(plain).path if "://" in plain else plain)
+    path = re.sub(r"(?:/index)?\.html?$|/index$", "", "/" + path.strip("/").lower())
+    return posixpath.normpath(path).replace("//", "/")
 
 
 def tag_from(text: str) -> str:

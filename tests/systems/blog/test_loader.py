@@ -209,7 +209,10 @@ def test_a_hundred_posts_of_jekylls_own_blog(blog: Blog) -> None:
     told: list[Any] = []
     report = load(blog, JEKYLL, lambda done, total: told.append((done, total)))
     files = len(list(JEKYLL.glob("*.m*")))
-    assert (report.loaded, report.faults, told[-1]) == (files, [], (files, files))
+    assert (report.loaded, told[-1]) == (files, (files, files))
+    known = ("stands in the text as it is", "leads to nothing in the folder", "is left out")
+    assert all(one.message.endswith(known) for one in report.faults)
+    assert report.counts["tags translated: {% highlight %}"] > 0
     posts = items_of(blog, Post)
     assert len(list(blog.published_between(limit=1000))) == sum(one.status == "published" for one in posts)
     tagged = next(one for one in posts if one.tags)

@@ -15,10 +15,10 @@ from argon2 import PasswordHasher
 from keyplan.errors import Refused, WriteFailed
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import FrontPage, UserImpression
-from keyplan_systems.blog.sample import sample, sample_user
+from keyplan_systems.blog.entities import FrontPage
+from keyplan_systems.blog.sample import sample
 from tests.contract.remote import local_address, new_table, server_address
-from tests.systems.blog.asked import SAMPLED, arguments
+from tests.systems.blog.asked import SAMPLED, arguments, completed
 from tests.systems.blog.support import check_books, new_post, new_user, silent
 
 STORES: dict[str, Callable[[Path], Blog]] = {
@@ -37,9 +37,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blog]:
 def filled(blog: Blog) -> Blog:
     """The store with the sample, and what the sample lacks."""
     sample(blog, SAMPLED, silent)
-    blog.link_provider(sample_user(1).user_id, "github", "a#b")
-    at = sample_user(1).created_at
-    blog.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=sample_user(1).user_id, at=at))
+    completed(blog)
     return blog
 
 

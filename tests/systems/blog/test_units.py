@@ -203,7 +203,9 @@ def test_the_largest_edit_fits_one_transaction(blog: Blog, ada: User, requests: 
         for operation, parameters, _ in requests.made
         if operation == "TransactWriteItems"
     ]
-    assert actions == 1 + 1 + 1 + 10 + 62  # text, post, slug, tags, combinations: at most 100 are allowed
+    assert (
+        actions == 1 + 1 + 2 + 10 + 62
+    )  # text, post, slug and note of the old one, tags, combinations: at most 100 are allowed
 
 
 def test_registering(blog: Blog, requests: Recorder) -> None:

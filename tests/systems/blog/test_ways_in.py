@@ -13,11 +13,11 @@ import pytest
 from keyplan.plain.answers import answer_json
 from keyplan.web import app
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post, UserImpression
+from keyplan_systems.blog.entities import Post
 from keyplan_systems.blog.sample import sample_user
 from keyplan_systems.blog.system import SYSTEM
 from tests.cli.support import json_of
-from tests.systems.blog.asked import SAMPLED, arguments
+from tests.systems.blog.asked import SAMPLED, arguments, completed
 from tests.systems.blog.support import silent
 from tests.web.support import TestClient
 
@@ -30,8 +30,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("blog") / "blog.db"
     with Blog.open(file) as opened:
         SYSTEM.sample(opened, SAMPLED, silent)
-        opened.link_provider(sample_user(1).user_id, "github", "a#b")
-        opened.put(UserImpression(user_id=sample_user(0).user_id, viewed_id=sample_user(1).user_id))
+        completed(opened)
     return file
 
 

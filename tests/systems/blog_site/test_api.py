@@ -98,11 +98,13 @@ def test_what_is_not_for_everybody_needs_a_caller(nobody: Api, name: str) -> Non
 @pytest.mark.parametrize("name", sorted(name for name, who in WHO.items() if who == "moderator"))
 def test_what_moderators_do_is_refused_to_authors(as_ada: Api, name: str) -> None:
     arguments: dict[str, Any] = {"status": "active", "month": "2026-11", "email": "ada@example.com"}
-    arguments |= {"at": "2026-11-01T00:00:00Z", "message_id": "1", "user_id": "1", "role": "reader"}
+    arguments |= {"at": "2026-11-01T00:00:00Z", "message_id": "1", "user_id": "1", "role": "reader", "post_id": "1"}
+    arguments |= {"thread_id": "1", "comment_id": "1"}
     names = {one.name for one in Blog.compiled.patterns[name].signature.parameters}
     given = {key: value for key, value in arguments.items() if key in names}
-    if name == "posts_by_status":
-        given["status"] = "published"
+    statuses = {"posts_by_status": "published", "latest_comments": "shown", "moderate_comment": "hidden"}
+    if name in statuses:
+        given["status"] = statuses[name]
     call = as_ada.read if name in Blog.compiled.reads else as_ada.write
     status, told = call(name, **given)
     assert (status, told["error"]["code"]) == (403, "AccessRefused")

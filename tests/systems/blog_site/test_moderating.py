@@ -43,8 +43,62 @@ def test_moderators_suspend_neither_themselves_nor_nobody(moderator: Visit, mona
 def test_a_post_is_taken_down(moderator: Visit, post: Post, anybody: Visit) -> None:
     assert "Keys and doors" in text_of(moderator.get("/moderation/posts"))
     answer = moderator.send(f"/write/{post.post_id}/unpublish", "/moderation/posts")
-    assert answer.headers["location"] == "/moderation/posts?done=unpublished"
+    assert answer.headers["location"] == "/moderation/posts?done=down"
     assert anybody.get("/posts/keys-and-doors").status_code == 404
+    assert "a moderator took this post down" in text_of(moderator.get("/posts/keys-and-doors"))
+    assert "take a post down" in text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}"))
+
+
+def test_what_was_taken_down_stays_down_until_a_moderator_allows_it(
+    moderator: Visit, author: Visit, post: Post, anybody: Visit
+) -> None:
+    moderator.send(f"/write/{post.post_id}/unpublish", "/moderation/posts")
+    assert "a moderator took it down" in text_of(author.send(f"/write/{post.post_id}/publish", "/desk")).lower()
+    assert anybody.get("/posts/keys-and-doors").status_code == 404
+    moderator.send(f"/write/{post.post_id}/allow", "/posts/keys-and-doors")
+    assert author.send(f"/write/{post.post_id}/publish", "/desk").status_code == 303
+    assert anybody.get("/posts/keys-and-doors").status_code == 200
+
+
+def test_a_suspended_authors_posts_and_page_are_hidden(
+    moderator: Visit, anybody: Visit, blog: Blog, ada: User, post: Post
+) -> None:
+    moderator.send(f"/moderation/users/{ada.user_id}", "/moderation", status="suspended")
+    for path in ("/posts/keys-and-doors", "/authors/ada"):
+        assert anybody.get(path).status_code == 404
+        assert moderator.get(path).status_code == 200
+    for path in ("/", "/latest", "/popular", "/tags/keys", "/feed.rss", "/search?q=keys"):
+        assert "Keys and doors" not in anybody.get(path).text
+    moderator.send(f"/moderation/users/{ada.user_id}", "/moderation?status=suspended", status="active")
+    assert "Keys and doors" in anybody.get("/").text
+    assert text_of(moderator.get(f"/moderation/log?month={now():%Y-%m}")).count("make an account") == 2
+
+
+def test_comments_are_said_answered_hidden_and_deleted(
+    reader: Visit, author: Visit, moderator: Visit, anybody: Visit, blog: Blog, post: Post
+) -> None:
+    page = "/posts/keys-and-doors"
+    answer = reader.send(f"{page}/comments", page, text="First <b>words</b>.")
+    assert answer.headers["location"].startswith(f"{page}#comment_")
+    (first,) = blog.comments(post.post_id)
+    author.send(f"{page}/comments", page, text="An answer.", thread=first.thread_id)
+    shown = anybody.get(page).text
+    assert "First &lt;b&gt;words&lt;/b&gt;." in shown
+    assert shown.index("First") < shown.index("An answer.")
+    place = {"thread": first.thread_id, "comment": first.comment_id}
+    assert author.send(f"{page}/comments/change", page, action="remove", **place).status_code == 404
+    assert author.send(f"{page}/comments/change", page, action="hide", **place).status_code == 404
+    moderator.send(f"{page}/comments/change", page, action="hide", **place)
+    assert "First" not in anybody.get(page).text
+    assert "A moderator hid this comment." in anybody.get(page).text
+    assert "First" in moderator.get("/moderation/comments?status=hidden").text
+    moderator.send(f"{page}/comments/change", page, action="show", **place)
+    assert "First" in anybody.get(page).text
+    reader.send(f"{page}/comments/change", page, action="remove", **place)
+    assert "This comment was deleted." in anybody.get(page).text
+    assert "An answer." in anybody.get(page).text
+    assert reader.send(f"{page}/comments", page, text=" ").status_code == 422
+    assert anybody.send(f"{page}/comments", "/sign-in", text="x").status_code == 403
 
 
 def test_a_message_comes_in_is_handled_and_removed(moderator: Visit, anybody: Visit, blog: Blog, clock: Clock) -> None:

@@ -17,7 +17,7 @@ PAGES = [
     ("/", 1),
     ("/latest", 14),  # four shards of the index, one to three times, the authors, the trending tags
     ("/popular", 14),
-    ("/posts/keys-and-doors", 4),  # slug, post with text, author, what else they wrote
+    ("/posts/keys-and-doors", 5),  # slug, post with text, author, what else they wrote, comments
     ("/authors/ada", 2),
     ("/tags", 1),
     ("/tags/keys", 3),
@@ -137,7 +137,7 @@ def test_authors_own_views_and_heads_of_pages_do_not_count(
 
 def test_a_reader_likes_and_takes_it_back(blog: Blog, post: Post, rita: User, reader: Visit) -> None:
     path = "/posts/keys-and-doors"
-    assert reader.send(f"{path}/like", path).headers["location"] == f"{path}#response"
+    assert reader.send(f"{path}/like", path).headers["location"] == f"{path}#page_response"
     seen = blog.post_seen(post.post_id, rita.user_id)
     assert seen is not None
     assert seen.liked

@@ -155,7 +155,8 @@ class CountingWrites(Reads):
         if not _due(post.ranked_at, RANKING_SECONDS):
             return "too early"
         totals = totals_of((yield from self.counters.ask("post", post_id, parts("post"))))
-        found = {"views": totals.views, "likes": totals.likes, "ratings": totals.ratings, "stars": totals.stars}
+        names = ("views", "likes", "ratings", "stars", "comments")
+        found = {name: getattr(totals, name) for name in names}
         if all(getattr(post, name) == count for name, count in found.items()):
             return "unchanged"
         rating = points_of(totals)
@@ -216,10 +217,11 @@ class CountingWrites(Reads):
         popular = yield from self.popular_posts.ask(limit=FRONT_POSTS)
         tags = yield from self.trending_tags.ask(limit=FRONT_TAGS)
         authors = yield from self.users.ask(sorted({post.user_id for post in (*latest, *popular)}))
+        shown = {one.user_id for one in authors if one.status == "active"}
         page = FrontPage(
             replica=0,
-            latest=tuple(latest),
-            popular=tuple(popular),
+            latest=tuple(post for post in latest if post.user_id in shown),
+            popular=tuple(post for post in popular if post.user_id in shown),
             tags=tuple(TagCount(tag=one.tag, posts=one.posts) for one in tags),
             bylines={one.user_id: Byline(name=one.name, username=one.username) for one in authors},
             refreshed_at=now(),

@@ -7,16 +7,20 @@ Its parts: entities in ``entities.py``, questions in ``reads.py``, writes in ``p
 from __future__ import annotations
 
 from keyplan import Design, Table
+from keyplan_systems.blog.comments import CommentWrites
 from keyplan_systems.blog.counting import CountingWrites
 from keyplan_systems.blog.entities import (
     INDEXES,
     Account,
     Byline,
+    Comment,
     ContactMessage,
     Counter,
     Credential,
     FrontPage,
+    Moderation,
     Post,
+    PostAddress,
     PostContent,
     PostImpression,
     PostSlug,
@@ -25,8 +29,10 @@ from keyplan_systems.blog.entities import (
     PostWithContent,
     ProviderUser,
     RateLimit,
+    Redirect,
     Session,
     TagCount,
+    Upload,
     User,
     UserImpression,
 )
@@ -37,11 +43,14 @@ __all__ = [
     "Account",
     "Blog",
     "Byline",
+    "Comment",
     "ContactMessage",
     "Counter",
     "Credential",
     "FrontPage",
+    "Moderation",
     "Post",
+    "PostAddress",
     "PostContent",
     "PostImpression",
     "PostSlug",
@@ -50,8 +59,10 @@ __all__ = [
     "PostWithContent",
     "ProviderUser",
     "RateLimit",
+    "Redirect",
     "Session",
     "TagCount",
+    "Upload",
     "User",
     "UserImpression",
 ]
@@ -67,16 +78,18 @@ _REASONS = {
     "KP201 PostTag.by_rating": "a tag is written when a post is published, and once a minute at most: see README.md",
     "KP202 User.by_status_created": "a user is written once a minute at most: see README.md",
     "KP202 User.by_status_rating": "a user is written once a minute at most: see README.md",
+    "KP203 Moderation.primary": "moderators write it, a few a minute",
     "KP203 ContactMessage.primary": "people write to moderators, and are limited in how often",
     "KP209 Blog.refresh_tag": "this is the refresh at a bounded rate",
     "KP306 Blog.refresh_front_page": "a copy is to be replaced, on the condition that the first was",
+    "KP306 Blog.lead": "an import says anew where its addresses lead",
     "KP405": "index names are the document's, so that its readers find them",
     "KP602 Session.expires_at": "accounts.session_of compares it with the time",
 }
 """Findings of ``keyplan check`` that are right so, and why."""
 
 
-class Blog(CountingWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
-    """A blog platform: fifteen questions, one table, eight indexes."""
+class Blog(CommentWrites, CountingWrites, PeopleWrites, PostWrites, Design, silence=_REASONS):
+    """A blog platform: nineteen questions, one table, eight indexes."""
 
-    table = Table("blog", indexes=INDEXES, entities=[RateLimit])
+    table = Table("blog", indexes=INDEXES, entities=[PostAddress, RateLimit, Upload])

@@ -16,6 +16,7 @@ from keyplan_systems.blog.scoring import rating_key
 from keyplan_systems.words import is_slug
 
 __all__ = [
+    "ADDRESS_MAX",
     "COMBO_TAGS_MAX",
     "CONTENT_BYTES_MAX",
     "COUNTER_SHARDS",
@@ -26,15 +27,19 @@ __all__ = [
     "STATUS_SHARDS",
     "Account",
     "Byline",
+    "Comment",
+    "CommentStatus",
     "ContactMessage",
     "Counter",
     "CounterKind",
     "Credential",
     "Excerpt",
     "FrontPage",
+    "Moderation",
     "Month",
     "Name",
     "Post",
+    "PostAddress",
     "PostContent",
     "PostImpression",
     "PostSlug",
@@ -44,6 +49,7 @@ __all__ = [
     "PostWithContent",
     "ProviderUser",
     "RateLimit",
+    "Redirect",
     "Role",
     "Session",
     "Slug",
@@ -52,6 +58,7 @@ __all__ = [
     "TagCount",
     "Tags",
     "Title",
+    "Upload",
     "User",
     "UserImpression",
     "UserStatus",
@@ -94,9 +101,14 @@ COMBO_TAGS_MAX = 5
 CONTENT_BYTES_MAX = 390 * 1024
 """Bytes (UTF-8) of a post's content: DynamoDB's 400 KB for an item, less what its keys and other attributes take."""
 
+ADDRESS_MAX = 250
+"""Characters of an address elsewhere that leads to a post."""
+
 UserStatus = Literal["active", "suspended", "deleted"]
 PostStatus = Literal["unpublished", "published", "archived"]
 Role = Literal["reader", "author", "moderator"]
+CommentStatus = Literal["shown", "hidden", "removed"]
+"""``hidden`` by a moderator, ``removed`` by its author: then its text is gone."""
 CounterKind = Literal["post", "user", "tag"]
 
 
@@ -227,6 +239,16 @@ class ProviderUser(Entity):
     primary = Key("PROVIDER_USER#{provider}#{external_id}", "META")
 
 
+class Upload(Entity):
+    """A picture that a user has sent, by its file's name."""
+
+    user_id: Id
+    name: str = Field(min_length=1, max_length=100)
+    at: datetime = Field(default_factory=now)
+
+    primary = Key("USER#{user_id}", "UPLOAD#{name}")
+
+
 class UserImpression(Entity):
     """A user has viewed another."""
 
@@ -243,8 +265,10 @@ class UserImpression(Entity):
 class Post(Entity):
     """A post as lists show it. Its content is an item of its own, so that no list and no index loads it.
 
-    ``views``, ``likes``, ``ratings`` (how many) and ``stars`` (their sum) are gathered from the counters, and
-    ``rating`` is made of them. ``listed_at`` is when it was published first, or else made: lists are in its order.
+    ``views``, ``likes``, ``ratings`` (how many), ``stars`` (their sum) and ``comments`` are gathered from the counters,
+    and ``rating`` is made of them. What a moderator has ``taken_down`` its author can't publish. ``co_authors`` are the
+    users who are named beside the author. ``listed_at`` is when it was published first, or else made: lists are in its
+    order.
     """
 
     post_id: Id = Field(default_factory=ulid)
@@ -254,11 +278,14 @@ class Post(Entity):
     excerpt: Excerpt = ""
     status: PostStatus = "unpublished"
     tags: PostTags = ()
+    taken_down: bool = False
+    co_authors: tuple[Id, ...] = Field(default=(), max_length=20)
     words: int = Field(default=0, ge=0)
     views: int = 0
     likes: int = 0
     ratings: int = 0
     stars: int = 0
+    comments: int = 0
     rating: int = Field(default=0, ge=0, lt=10**15)
     ranked_at: datetime | None = None
     created_at: datetime = Field(default_factory=now)
@@ -318,6 +345,24 @@ class PostSlug(Entity):
     primary = Key("POST_SLUG#{slug}", "META")
 
 
+class Redirect(Entity):
+    """An address from elsewhere leads to a post: one that it had before it was imported, say."""
+
+    path: str = Field(min_length=1, max_length=ADDRESS_MAX)
+    post_id: Id
+
+    primary = Key("REDIRECT#{path}", "META")
+
+
+class PostAddress(Entity):
+    """Another way to a post: a slug that it had (``slug:…``), or an address elsewhere (``/…``). For its deletion."""
+
+    post_id: Id
+    address: str = Field(min_length=1, max_length=ADDRESS_MAX)
+
+    primary = Key("POST#{post_id}", "ADDRESS#{address}")
+
+
 class PostTag(Entity):
     """A tag: how many published posts carry it, and how much they are viewed.
 
@@ -370,6 +415,27 @@ class PostImpression(Entity):
     primary = Key("POST#{post_id}", "IMP#USER#{user_id}", shards=READER_SHARDS)
 
 
+class Comment(Entity):
+    """What somebody says about a post. A thread is a comment with its replies: it has the first one's id.
+
+    So a post's comments are one partition, in which each reply stands behind what it replies to.
+    """
+
+    post_id: Id
+    thread_id: Id
+    comment_id: Id = Field(default_factory=ulid)
+    user_id: Id
+    text: str = Field(max_length=5000)
+    status: CommentStatus = "shown"
+    at: datetime = Field(default_factory=now)
+
+    primary = Key("COMMENTS#{post_id}", "{thread_id}#{comment_id}")
+    by_status_created = Key(
+        "COMMENT#STATUS#{status}", "{at:ms}", index=POSTS_BY_STATUS_CREATED_AT, shards=STATUS_SHARDS
+    )
+    by_user = Key("COMMENT#USER#{user_id}", "{at:ms}", index=POSTS_BY_USER_STATUS_CREATED_AT)
+
+
 class Counter(Entity):
     """A part of the counts of one post, user or tag: the sum over the parts is the count.
 
@@ -384,6 +450,7 @@ class Counter(Entity):
     likes: int = 0
     ratings: int = 0
     stars: int = 0
+    comments: int = 0
     points: int = 0
 
     primary = Key("COUNTER#{kind}#{subject}#{shard}", "{slot:02d}")
@@ -445,6 +512,25 @@ class ContactMessage(Entity):
         return f"{self.at:%Y-%m}"
 
     primary = Key("CONTACT_MESSAGE#{month}", "{at}#{message_id}")
+
+
+class Moderation(Entity):
+    """What a moderator did, and to what: a month's are one partition. ``by`` and ``subject`` are ids."""
+
+    log_id: Id = Field(default_factory=ulid)
+    by: Id
+    action: str = Field(min_length=1, max_length=40)
+    subject: Id
+    about: str = Field(default="", max_length=300)
+    at: datetime = Field(default_factory=now)
+
+    @computed_field  # type: ignore[prop-decorator] # pydantic's documented form
+    @property
+    def month(self) -> str:
+        """The month in UTC, ``2026-11``."""
+        return f"{self.at:%Y-%m}"
+
+    primary = Key("MODERATION#{month}", "{at}#{log_id}")
 
 
 class RateLimit(Entity):

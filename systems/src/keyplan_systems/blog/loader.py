@@ -7,10 +7,13 @@ says is read by ``keyplan_systems.posts``.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import orjson
 from pydantic import ValidationError
@@ -19,11 +22,16 @@ from keyplan import now
 from keyplan.errors import Fault, KeyplanError, StoreError, WriteFailed
 from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import COMBO_TAGS_MAX, Credential, Post, User
+from keyplan_systems.blog.entities import ADDRESS_MAX, COMBO_TAGS_MAX, Credential, Post, PostWithContent, User
+from keyplan_systems.blog.files import files_of
 from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.history import History, HistoryError
+from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, read_post, shown, stable_id
-from keyplan_systems.words import EXCERPT_MAX, excerpt_from, slug_from, tag_from
+from keyplan_systems.site.files import KINDS, name_of
+from keyplan_systems.translating import translate
+from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
 __all__ = ["load"]
 
@@ -33,48 +41,251 @@ USERNAME_MAX = 40
 
 
 def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
-    """Load every post below a folder. A post that can't be loaded, or not with all its tags, is a fault with its file.
+    """Load every post below a folder. What isn't taken over as it is, is a fault with its file.
 
     ``loaded`` counts the posts that now stand as their files say, those that already did included. Raises RequestError
     for a folder that isn't there and for YAML without PyYAML, StoreError when the store can't be written.
     """
     paths, faults = find_posts(folder)
     report = LoadReport(faults=faults)
-    users: dict[str, User] = {}
-    progress(0, len(paths))
-    for number, path in enumerate(paths, 1):
-        _load_one(design, folder, path, users, report)
-        progress(number, len(paths))
+    with contextlib.closing(_Import(design, folder, report)) as work:
+        work.survey(paths)
+        progress(0, len(paths))
+        for number, path in enumerate(paths, 1):
+            work.load(path)
+            progress(number, len(paths))
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
     return report
 
 
-def _load_one(design: Blog, folder: Path, path: Path, users: dict[str, User], report: LoadReport) -> None:
-    place = shown(path.relative_to(folder).as_posix())
+class _Import:
+    """One import of a folder: its site, its history, and where its posts are from now on."""
+
+    def __init__(self, design: Blog, folder: Path, report: LoadReport) -> None:
+        self.design = design
+        self.folder = folder
+        self.report = report
+        self.site = SiteFolder(folder)
+        self.files = files_of(design)
+        self.users: dict[str, User] = {}
+        self.slugs: dict[str, str] = {}
+        self.former: dict[str, list[str]] = {}
+        self.links = Links(self.site, {}, {}, self._keep)
+        try:
+            self.history = History.of(folder)
+        except HistoryError as error:
+            self.history = None
+            report.fault(Fault(shown(str(folder)), f"its history can't be read: {error}"))
+
+    def close(self) -> None:
+        """End what the import has opened."""
+        if self.history is not None:
+            self.history.close()
+
+    def survey(self, paths: list[Path]) -> None:
+        """Find out which address each post gets, and which it had, before links are made."""
+        taken: set[str] = set()
+        known: dict[str, str] = {}
+        for path in paths:
+            try:
+                found = read_post(self.folder, path)
+            except FrontMatterError:
+                continue  # it is reported when it is loaded
+            slug = self._free_slug(stable_id(found.path, found.date), found, taken)
+            taken.add(slug)
+            self.slugs[found.path] = slug
+            former = dict.fromkeys(map(address_key, former_addresses(found, self.site)))
+            self.former[found.path] = [one for one in former if 1 < len(one) <= ADDRESS_MAX]
+            for key in (*self.former[found.path], Path(found.path).stem):
+                known.setdefault(key, post_address(slug))
+        paths_now = {path: post_address(slug) for path, slug in self.slugs.items()}
+        self.links = Links(self.site, paths_now, known, self._keep)
+
+    def load(self, path: Path) -> None:
+        """Load one post, and report what of it was lost."""
+        place = shown(path.relative_to(self.folder).as_posix())
+        try:
+            found = read_post(self.folder, path)  # a RequestError of it, that PyYAML is missing, is every file's
+        except FrontMatterError as error:
+            self.report.fault(fault_of(place, error))
+            return
+        try:
+            self._take_in(found)
+        except FrontMatterError as error:
+            self.report.fault(fault_of(place, error))
+        except StoreError:
+            raise
+        except KeyplanError as error:
+            self.report.fault(Fault(place, error.message, error.hint, error.code))
+        else:
+            self.report.loaded += 1
+
+    # What a file says
+
+    def _moment(self, found: PostFile) -> datetime:
+        """When a post was published. What says so is counted; the file's own time is a guess, and reported."""
+        if found.date is not None:
+            if found.dated_by in {"last change", "path", "address"}:
+                self.report.counts[f"posts dated by their {found.dated_by}"] += 1
+            return found.date
+        begun = None if self.history is None else self.history.begun(found.path)
+        if begun is not None:
+            self.report.counts["posts dated by their first commit"] += 1
+            return begun
+        self.report.fault(
+            Fault(found.path, f"no date: it has that of the file, {found.modified:%Y-%m-%d}", "write date: 2026-11-21")
+        )
+        return found.modified
+
+    def _text(self, found: PostFile) -> str:
+        """The text in plain Markdown, with links that lead where things are now."""
+        made = translate(found.body, self.site.values(found.fields), lambda name: self._place_of(found.path, name))
+        for what, count in made.translated.items():
+            self.report.counts[f"tags translated: {what}"] += count
+        for counts, said in ((made.kept, "stands in the text as it is"), (made.dropped, "is left out")):
+            for what, count in counts.items():
+                times = f" ({count} times)" if count > 1 else ""
+                self.report.fault(Fault(found.path, f"{what}{times} {said}", "it means something to its own site only"))
+        text = self.links.in_text(found.path, made.text)
+        for target, count in self.links.lost.items():
+            times = f" ({count} times)" if count > 1 else ""
+            self.report.fault(Fault(found.path, f"{target!r}{times} leads to nothing in the folder", "the link stays"))
+        return text
+
+    def _place_of(self, path: str, name: str) -> str | None:
+        place, mark, anchor = name.partition("#")
+        if not place:
+            return f"#{anchor}"
+        found = self.links.text(path, place)
+        return None if found is None else f"{found}{mark}{anchor}"
+
+    def _keep(self, path: Path) -> str | None:
+        """Keep a file that a text shows, and give its address; None for a kind that isn't kept."""
+        ending = {"jpeg": "jpg"}.get(path.suffix.lower().lstrip("."), path.suffix.lower().lstrip("."))
+        if ending not in KINDS or path.stat().st_size > LINKED_BYTES_MAX:
+            return None
+        content = path.read_bytes()
+        name = name_of(content, ending)
+        self.files.put(name, content)
+        return f"/files/{name}"
+
+    # What it becomes
+
+    def _take_in(self, found: PostFile) -> None:
+        """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
+        names = found.authors or (NOBODY,)
+        author, *others = (_author(self.design, name, self.users) for name in names)
+        made = self._moment(found)
+        text = self._text(found)
+        post_id = stable_id(found.path, found.date)
+        wanted = _post(
+            found,
+            post_id=post_id,
+            user_id=author.user_id,
+            co_authors=tuple(dict.fromkeys(one.user_id for one in others if one.user_id != author.user_id)),
+            title=found.title,
+            slug=self.slugs[found.path],
+            excerpt=_excerpt(found, text),
+            tags=self._tags(found),
+            created_at=made,
+        )
+        before = self._write(found, wanted, text)
+        # What was published once, and taken back in the blog, stays so. A post of the future waits, as elsewhere.
+        if not found.draft and made <= now() and (before is None or before.post.published_at is None):
+            self.design.publish_as_of(post_id, made)
+        self.report.counts["drafts" if found.draft else "posts"] += 1
+        if others:
+            self.report.counts["posts with several authors"] += 1
+        for path in self.former[found.path]:
+            if path != address_key(post_address(wanted.slug)):
+                led = self.design.redirect(path)
+                if led is None or led.post_id != post_id:
+                    self.design.lead(path, post_id)
+                self.report.counts["addresses that lead to posts"] += 1
+
+    def _write(self, found: PostFile, wanted: Post, text: str) -> PostWithContent | None:
+        """Create or edit the post, unless it stands so already; gives it as it was before."""
+        digest = _digest(found, wanted, text)
+        before = self.design.whole_post(wanted.post_id)
+        if before is None:
+            self.design.create_post(wanted, text, digest)
+        elif before.content.imported != digest:
+            self.design.edit_post(
+                wanted.post_id,
+                before.content.version,
+                wanted.title,
+                text,
+                wanted.slug,
+                wanted.tags,
+                wanted.user_id,
+                excerpt=wanted.excerpt,
+                imported=digest,
+                co_authors=wanted.co_authors,
+            )
+        return before
+
+    def _tags(self, found: PostFile) -> tuple[str, ...]:
+        """The tags that a post may have; the rest is reported."""
+        tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*found.tags, *found.categories)))))
+        if len(tags) > COMBO_TAGS_MAX:
+            left_out = ", ".join(tags[COMBO_TAGS_MAX:])
+            message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
+            place = f"{found.path}:{found.lines.get('tags', 1)}"
+            self.report.fault(Fault(place, message, "put the most important tags first"))
+        return tags[:COMBO_TAGS_MAX]
+
+    def _free_slug(self, post_id: str, found: PostFile, taken: set[str]) -> str:
+        """The post's slug; where another post has it, with the date behind it, or a part of the post's id."""
+        for slug in _slugs(post_id, found):
+            there = self.design.slug_of(slug)
+            if slug not in taken and (there is None or there.post_id == post_id):
+                return slug
+        return post_id.lower()
+
+
+def post_address(slug: str) -> str:
+    """Where a post is on the site."""
+    return f"/posts/{quote(slug, safe='')}"
+
+
+def _excerpt(found: PostFile, text: str) -> str:
+    said = found.fields.get("excerpt") or found.fields.get("description") or found.fields.get("summary")
+    excerpt = found.excerpt if said and found.excerpt else excerpt_from(text)
+    return excerpt if len(excerpt) <= EXCERPT_MAX else f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…"
+
+
+def _post(found: PostFile, **fields: object) -> Post:
     try:
-        found = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
-    except FrontMatterError as error:
-        report.fault(fault_of(place, error))
-        return
-    try:
-        _take_in(design, found, _author(design, found, users), report)
-    except FrontMatterError as error:
-        report.fault(fault_of(place, error))
-    except StoreError:
-        raise
-    except KeyplanError as error:
-        report.fault(Fault(place, error.message, error.hint, error.code))
-    else:
-        report.loaded += 1
+        return Post.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise FrontMatterError(message, line=found.lines.get(name)) from None
+
+
+def _slugs(post_id: str, found: PostFile) -> Iterator[str]:
+    slug = slug_from(found.slug)
+    yield slug
+    if found.date is not None:
+        yield f"{slug}-{found.date:%Y-%m-%d}"
+    yield f"{slug}-{post_id[-8:].lower()}"
+
+
+def _digest(found: PostFile, wanted: Post, text: str) -> str:
+    """What tells whether a file has changed: of its text, and of all that the post takes from its front matter."""
+    said = [text, wanted.title, wanted.slug, wanted.excerpt, wanted.tags, wanted.user_id, found.draft]
+    if wanted.co_authors:
+        said.append(wanted.co_authors)
+    return hashlib.blake2b(orjson.dumps(said), digest_size=16).hexdigest()
 
 
 # Authors
 
 
-def _author(design: Blog, found: PostFile, users: dict[str, User]) -> User:
-    """The user who is a post's author: the one who has that username, or a new one."""
-    name = next(iter(found.authors), NOBODY)
+def _author(design: Blog, name: str, users: dict[str, User]) -> User:
+    """The user of an author's name: the one who has that username, or a new one."""
     username = _username(name)
     user = users.get(username) or design.user_to_sign_in(username)
     if user is None:
@@ -99,80 +310,3 @@ def _username(name: str) -> str:
         return slug
     plain = "".join(letter for letter in slug if letter.isascii()).strip("-")[:20] or "author"
     return f"{plain}-{hashlib.blake2b(name.encode(), digest_size=4).hexdigest()}"
-
-
-# Posts
-
-
-def _take_in(design: Blog, found: PostFile, author: User, report: LoadReport) -> None:
-    """Bring the post of a file to what the file says. Raises FrontMatterError for what no post can hold."""
-    post_id = stable_id(found.path, found.date)
-    made = found.date or found.modified
-    tags = tuple(dict.fromkeys(filter(None, map(tag_from, (*found.tags, *found.categories)))))
-    if len(tags) > COMBO_TAGS_MAX:
-        left_out = ", ".join(tags[COMBO_TAGS_MAX:])
-        message = f"{len(tags)} tags: the post has the first {COMBO_TAGS_MAX}, without {left_out}"
-        report.fault(Fault(f"{found.path}:{found.lines.get('tags', 1)}", message, "put the most important tags first"))
-    excerpt = found.excerpt or excerpt_from(found.body)
-    wanted = _post(
-        found,
-        post_id=post_id,
-        user_id=author.user_id,
-        title=found.title,
-        slug=_free_slug(design, post_id, found),
-        excerpt=excerpt if len(excerpt) <= EXCERPT_MAX else f"{excerpt[: EXCERPT_MAX - 1].rstrip()}…",
-        tags=tags[:COMBO_TAGS_MAX],
-        created_at=made,
-    )
-    digest = _digest(found, wanted)
-    before = design.whole_post(post_id)
-    if before is None:
-        design.create_post(wanted, found.body, digest)
-    elif before.content.imported != digest:
-        design.edit_post(
-            post_id,
-            before.content.version,
-            wanted.title,
-            found.body,
-            wanted.slug,
-            wanted.tags,
-            author.user_id,
-            excerpt=wanted.excerpt,
-            imported=digest,
-        )
-    # What was published once, and taken back in the blog, stays so. A post of the future waits, as in Jekyll and Hugo.
-    if not found.draft and made <= now() and (before is None or before.post.published_at is None):
-        design.publish_as_of(post_id, made)
-
-
-def _post(found: PostFile, **fields: object) -> Post:
-    try:
-        return Post.model_validate(fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0])
-        message = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise FrontMatterError(message, line=found.lines.get(name)) from None
-
-
-def _free_slug(design: Blog, post_id: str, found: PostFile) -> str:
-    """The post's slug; where another post has it, with the date behind it, or a part of the post's id."""
-    for slug in _slugs(post_id, found):
-        there = design.slug_of(slug)
-        if there is None or there.post_id == post_id:
-            return slug
-    return post_id.lower()
-
-
-def _slugs(post_id: str, found: PostFile) -> Iterator[str]:
-    slug = slug_from(found.slug)
-    yield slug
-    if found.date is not None:
-        yield f"{slug}-{found.date:%Y-%m-%d}"
-    yield f"{slug}-{post_id[-8:].lower()}"
-
-
-def _digest(found: PostFile, wanted: Post) -> str:
-    """What tells whether a file has changed: of its text, and of all that the post takes from its front matter."""
-    said = [found.body, wanted.title, wanted.slug, wanted.excerpt, wanted.tags, wanted.user_id, found.draft]
-    return hashlib.blake2b(orjson.dumps(said), digest_size=16).hexdigest()

@@ -8,18 +8,20 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from keyplan import Add, Batch, Check, Create, Delete, Field, Include, Update, Writes, now, write
+from keyplan import Add, Batch, Check, Create, Delete, Field, Include, Put, Update, Writes, now, write
 from keyplan.errors import ItemNotFound, Refused
 from keyplan_systems.blog.entities import (
     Account,
     ContactMessage,
     Credential,
+    Moderation,
     Month,
     Name,
     ProviderUser,
     RateLimit,
     Role,
     Session,
+    Upload,
     User,
     UserStatus,
 )
@@ -73,10 +75,11 @@ class PeopleWrites(Reads):
         yield Update(User, user_id=user_id).set(role=role)
 
     @write("W10", attempts=30)
-    def set_status(self, user_id: str, status: UserStatus) -> Writes[User]:
+    def set_status(self, user_id: str, status: UserStatus, by: str | None = None) -> Writes[User]:
         """Suspend a user, or make them active again. Whoever isn't active has no sessions: all end in the same write.
 
-        They end by the user's ``session_epoch``; the items are removed after that.
+        What a moderator (``by``) does is in the log of the same transaction. Sessions end by the user's
+        ``session_epoch``; the items are removed after that.
         """
         user, sessions = yield from self._account(user_id)
         if user.status == status:
@@ -85,6 +88,8 @@ class PeopleWrites(Reads):
         yield Update(user, status=status, session_epoch=epoch).only_if(
             status=user.status, session_epoch=user.session_epoch
         )
+        if by is not None:
+            yield Create(Moderation(by=by, action=f"make an account {status}", subject=user_id, about=user.name))
         yield Batch(Delete(Session, user_id=user_id, session_id=one.session_id) for one in sessions)
         return user.model_copy(update={"status": status, "session_epoch": epoch})  # its counters may have moved
 
@@ -170,6 +175,11 @@ class PeopleWrites(Reads):
         yield Create(linked)
         yield Update(Credential, user_id=user_id).set(providers=Include({identity(provider, external_id)}))
         return linked
+
+    @write("W32")
+    def note_upload(self, user_id: str, name: str) -> Writes:
+        """Remember that a user has sent a picture."""
+        yield Put(Upload(user_id=user_id, name=name))
 
     # Messages and limits
 

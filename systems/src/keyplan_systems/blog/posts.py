@@ -8,12 +8,15 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import combinations
 
-from keyplan import Add, Create, Delete, Put, Update, Writes, now, write
+from keyplan import Add, Batch, Create, Delete, Put, Update, Writes, now, write
 from keyplan.errors import ConditionFailed, Fault, ItemNotFound, ItemTooLarge, Refused
+from keyplan_systems.blog.counting import counted
 from keyplan_systems.blog.entities import (
     CONTENT_BYTES_MAX,
     Excerpt,
+    Moderation,
     Post,
+    PostAddress,
     PostContent,
     PostSlug,
     PostStatus,
@@ -21,6 +24,7 @@ from keyplan_systems.blog.entities import (
     PostTagCombo,
     PostTags,
     PostWithContent,
+    Redirect,
     Slug,
     Title,
     User,
@@ -78,8 +82,10 @@ class PostWrites(Reads):
         edited_by: str,
         excerpt: Excerpt = "",
         imported: str | None = None,
+        co_authors: tuple[str, ...] | None = None,
     ) -> Writes[PostWithContent]:
         """Edit a post: title, text, slug, tags and excerpt (empty: the text's first paragraph), all of them.
+        Co-authors stay as they are unless they are given.
 
         ``version`` is that of the text that was edited. An edit of an older one raises Refused with the fault at
         ``version``, and overwrites nothing. The slug that a post had stays, and leads to it; another post's raises
@@ -96,6 +102,7 @@ class PostWrites(Reads):
             raise Refused("an archived post is not edited", place="Blog.edit_post", hint="restore it first")
         if slug != post.slug:
             yield from self._take_slug(slug, post_id)
+            yield Put(PostAddress(post_id=post_id, address=f"slug:{post.slug}"))
         moment = now()
         text = yield from Update(
             before, content=content, edited_at=moment, edited_by=edited_by, imported=imported or before.imported
@@ -108,6 +115,7 @@ class PostWrites(Reads):
                 tags=tags,
                 excerpt=excerpt or excerpt_from(content),
                 words=word_count(content),
+                co_authors=post.co_authors if co_authors is None else co_authors,
                 updated_at=moment,
             ).only_if(status=post.status, slug=post.slug, tags=post.tags)
         )
@@ -135,6 +143,8 @@ class PostWrites(Reads):
             return post
         if post.status == "archived":
             raise Refused("an archived post is not published", place="Blog.publish", hint="restore it first")
+        if post.taken_down:
+            raise Refused("a moderator took it down", place="Blog.publish", hint="write to the moderators")
         yield from self._active(post.user_id, "Blog.publish")
         after = yield from self._moved(post, "published", published_at=post.published_at or moment)
         yield from self._retag(post_id, post.published_at or moment, (), post.tags)
@@ -166,6 +176,57 @@ class PostWrites(Reads):
             return post
         return (yield from self._moved(post, "unpublished", published_at=post.published_at))
 
+    @write("W36", attempts=30)
+    def take_down(self, post_id: str, by: str, *, down: bool = True) -> Writes[Post]:
+        """Take a post down, which its author can't publish then; or let its author publish it again (``down=False``).
+
+        It is in the log of the same transaction. Raises ItemNotFound.
+        """
+        post = yield from self._post(post_id)
+        if post.taken_down == down:
+            return post
+        action = "take a post down" if down else "let a post be published again"
+        if post.status == "published":
+            after = yield from self._withdrawn(post, "unpublished", taken_down=down)
+        else:
+            yield (edit := Update(post, taken_down=down).only_if(status=post.status))
+            after = _after(post, edit)
+        yield Create(Moderation(by=by, action=action, subject=post_id, about=post.title))
+        return after
+
+    @write("W37", attempts=30)
+    def delete_post(self, post_id: str) -> Writes[bool]:
+        """Delete a post that isn't published, with its text and its slugs; what else points to it ``removing.py`` has
+        removed before. Gives whether it was there. Raises Refused for a published one.
+        """
+        found = yield from self.whole_post.ask(post_id)
+        if found is None:
+            return False
+        post, content = found
+        if post.status == "published":
+            raise Refused("a published post is not deleted", place="Blog.delete_post", hint="archive it first")
+        addresses = yield from self.addresses_of.ask(post_id)
+        yield Delete(post).only_if(status=post.status, slug=post.slug)
+        yield Delete(content)
+        yield Delete(PostSlug, slug=post.slug)
+        yield Update(User, user_id=post.user_id).set(**{_COUNTERS[post.status]: Add(-1)})
+        if post.rating:
+            yield counted("user", post.user_id, {"points": -post.rating})
+        old = [one.address.removeprefix("slug:") for one in addresses if one.address.startswith("slug:")]
+        yield Batch(
+            [
+                *(Delete(PostSlug, slug=slug) for slug in old if slug != post.slug),
+                *(Delete(one) for one in addresses),
+            ]
+        )
+        return True
+
+    @write("W31")
+    def lead(self, path: str, post_id: str) -> Writes:
+        """Let an address from elsewhere lead to a post: for an import."""
+        yield Put(Redirect(path=path, post_id=post_id))
+        yield Put(PostAddress(post_id=post_id, address=path))
+
     def _post(self, post_id: str) -> Writes[Post]:
         post = yield from self.post.ask(post_id)
         if post is None:
@@ -193,11 +254,14 @@ class PostWrites(Reads):
                 faults=[Fault("slug", "another post has it, or had it once", "choose another")],
             )
 
-    def _moved(self, post: Post, status: PostStatus, published_at: datetime | None) -> Writes[Post]:
+    def _moved(
+        self, post: Post, status: PostStatus, published_at: datetime | None, *, taken_down: bool | None = None
+    ) -> Writes[Post]:
         """A post in another status, and its author's counters."""
+        changes = {"taken_down": post.taken_down if taken_down is None else taken_down}
         yield (
-            move := Update(post, status=status, published_at=published_at, updated_at=now()).only_if(
-                status=post.status, tags=post.tags, published_at=post.published_at
+            move := Update(post, status=status, published_at=published_at, updated_at=now(), **changes).only_if(
+                status=post.status, tags=post.tags, published_at=post.published_at, taken_down=post.taken_down
             )
         )
         counters = {_COUNTERS[post.status]: Add(-1), _COUNTERS[status]: Add(1)}
@@ -205,8 +269,8 @@ class PostWrites(Reads):
         yield count.only_if(status="active") if status == "published" else count
         return _after(post, move)
 
-    def _withdrawn(self, post: Post, status: PostStatus) -> Writes[Post]:
-        after = yield from self._moved(post, status, published_at=post.published_at)
+    def _withdrawn(self, post: Post, status: PostStatus, *, taken_down: bool | None = None) -> Writes[Post]:
+        after = yield from self._moved(post, status, published_at=post.published_at, taken_down=taken_down)
         if post.status == "published" and post.published_at is not None:
             yield from self._retag(post.post_id, post.published_at, post.tags, ())
         return after

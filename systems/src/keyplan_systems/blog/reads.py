@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
-"""The blog's questions: B1 to B15 as the document has them (a letter marks a further form), and R1 to R9, which the
-site and the writes need besides.
+"""The blog's questions: B1 to B15 as the document has them (a letter marks a further form), B16 to B19 about comments
+and what moderators did, and R1 to R15, which the site and the writes need besides.
 
 What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
 """
@@ -12,13 +12,18 @@ from datetime import datetime
 from keyplan import Cursor, Each, Page, Prefix, Range, read
 from keyplan_systems.blog.entities import (
     Account,
+    Comment,
+    CommentStatus,
     ContactMessage,
     Counter,
     CounterKind,
     Credential,
     FrontPage,
+    Moderation,
     Month,
     Post,
+    PostAddress,
+    PostContent,
     PostImpression,
     PostSlug,
     PostStatus,
@@ -26,7 +31,9 @@ from keyplan_systems.blog.entities import (
     PostTagCombo,
     PostWithContent,
     ProviderUser,
+    Redirect,
     Tags,
+    Upload,
     User,
     UserImpression,
     UserStatus,
@@ -155,6 +162,28 @@ class Reads:
         """A month's contact messages, newest first."""
         ...
 
+    # Comments, and what moderators did
+
+    @read("B16")
+    def comments(self, post_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Comment]:
+        """A post's comments, the oldest thread first, each reply behind what it replies to."""
+        ...
+
+    @read("B17", newest_first=True)
+    def latest_comments(self, status: CommentStatus, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
+        """Everybody's comments in a status, newest first: for moderators."""
+        ...
+
+    @read("B18", newest_first=True)
+    def comments_of_user(self, user_id: str, limit: int = 20, cursor: Cursor | None = None) -> Page[Comment]:
+        """What a user said about posts, newest first."""
+        ...
+
+    @read("B19", newest_first=True)
+    def moderation_log(self, month: Month, limit: int = 50, cursor: Cursor | None = None) -> Page[Moderation]:
+        """What moderators did in a month, newest first."""
+        ...
+
     # What the site and the writes need besides
 
     @read("R1")
@@ -200,4 +229,34 @@ class Reads:
     @read("R9")
     def provider_user(self, provider: str, external_id: str) -> ProviderUser | None:
         """Whose an external identity is."""
+        ...
+
+    @read("R10")
+    def redirect(self, path: str) -> Redirect | None:
+        """Which post an address from elsewhere leads to."""
+        ...
+
+    @read("R11", items=8)
+    def addresses_of(self, post_id: str) -> list[PostAddress]:
+        """The other ways to a post: slugs that it had, addresses elsewhere."""
+        ...
+
+    @read("R12", items=100)
+    def uploads_of(self, user_id: str) -> list[Upload]:
+        """The pictures that a user has sent."""
+        ...
+
+    @read("R13")
+    def comment(self, post_id: str, thread_id: str, comment_id: str) -> Comment | None:
+        """A comment by its place."""
+        ...
+
+    @read("R14")
+    def viewed_by(self, user_id: str, limit: int = 100, cursor: Cursor | None = None) -> Page[UserImpression]:
+        """Whose profiles a user has viewed."""
+        ...
+
+    @read("R15")
+    def contents(self, post_id: Each[str]) -> list[PostContent]:
+        """The texts of several posts: a feed."""
         ...

@@ -53,6 +53,11 @@ class Part(Counted, Protocol):
     """An item of a counter."""
 
     @property
+    def comments(self) -> int:
+        """How many comments were written, less those that are gone."""
+        ...
+
+    @property
     def points(self) -> int:
         """Points that were added as such."""
         ...
@@ -61,10 +66,10 @@ class Part(Counted, Protocol):
 class Totals:
     """The sum of a counter's items."""
 
-    __slots__ = ("likes", "points", "ratings", "stars", "views")
+    __slots__ = ("comments", "likes", "points", "ratings", "stars", "views")
 
     def __init__(self) -> None:
-        self.views = self.likes = self.ratings = self.stars = self.points = 0
+        self.views = self.likes = self.ratings = self.stars = self.comments = self.points = 0
 
 
 def totals_of(items: Iterable[Part]) -> Totals:
@@ -75,6 +80,7 @@ def totals_of(items: Iterable[Part]) -> Totals:
         found.likes += one.likes
         found.ratings += one.ratings
         found.stars += one.stars
+        found.comments += one.comments
         found.points += one.points
     return found
 

@@ -28,8 +28,8 @@ from keyplan_systems.cms.design import (
     check_body,
     word_count,
 )
-from keyplan_systems.cms.history import History, HistoryError, Revision
 from keyplan_systems.frontmatter import FrontMatterError
+from keyplan_systems.history import History, HistoryError, Revision
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
 
 __all__ = ["load"]

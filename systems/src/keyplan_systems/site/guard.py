@@ -39,11 +39,15 @@ _STRICT_TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
 class Guard:
     """Refuses requests for other hosts and bodies that are too large, and gives every response its headers.
 
-    Without the first, a page of another site could reach this one by a name of its own.
+    Without the first, a page of another site could reach this one by a name of its own. ``larger`` has the bytes that
+    requests to some paths may have.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str] | None, *, secure: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Sequence[str] | None, *, secure: bool, larger: Mapping[str, int] | None = None
+    ) -> None:
         self.app = app
+        self.larger = larger or {}
         self.hosts = None if hosts is None else frozenset(host.lower() for host in hosts)
         self.headers = (*HEADERS, _STRICT_TRANSPORT) if secure else HEADERS
 
@@ -67,8 +71,9 @@ class Guard:
         if self.hosts is not None and (len(named) != 1 or _host(named[0]) not in self.hosts):  # of two, which?
             return PlainTextResponse("This server doesn't answer for that host.\n", status_code=421)
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length[:20]) > BODY_BYTES_MAX:
-            return PlainTextResponse(f"A request has at most {BODY_BYTES_MAX:,} bytes.\n", status_code=413)
+        most = self.larger.get(scope["path"], BODY_BYTES_MAX)
+        if length.isdigit() and int(length[:20]) > most:
+            return PlainTextResponse(f"A request has at most {most:,} bytes.\n", status_code=413)
         return None
 
 

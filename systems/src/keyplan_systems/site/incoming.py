@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from keyplan.errors import Fault, KeyplanError
 from keyplan_systems.words import is_line
 
-__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_form"]
+__all__ = ["BODY_BYTES_MAX", "BadRequest", "Form", "local_path", "query_of", "read_body", "read_form"]
 
 BODY_BYTES_MAX = 2 * 1024 * 1024
 FIELDS_MAX = 50
@@ -62,24 +62,30 @@ async def read_form(request: Request) -> Form:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         _refuse(415, "This page takes a form, and nothing else.")
+    return Form(_pairs(await read_body(request, BODY_BYTES_MAX), "form"))
+
+
+async def read_body(request: Request, bytes_max: int) -> bytes:
+    """The bytes of a request's body. Raises BadRequest."""
     parts: list[bytes] = []
     size = 0
     try:
         async for part in request.stream():
             size += len(part)
-            if size > BODY_BYTES_MAX:
-                _refuse(413, f"That is more than {BODY_BYTES_MAX // 1024 // 1024} MB.")
+            if size > bytes_max:
+                _refuse(413, f"That is more than {bytes_max // 1024 // 1024} MB.")
             parts.append(part)
     except ClientDisconnect:
         _refuse(400, "The form ended before all of it was sent.")
-    return Form(_pairs(b"".join(parts), "form"))
+    return b"".join(parts)
 
 
 class Form:
-    """The fields of a form: what was typed, what they are called, and what is wrong with each."""
+    """The fields of a form: what was typed, what they are called, and what is wrong with each. ``data`` is a file."""
 
-    def __init__(self, typed: Mapping[str, str] | None = None) -> None:
+    def __init__(self, typed: Mapping[str, str] | None = None, data: bytes = b"") -> None:
         self.typed = dict(typed or {})
+        self.data = data
         self.faults: dict[str, str] = {}
         self.labels: dict[str, str] = {}
 

@@ -131,6 +131,9 @@ def _parser() -> MarkdownIt:
 
 # Headings and lists
 
+PAGE_IDS: tuple[str, ...] = ("main", "q")
+"""Ids of the pages that texts stand on; others of theirs have an underscore, which no id of a heading has."""
+
 _OWN_ID = re.compile(r"[ \t]*\{#([\w-]{1,80})\}[ \t]*$")
 
 
@@ -144,7 +147,7 @@ def _headings(state: StateCore) -> None:
     levels = [int(one.tag[1]) for one in tokens if one.type == "heading_open"]
     first = min(levels, default=1)
     level = 1
-    taken: dict[str, int] = {}
+    taken: dict[str, int] = dict.fromkeys(PAGE_IDS, 1)
     for place, token in enumerate(tokens):
         if token.type == "heading_open":
             level = min(level + 1, int(token.tag[1]) - first + 2, 6)

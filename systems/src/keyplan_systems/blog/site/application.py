@@ -11,16 +11,28 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from keyplan_systems.blog.site.pages import account, contact, feeds, moderating, reading, signing, writing
+from keyplan_systems.blog.site.pages import (
+    account,
+    commenting,
+    contact,
+    feeds,
+    files,
+    moderating,
+    reading,
+    signing,
+    writing,
+)
 from keyplan_systems.blog.site.rendering import STATIC, static_file
 from keyplan_systems.blog.site.site import Handler, Problem, Role, Site, not_found
 from keyplan_systems.site.guard import Guard
+from keyplan_systems.site.pictures import BYTES_MAX as PICTURE_BYTES_MAX
 
 __all__ = ["site_application"]
 
+UPLOADS = "/write/pictures"
 _LOG = logging.getLogger("keyplan.blog")
 
 _PAGES: tuple[tuple[str, Handler, Role], ...] = (
@@ -41,12 +53,18 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/desk", writing.desk, "author"),
     ("/write", writing.new_form, "author"),
     ("/write/{post_id}", writing.edit_form, "author"),
+    ("/write/{post_id}/delete", writing.delete_form, "author"),
+    ("/account/delete", account.delete_form, "reader"),
+    ("/account/export", account.export, "reader"),
     ("/contact", contact.show, "anyone"),
     ("/moderation", moderating.users, "moderator"),
     ("/moderation/posts", moderating.posts, "moderator"),
+    ("/moderation/comments", moderating.comments, "moderator"),
+    ("/moderation/log", moderating.log, "moderator"),
     ("/inbox", moderating.inbox, "moderator"),
     ("/feed.rss", feeds.rss, "anyone"),
     ("/feed.atom", feeds.atom, "anyone"),
+    ("/files/{name}", files.show, "anyone"),
     ("/robots.txt", feeds.robots, "anyone"),
     ("/sitemap.xml", feeds.sitemap, "anyone"),
     ("/sitemap-{year:int}.xml", feeds.sitemap_of_year, "anyone"),
@@ -55,6 +73,8 @@ _PAGES: tuple[tuple[str, Handler, Role], ...] = (
 _FORMS: tuple[tuple[str, Handler, Role], ...] = (
     ("/posts/{slug}/like", reading.like, "reader"),
     ("/posts/{slug}/rate", reading.rate, "reader"),
+    ("/posts/{slug}/comments", commenting.add, "reader"),
+    ("/posts/{slug}/comments/change", commenting.change, "reader"),
     ("/sign-in", signing.sign_in, "anyone"),
     ("/sign-out", signing.sign_out, "anyone"),
     ("/sign-up", signing.sign_up, "anyone"),
@@ -65,9 +85,11 @@ _FORMS: tuple[tuple[str, Handler, Role], ...] = (
     ("/account/sessions", account.end_session, "reader"),
     ("/account/unlink", account.unlink, "reader"),
     ("/account/tokens", account.make_token, "reader"),
+    ("/account/delete", account.delete, "reader"),
     ("/write", writing.create, "author"),
     ("/write/preview", writing.preview, "author"),
     ("/write/{post_id}", writing.save, "author"),
+    ("/write/{post_id}/delete", writing.delete, "author"),
     ("/write/{post_id}/{action}", writing.act, "author"),
     ("/contact", contact.send, "anyone"),
     ("/moderation/users/{user_id}", moderating.set_status, "moderator"),
@@ -89,7 +111,14 @@ def site_application(site: Site) -> Starlette:
     made = Starlette(
         routes=_routes(site),
         lifespan=lifespan,
-        middleware=[Middleware(Guard, hosts=site.settings.hosts, secure=site.settings.secure)],
+        middleware=[
+            Middleware(
+                Guard,
+                hosts=site.settings.hosts,
+                secure=site.settings.secure,
+                larger={UPLOADS: PICTURE_BYTES_MAX},
+            )
+        ],
         exception_handlers={HTTPException: _told(site), Exception: _failed},
     )
     made.router.redirect_slashes = False
@@ -102,6 +131,7 @@ def _routes(site: Site) -> list[Route]:
     pages = {path for path, _, _ in _PAGES}
     routes = [Route("/static/{name}", _static)]
     routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
+    routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX), methods=["POST"]))
     # A form before a page of the same path's kind: /write/preview is no post's id.
     for path, handler, role in _FORMS:
         routes.append(Route(path, site.form(handler, role), methods=["POST"]))
@@ -127,6 +157,9 @@ def _told(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def told(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status == 404:
+            place = await run_in_threadpool(site.moved, request)
+            if place is not None:
+                return RedirectResponse(place, status_code=301)
             problem = not_found()
         elif status == 405:
             problem = Problem(405, "Not this way", "This address doesn't answer that kind of request.")

@@ -5,14 +5,14 @@ A list's authors are read in one request, whatever the list's length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
 
-__all__ = ["Card", "authors_of", "cards"]
+__all__ = ["Card", "active_authors", "authors_of", "cards", "shown_cards"]
 
 WORDS_A_MINUTE = 230
 UNKNOWN = ("somebody", "")
@@ -38,6 +38,7 @@ class Card:
     likes: int
     ratings: int
     average: float
+    comments: int
 
 
 def card(post: Post, name: str, username: str) -> Card:
@@ -59,6 +60,7 @@ def card(post: Post, name: str, username: str) -> Card:
         likes=max(0, post.likes),
         ratings=max(0, post.ratings),
         average=round(post.stars / post.ratings, 1) if post.ratings > 0 else 0.0,
+        comments=max(0, post.comments),
     )
 
 
@@ -66,6 +68,19 @@ def authors_of(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
     """Names and usernames of the authors of posts, by user id: one request."""
     ids = list(dict.fromkeys(post.user_id for post in posts))
     return {user.user_id: (user.name, user.username) for user in blog.users(ids)} if ids else {}
+
+
+def active_authors(blog: Blog, posts: Iterable[Post]) -> dict[str, tuple[str, str]]:
+    """The same of the authors who are active: what others wrote isn't shown."""
+    ids = list(dict.fromkeys(post.user_id for post in posts))
+    users = blog.users(ids) if ids else []
+    return {user.user_id: (user.name, user.username) for user in users if user.status == "active"}
+
+
+def shown_cards(blog: Blog, posts: Sequence[Post]) -> list[Card]:
+    """Posts as cards for everybody: those whose authors are active, in order."""
+    authors = active_authors(blog, posts)
+    return [card(post, *authors[post.user_id]) for post in posts if post.user_id in authors]
 
 
 def cards(posts: Iterable[Post], authors: Mapping[str, tuple[str, str]]) -> list[Card]:

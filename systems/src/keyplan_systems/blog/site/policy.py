@@ -16,10 +16,12 @@ from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
 
+from keyplan import Page
 from keyplan.errors import AccessRefused, Fault, ItemNotFound, Refused, TooManyRequests
 from keyplan_systems.blog.access import WHO, Audience
 from keyplan_systems.blog.accounts import session_of
-from keyplan_systems.blog.entities import Post, PostSlug, PostWithContent, User
+from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithContent, User
+from keyplan_systems.blog.site.cards import active_authors
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan_systems.blog.site.site import Site
 from keyplan_systems.blog.site.visitors import SESSION, Visitor
@@ -39,15 +41,20 @@ _FILLED: Mapping[str, Collection[str]] = {
     "unlike_post": ("user_id",),
     "rate_post": ("user_id",),
     "view_user": ("user_id",),
+    "add_comment": ("user_id",),
+    "moderate_comment": ("by",),
+    "take_down": ("by",),
+    "set_status": ("by",),
     "end_session": ("user_id",),
     "end_sessions": ("user_id",),
     "create_post": ("imported",),
-    "edit_post": ("edited_by", "imported"),
+    "edit_post": ("edited_by", "imported", "co_authors"),
 }
-"""Parameters that are the caller's id; ``imported`` is for an import's own use, and stays empty."""
+"""Parameters that are the caller's id; some are for an import's own use, and stay empty."""
+_EMPTY = {"imported", "co_authors"}
 _OWN_POST = {"edit_post", "publish", "unpublish", "archive", "restore", "who_saw_post"}
 _LISTING = {"publish", "unpublish", "archive"}
-_PUBLISHED_POST = {"view_post", "like_post", "rate_post"}
+_PUBLISHED_POST = {"view_post", "like_post", "rate_post", "add_comment"}
 _CHANGED_USER = {"set_status": "suspend", "set_role": "demote"}
 _GIVEN_POST = ("slug", "title", "excerpt", "tags")
 """What a caller says of a new post; the rest of it is the server's."""
@@ -106,7 +113,7 @@ class BlogPolicy:
         """The caller's id wherever it is asked for."""
         if caller is None:
             return {}
-        return {name: None if name == "imported" else caller.user_id for name in self.filled(pattern)}
+        return {name: None if name in _EMPTY else caller.user_id for name in self.filled(pattern)}
 
     async def admit(self, pattern: str, arguments: dict[str, Any], caller: User | None) -> dict[str, Any]:
         """The arguments to call with. Raises AccessRefused, and ItemNotFound for what isn't there for this caller."""
@@ -122,6 +129,10 @@ class BlogPolicy:
             self._own(caller, str(arguments["user_id"]), pattern)
         if pattern in _OWN_POST | _PUBLISHED_POST:
             self._post(pattern, str(arguments["post_id"]), caller)
+        if pattern == "comments":
+            self._post(pattern, str(arguments["post_id"]), caller)
+        if pattern == "remove_comment":
+            self._own_comment(arguments, caller)
         if pattern == "view_user" and self.blog.user(str(arguments["viewed_id"])) is None:
             raise ItemNotFound(f"there is no user {arguments['viewed_id']!r}", place="Blog.view_user")
         if pattern in _CHANGED_USER:
@@ -151,6 +162,13 @@ class BlogPolicy:
         if caller is None or (caller.user_id != user_id and caller.role != "moderator"):
             raise AccessRefused("drafts and archived posts are their author's", place=f"Blog.{pattern}")
 
+    def _own_comment(self, arguments: Mapping[str, Any], caller: User | None) -> None:
+        found = self.blog.comment(*(str(arguments[name]) for name in ("post_id", "thread_id", "comment_id")))
+        if found is None:
+            raise ItemNotFound("there is no such comment", place="Blog.remove_comment")
+        if caller is None or found.user_id != caller.user_id:
+            raise AccessRefused("it is somebody else's comment", place="Blog.remove_comment")
+
     def _post(self, pattern: str, post_id: str, caller: User | None) -> None:
         """The post that a call is about must be there for this caller, and theirs where it is to be changed."""
         found = self.blog.post(post_id)
@@ -163,6 +181,8 @@ class BlogPolicy:
 
     async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: User | None) -> Any:  # noqa: ARG002
         """The answer, but for posts and users that aren't there for this caller."""
+        if isinstance(answer, Page):
+            return await run_in_threadpool(self._page, answer, caller)
         if pattern == "users":
             return [one for one in answer if _is_there(one, caller)]
         if isinstance(answer, Post | PostWithContent):
@@ -170,7 +190,7 @@ class BlogPolicy:
             if pattern in self.closed:  # a write: pages show what it made
                 listed = pattern in _LISTING or post.status == "published"
                 await run_in_threadpool(partial(self.site.changed, post, listed=listed))
-            elif not _visible(post, caller):
+            elif not _visible(post, caller) or not await run_in_threadpool(self._author_is_there, post, caller):
                 return None
         if isinstance(answer, User) and not _is_there(answer, caller):
             return None
@@ -178,6 +198,24 @@ class BlogPolicy:
             about = await run_in_threadpool(self.blog.post, answer.post_id)
             return None if about is None or not _visible(about, caller) else answer
         return answer
+
+    def _page(self, answer: Page[Any], caller: User | None) -> Page[Any]:
+        """A page without the posts of authors who aren't active, and without the texts of hidden comments."""
+        if caller is not None and caller.role == "moderator":
+            return answer
+        posts = [one for one in answer.items if isinstance(one, Post)]
+        there = active_authors(self.blog, posts) if posts else {}
+        own = None if caller is None else caller.user_id
+        items = [
+            one.model_copy(update={"text": ""}) if isinstance(one, Comment) and one.status != "shown" else one
+            for one in answer.items
+            if not isinstance(one, Post) or one.user_id in there or one.user_id == own
+        ]
+        return Page(items, answer.cursor)
+
+    def _author_is_there(self, post: Post, caller: User | None) -> bool:
+        own = caller is not None and (caller.role == "moderator" or caller.user_id == post.user_id)
+        return own or bool(active_authors(self.blog, [post]))
 
 
 def _knows(visitor: Visitor, request: HTTPConnection) -> bool:
@@ -191,8 +229,8 @@ def _visible(post: Post, caller: User | None) -> bool:
 
 
 def _is_there(user: User, caller: User | None) -> bool:
-    """Whether a user is there for a caller: who was removed is there for moderators only, as on the site."""
-    return user.status != "deleted" or (caller is not None and caller.role == "moderator")
+    """Whether a user is there for a caller: who isn't active is there for moderators only, as on the site."""
+    return user.status == "active" or (caller is not None and caller.role == "moderator")
 
 
 def _check_post(given: Mapping[str, Any]) -> None:

@@ -32,6 +32,8 @@ class Settings:
     origin: str | None = None
     secure: bool = False
     providers: tuple[Provider, ...] = ()
+    files: str | None = None
+    """Where pictures are kept: a folder, or ``s3://bucket/prefix``; None: where ``blog.files`` says."""
     shared_limits: bool = False
     """Count what is seldom done (signing in and up, messages) in the store, for all processes together."""
     session_seconds: int = 14 * DAY_SECONDS

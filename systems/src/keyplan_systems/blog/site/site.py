@@ -18,21 +18,23 @@ from pydantic import ValidationError
 from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from keyplan import Cursor
 from keyplan.errors import CursorError, ItemNotFound, KeyplanError, Refused, RequestError, WriteFailed
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
-from keyplan_systems.blog.entities import Post, User
-from keyplan_systems.blog.site.rendering import environment
+from keyplan_systems.blog.entities import ADDRESS_MAX, Post, User
+from keyplan_systems.blog.files import files_of
+from keyplan_systems.blog.site.rendering import environment, post_path
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.views import Views
 from keyplan_systems.blog.site.visitors import Visitor, Visitors
 from keyplan_systems.site.guard import is_foreign
-from keyplan_systems.site.incoming import BadRequest, Form, local_path, query_of, read_form
+from keyplan_systems.site.incoming import BadRequest, Form, local_path, query_of, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.signing import Signer
+from keyplan_systems.words import address_key
 
 __all__ = ["NOTICES", "Problem", "Site", "Turn"]
 
@@ -44,6 +46,9 @@ NOTICES = {
     "account": "Your account is saved.",
     "archived": "The post is archived.",
     "email": "Your email address is changed.",
+    "allowed": "The post may be published again.",
+    "deleted": "The post is deleted.",
+    "down": "The post is taken down.",
     "ended": "That session has ended.",
     "linked": "The account is linked.",
     "message": "Your message has been sent. Thank you.",
@@ -64,14 +69,19 @@ LIMITS = {
     "sign-in to an account": Limit(attempts=300, seconds=3600),
     "sign-up": Limit(attempts=10, seconds=3600),
     "contact": Limit(attempts=5, seconds=3600),
+    "export": Limit(attempts=5, seconds=3600),
+    "comment": Limit(attempts=20, seconds=600),
     "respond": Limit(attempts=60, seconds=60),
     "preview": Limit(attempts=60, seconds=30),
     "write": Limit(attempts=60, seconds=600),
+    "upload": Limit(attempts=40, seconds=600),
 }
-SHARED = frozenset(LIMITS) - {"respond", "preview", "write"}
+SHARED = frozenset(LIMITS) - {"comment", "respond", "preview", "upload", "write"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
 HASHES_AT_ONCE = 2
 """Argon2 takes memory and a core: more of them at once would only make everybody wait."""
+PICTURES_AT_ONCE = 1
+"""A large picture takes some hundred megabytes while it is written anew."""
 HASHES_WAITING = 8
 """More than that are sent away, so that a flood of them doesn't take the threads that pages are made in."""
 
@@ -175,9 +185,11 @@ class Site:
         self.signer = Signer(settings.secret)
         self.visitors = Visitors(blog, settings, self.signer)
         self.views = Views(blog)
+        self.files = files_of(blog, settings.files)
         self.templates = environment()
         self.limiters = {name: RateLimiter(limit, settings.clock) for name, limit in LIMITS.items()}
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
+        self.pictures = Gate(PICTURES_AT_ONCE, HASHES_WAITING)
         for name in self.templates.list_templates():
             self.templates.get_template(name)  # compiled now, and not in somebody's request
 
@@ -234,6 +246,19 @@ class Site:
                 problem = Problem(error.status, "That can't be read", error.text)
                 return await run_in_threadpool(self.problem, request, problem)
             return await run_in_threadpool(self._run, handler, role, request, typed)
+
+        return endpoint
+
+    def upload(self, handler: Handler, bytes_max: int) -> Callable[[Request], Awaitable[Response]]:
+        """The endpoint that a script of an author's page sends a file to, with the form token in a header."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                data = await read_body(request, bytes_max)
+            except BadRequest as error:
+                return JSONResponse({"error": error.text}, status_code=error.status)
+            form = Form({"csrf": request.headers.get("x-csrf-token", "")}, data)
+            return await run_in_threadpool(self._run, handler, "author", request, form)
 
         return endpoint
 
@@ -303,6 +328,18 @@ class Site:
         self.views.forget(post.post_id)
         if listed:
             self.blog.refresh_front_page(force=True)
+
+    def moved(self, request: Request) -> str | None:
+        """Where what had this address elsewhere is now: the path of a published post, or None."""
+        path = address_key(request.url.path)
+        if request.method not in {"GET", "HEAD"} or not 1 < len(path) <= ADDRESS_MAX:
+            return None
+        try:
+            led = self.blog.redirect(path)
+            post = None if led is None else self.blog.post(led.post_id)
+        except KeyplanError:
+            return None
+        return None if post is None or post.status != "published" else post_path(post.slug)
 
     def refused(self, request: Request, problem: Problem) -> Response:
         """The page of a problem that was found before a handler was."""

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import json
+
 from starlette.responses import Response
 
 from keyplan.errors import Refused
-from keyplan_systems.blog import accounts
+from keyplan_systems.blog import accounts, removing
 from keyplan_systems.blog.entities import Credential
 from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Problem, Turn, not_found
 from keyplan_systems.site.incoming import Form
 
-__all__ = ["become_author", "change_email", "change_password", "end_session", "make_token", "profile", "show", "unlink"]
+__all__ = [
+    "become_author",
+    "change_email",
+    "change_password",
+    "delete",
+    "delete_form",
+    "end_session",
+    "export",
+    "make_token",
+    "profile",
+    "show",
+    "unlink",
+]
 
 BIO_CHARACTERS_MAX = 500
 
@@ -137,3 +151,50 @@ def make_token(turn: Turn) -> Response:
     )
     form.typed.pop("label")
     return _page(turn, form, token=turn.site.visitors.signed(token))
+
+
+# Leaving
+
+
+def export(turn: Turn) -> Response:
+    """All that is stored of the user, as a file."""
+    turn.limit("export", turn.user.user_id)
+    content = json.dumps(removing.export_of(turn.blog, turn.user.user_id), ensure_ascii=False, indent=2)
+    headers = {"content-disposition": f'attachment; filename="{turn.user.username}.json"'}
+    return Response(content.encode("utf-8", "replace"), media_type="application/json", headers=headers)
+
+
+def delete_form(turn: Turn) -> Response:
+    """Ask whether the account shall be deleted, and say what goes with it."""
+    return _delete_page(turn, Form())
+
+
+def _delete_page(turn: Turn, form: Form, status: int = 200) -> Response:
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
+    has_password = credential is not None and credential.password_hash is not None
+    return turn.page("delete_account.html", status, form=form, has_password=has_password)
+
+
+def delete(turn: Turn) -> Response:
+    """Delete the account, when its name and its password were typed. A moderator's stays until it is none."""
+    form, user = turn.form, turn.user
+    if user.role == "moderator":
+        raise Problem(409, "Not a moderator's", "Ask another moderator to make an author of you first.")
+    turn.limit("sign-in", f"{turn.address} {user.user_id}")
+    credential = turn.blog.get(Credential, user_id=user.user_id, consistent=True)
+    hashed = None if credential is None else credential.password_hash
+    form.labels |= {"username": "Username", "password": "Password"}
+    if form["username"].strip().lower() != user.username:
+        form.fault("username", "type your username, to be sure")
+    if hashed is not None:
+        with turn.site.hashing:
+            if not accounts.password_fits(hashed, form["password"][: accounts.PASSWORD_MAX + 1]):
+                form.fault("password", "the password is wrong")
+    if not form:
+        form.typed.pop("password", None)
+        return _delete_page(turn, form, 422)
+    stays = removing.delete_account(turn.blog, user.user_id, turn.site.files)
+    turn.blog.refresh_front_page(force=True)
+    turn.visitor.signed_in = None
+    turn.site.visitors.leave(turn.visitor)
+    return turn.page("gone.html", stays=stays)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal, cast
 
 from starlette.responses import Response
 
-from keyplan_systems.blog import accounts
+from keyplan_systems.blog.entities import CommentStatus
 from keyplan_systems.blog.site.cards import authors_of, cards
 from keyplan_systems.blog.site.site import Problem, Turn, not_found
 
-__all__ = ["handle", "inbox", "posts", "set_status", "users"]
+__all__ = ["comments", "handle", "inbox", "log", "posts", "set_status", "users"]
 
 UserStatus = Literal["active", "suspended", "deleted"]
 STATUSES: dict[str, UserStatus] = {"active": "active", "suspended": "suspended", "deleted": "deleted"}
@@ -53,7 +53,8 @@ def set_status(turn: Turn) -> Response:
         raise not_found()
     if user.role == "moderator":
         raise Problem(409, "A moderator too", "Moderators don't suspend each other.", (("Moderation", "/moderation"),))
-    accounts.moderate(turn.blog, user_id, cast("UserStatus", status))
+    turn.blog.set_status(user_id, cast("UserStatus", status), turn.user.user_id)
+    turn.blog.refresh_front_page(force=True)  # their posts are shown no longer, or again
     return turn.go(f"/moderation?status={user.status}", "status")
 
 
@@ -67,6 +68,47 @@ def posts(turn: Turn) -> Response:
         first=turn.cursor is not None,
         path="/moderation/posts",
     )
+
+
+def comments(turn: Turn) -> Response:
+    """What was said last, or what is hidden."""
+    status: CommentStatus = "hidden" if turn.query.get("status") == "hidden" else "shown"
+    page = turn.blog.latest_comments(status, limit=PAGE, cursor=turn.cursor)
+    posts = {one: turn.blog.post(one) for one in sorted({comment.post_id for comment in page})}
+    return turn.page(
+        "moderation_comments.html",
+        comments=[(one, posts[one.post_id]) for one in page],
+        names=_names(turn, [one.user_id for one in page]),
+        status=status,
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path=f"/moderation/comments?status={status}",
+    )
+
+
+def log(turn: Turn) -> Response:
+    """What moderators did in a month, newest first."""
+    now = datetime.fromtimestamp(turn.site.settings.clock(), UTC)
+    given = turn.query.get("month", "")
+    month = datetime.strptime(given, "%Y-%m").replace(tzinfo=UTC) if _MONTH.fullmatch(given) else now
+    page = turn.blog.moderation_log(f"{month:%Y-%m}", limit=PAGE, cursor=turn.cursor)
+    return turn.page(
+        "moderation_log.html",
+        entries=page.items,
+        names=_names(turn, [one.by for one in page]),
+        month=month,
+        before=f"{month.replace(day=1) - timedelta(days=1):%Y-%m}",
+        cursor=page.cursor,
+        first=turn.cursor is not None,
+        path=f"/moderation/log?month={month:%Y-%m}",
+    )
+
+
+def _names(turn: Turn, user_ids: list[str]) -> dict[str, str]:
+    """The names of users, empty for those who are gone: one request."""
+    ids = sorted(set(user_ids))
+    there = {one.user_id: one.name for one in turn.blog.users(ids)} if ids else {}
+    return {user_id: there.get(user_id, "") for user_id in ids}
 
 
 def inbox(turn: Turn) -> Response:

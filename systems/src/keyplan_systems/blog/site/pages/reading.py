@@ -11,7 +11,8 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post
 from keyplan_systems.blog.ranking import front_page
-from keyplan_systems.blog.site.cards import authors_of, card, cards
+from keyplan_systems.blog.site.cards import card, cards, shown_cards
+from keyplan_systems.blog.site.pages.commenting import said
 from keyplan_systems.blog.site.rendering import post_path, tags_path
 from keyplan_systems.blog.site.site import Turn, not_found
 from keyplan_systems.site.markdown import render_markdown, without_title
@@ -51,7 +52,7 @@ def latest(turn: Turn) -> Response:
         heading="Latest",
         lede="Everything that was published, newest first.",
         path="/latest",
-        cards=cards(page, authors_of(turn.blog, page)),
+        cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
         trending=_trending(turn),
@@ -66,7 +67,7 @@ def popular(turn: Turn) -> Response:
         heading="Popular",
         lede="What is read, liked and rated most.",
         path="/popular",
-        cards=cards(page, authors_of(turn.blog, page)),
+        cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
         more="Less popular",
@@ -90,9 +91,12 @@ def post(turn: Turn) -> Response:
     about = whole.post
     if about.slug != turn.path("slug"):
         return RedirectResponse(post_path(about.slug), status_code=301)
-    users = turn.blog.users([about.user_id])
-    writer = users[0] if users else None
+    people = {one.user_id: one for one in turn.blog.users([about.user_id, *about.co_authors])}
+    writer = people.get(about.user_id)
+    if (writer is None or writer.status != "active") and not visitor.moderator:
+        raise not_found()
     name, username = (writer.name, writer.username) if writer is not None else ("somebody", "")
+    beside = [people[one] for one in about.co_authors if one in people and people[one].status == "active"]
     impression = None
     mine = visitor.user is not None and visitor.user.user_id == about.user_id
     if visitor.user is not None and about.status == "published":
@@ -107,6 +111,9 @@ def post(turn: Turn) -> Response:
         post=card(about, name, username),
         body=Markup(render_markdown(without_title(whole.content.content, about.title))),  # noqa: S704 - it is made safe there
         mine=mine,
+        beside=beside,
+        taken_down=about.taken_down,
+        comments=said(turn, about),
         liked=impression is not None and impression.liked,
         rated=impression.stars if impression is not None else None,
         more=cards(others, {about.user_id: (name, username)}),
@@ -124,7 +131,7 @@ def _visible(turn: Turn, about: Post) -> bool:
     user = turn.visitor.user
     if about.status == "published":
         return True
-    return user is not None and user.user_id == about.user_id
+    return user is not None and (user.user_id == about.user_id or (about.taken_down and turn.visitor.moderator))
 
 
 def _published(turn: Turn) -> Post:
@@ -161,14 +168,14 @@ def rate(turn: Turn) -> Response:
 
 def _answered(turn: Turn, about: Post) -> Response:
     turn.site.views.answered(about)
-    return turn.go(post_path(about.slug) + "#response")
+    return turn.go(post_path(about.slug) + "#page_response")
 
 
 def author(turn: Turn) -> Response:
     """An author with what they have published."""
     username = turn.path("username")
     user = turn.blog.user_by_username(username) if _USERNAME.fullmatch(username) else None
-    if user is None or user.status == "deleted":
+    if user is None or (user.status != "active" and not turn.visitor.moderator):
         raise not_found()
     page = turn.blog.posts_of_user(user.user_id, "published", limit=PAGE, cursor=turn.cursor)
     reader = turn.visitor.user
@@ -209,7 +216,7 @@ def tagged(turn: Turn) -> Response:
         heading=" + ".join(chosen),
         lede="Posts that carry " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         path=path,
-        cards=cards(page, authors_of(turn.blog, page)),
+        cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
         empty="No post carries " + ("this tag." if len(chosen) == 1 else "all of these tags."),
@@ -251,7 +258,7 @@ def search(turn: Turn) -> Response:
         words=words,
         author=author_found,
         lede="Posts by tags, and authors by username. Several tags: posts that carry all of them.",
-        cards=[] if found is None else cards(found, authors_of(turn.blog, found)),
+        cards=[] if found is None else shown_cards(turn.blog, found.items),
         cursor=None if found is None else found.cursor,
         path=tags_path(words) if words else "/search",
         suggested=suggested,

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from keyplan.errors import ItemExists, ItemTooLarge, Refused, ValueTaken
+from keyplan_systems.blog import removing
 from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards
 from keyplan_systems.blog.site.rendering import post_path
@@ -21,7 +22,7 @@ from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
 from keyplan_systems.words import excerpt_from, slug_from, tag_from
 
-__all__ = ["act", "create", "desk", "edit_form", "new_form", "preview", "save"]
+__all__ = ["act", "create", "delete", "delete_form", "desk", "edit_form", "new_form", "preview", "save"]
 
 TITLE_CHARACTERS_MAX = 200
 SLUG_CHARACTERS_MAX = 100
@@ -200,7 +201,9 @@ def _conflict(turn: Turn, form: Form) -> Response:
 def act(turn: Turn) -> Response:
     """Publish, unpublish, archive or restore a post. Moderators may take down anybody's."""
     action = turn.path("action")
-    found = _own(turn, moderators=action in {"unpublish", "archive"})
+    found = _own(turn, moderators=action in {"unpublish", "archive", "allow"})
+    if found.post.user_id != turn.user.user_id:
+        return _moderated(turn, found.post, down=action != "allow")
     actions = {
         "publish": (turn.blog.publish, "published"),
         "unpublish": (turn.blog.unpublish, "unpublished"),
@@ -213,9 +216,32 @@ def act(turn: Turn) -> Response:
     turn.limit("write", turn.user.user_id)
     changed = do(found.post.post_id)
     turn.site.changed(changed, listed="published" in {found.post.status, changed.status})
-    if found.post.user_id != turn.user.user_id:
-        return turn.go("/moderation/posts", done)
     return turn.go(f"/desk?status={changed.status}", done)
+
+
+def _moderated(turn: Turn, post: Post, *, down: bool) -> Response:
+    """Take somebody's post down, so that its author can't publish it, or let it be published again."""
+    turn.limit("write", turn.user.user_id)
+    changed = turn.blog.take_down(post.post_id, turn.user.user_id, down=down)
+    turn.site.changed(changed, listed=post.status == "published")
+    return turn.go("/moderation/posts", "down" if down else "allowed")
+
+
+def delete(turn: Turn) -> Response:
+    """Delete one's own post for good, when its title was typed."""
+    found = _own(turn)
+    if turn.form["title"].strip() != found.post.title:
+        turn.form.fault("title", "type the post's title, to be sure")
+        return turn.page("delete_post.html", 422, form=turn.form, post=found.post)
+    turn.limit("write", turn.user.user_id)
+    removing.delete_post(turn.blog, found.post.post_id)
+    turn.site.changed(found.post, listed=found.post.status == "published")
+    return turn.go("/desk", "deleted")
+
+
+def delete_form(turn: Turn) -> Response:
+    """Ask whether a post shall be deleted, and say what goes with it."""
+    return turn.page("delete_post.html", form=Form(), post=_own(turn).post)
 
 
 def preview(turn: Turn) -> Response:

@@ -130,6 +130,46 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
   });
 }
 
+// Pictures: chosen, dropped or pasted, they are sent, and stand in the text where it was being written
+
+const picker = document.querySelector("[data-pictures]");
+
+if (picker) {
+  const text = picker.form.elements.content;
+  const status = document.querySelector("[data-picture-status]");
+  const send = async (file) => {
+    status.textContent = `Sending ${file.name}…`;
+    const answer = await fetch(picker.dataset.pictures, {
+      method: "POST", body: file, headers: { "X-CSRF-Token": picker.form.elements.csrf.value },
+    }).catch(() => null);
+    const told = await answer?.json().catch(() => null);
+    if (!answer?.ok || !told) {
+      status.textContent = told?.error ?? "It can't be sent now.";
+      return;
+    }
+    const name = file.name.replace(/\.\w+$/, "").replace(/[[\]]/g, "");
+    text.setRangeText(`\n\n![${name}](${told.url})\n\n`, text.selectionEnd, text.selectionEnd, "end");
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+    status.textContent = "Added. Say between [ and ] what it shows.";
+  };
+  const pictures = (list) => [...(list ?? [])].filter((file) => file.type.startsWith("image/"));
+  const take = async (files) => {
+    for (const file of files) await send(file);
+  };
+  picker.addEventListener("change", async () => {
+    await take(pictures(picker.files));
+    picker.value = "";
+  });
+  for (const [name, files] of [["drop", (event) => event.dataTransfer?.files], ["paste", (event) => event.clipboardData?.files]]) {
+    text.addEventListener(name, (event) => {
+      const found = pictures(files(event));
+      if (found.length === 0) return;
+      event.preventDefault();
+      take(found);
+    });
+  }
+}
+
 // The preview, as it is typed
 
 const writing = document.querySelector("form[data-preview]");

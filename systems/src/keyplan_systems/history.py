@@ -1,8 +1,8 @@
 """A folder's history in git: the texts that each file had, with their dates and authors.
 
-One ``git log`` over the folder tells every change; the texts are then read as they are asked for. Git is run without a
-shell, without the repository's hooks or filters, and within a bounded time. How histories become versions is in
-``loader.py``.
+One ``git log`` over the repository tells every change, also those from before a file was moved into the folder; the
+texts are then read as they are asked for. Git is run without a shell, without the repository's hooks or filters, and
+within a bounded time. What becomes of histories is each system's matter.
 """
 
 from __future__ import annotations
@@ -81,7 +81,10 @@ class History:
             _checked(inside)
             if _git(folder, "rev-parse", "--quiet", "--verify", "HEAD").returncode:
                 return None  # no commit yet
-            return cls(folder, dict(_changes(_checked(_git(folder, *_LOG)))))
+            prefix = _checked(_git(folder, "rev-parse", "--show-prefix")).decode("utf-8", "replace").strip("\n")
+            changes = _changes(_checked(_git(folder, *_LOG)))
+            below = {path[len(prefix) :]: found for path, found in changes.items() if path.startswith(prefix)}
+            return cls(folder, below)
         except FileNotFoundError:
             return None
         except subprocess.TimeoutExpired:
@@ -101,6 +104,11 @@ class History:
             if body is not None:
                 found.append(Revision(body, change.author or None, change.moment))
         return found
+
+    def begun(self, path: str) -> datetime | None:
+        """When the file was committed first, under whatever name; None for one that wasn't."""
+        changes = self._changes.get(path)
+        return min(change.moment for change in changes) if changes else None
 
     def close(self) -> None:
         """End the reading process."""
@@ -153,9 +161,9 @@ class History:
 
 
 _LOG = (
-    *("log", "--reverse", "--topo-order", "--raw", "-z", "--no-abbrev", "-M", "--relative"),
+    *("log", "--reverse", "--topo-order", "--raw", "-z", "--no-abbrev", "-M"),
     *("--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature"),
-    *("--format=%x02%aI%x00%aN", "--", "."),
+    "--format=%x02%aI%x00%aN",
 )
 
 

@@ -1,0 +1,77 @@
+"""The writes about comments: saying something about a post, replying, taking it back, hiding it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from keyplan import Create, Field, Update, Writes, ulid, write
+from keyplan.errors import ItemNotFound, Refused
+from keyplan_systems.blog.counting import counted
+from keyplan_systems.blog.entities import Comment, CommentStatus, Moderation
+from keyplan_systems.blog.reads import Reads
+
+__all__ = ["CommentWrites"]
+
+CommentText = Annotated[str, Field(min_length=1, max_length=5000)]
+
+
+class CommentWrites(Reads):
+    """The writes about comments. A hidden or removed one keeps its place, for the replies."""
+
+    @write("W33", attempts=10)
+    def add_comment(
+        self, post_id: str, user_id: str, text: CommentText, thread_id: str | None = None
+    ) -> Writes[Comment]:
+        """Say something about a published post; ``thread_id`` names the comment that it replies to.
+
+        Raises ItemNotFound for a post or a thread that isn't there, Refused for a user who isn't active.
+        """
+        post = yield from self.post.ask(post_id)
+        if post is None or post.status != "published":
+            raise ItemNotFound(f"there is no such post: {post_id!r}", place="Blog.add_comment")
+        user = yield from self.user.ask(user_id)
+        if user is None or user.status != "active":
+            raise Refused("only who is active may comment", place="Blog.add_comment")
+        comment_id = ulid()
+        if thread_id is not None:
+            first = yield from self.comment.ask(post_id, thread_id, thread_id)
+            if first is None or first.status != "shown":
+                raise ItemNotFound(f"there is no comment {thread_id!r} to reply to", place="Blog.add_comment")
+        comment = Comment(
+            post_id=post_id, thread_id=thread_id or comment_id, comment_id=comment_id, user_id=user_id, text=text
+        )
+        yield Create(comment)
+        yield counted("post", post_id, {"comments": 1})
+        return comment
+
+    @write("W34", attempts=10)
+    def remove_comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[bool]:
+        """Take one's comment back: its text goes, its place stays. Gives whether it was there."""
+        comment = yield from self._comment(post_id, thread_id, comment_id)
+        if comment.status == "removed":
+            return False
+        yield Update(comment, status="removed", text="").only_if(status=comment.status)
+        if comment.status == "shown":
+            yield counted("post", post_id, {"comments": -1})
+        return True
+
+    @write("W35", attempts=10)
+    def moderate_comment(
+        self, post_id: str, thread_id: str, comment_id: str, status: CommentStatus, by: str
+    ) -> Writes[bool]:
+        """Hide a comment, or show it again; what its author removed stays so. Gives whether that changed anything."""
+        comment = yield from self._comment(post_id, thread_id, comment_id)
+        if status == "removed" or comment.status in {"removed", status}:
+            return False
+        yield Update(comment, status=status).only_if(status=comment.status)
+        yield counted("post", post_id, {"comments": 1 if status == "shown" else -1})
+        about = " ".join(comment.text.split())[:300]
+        action = "hide a comment" if status == "hidden" else "show a comment"
+        yield Create(Moderation(by=by, action=action, subject=comment_id, about=about))
+        return True
+
+    def _comment(self, post_id: str, thread_id: str, comment_id: str) -> Writes[Comment]:
+        comment = yield from self.comment.ask(post_id, thread_id, comment_id)
+        if comment is None:
+            raise ItemNotFound(f"there is no comment {comment_id!r}", place="Blog.comment")
+        return comment

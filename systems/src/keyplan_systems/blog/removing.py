@@ -1,0 +1,146 @@
+"""Deletion for good: a post or an account, with everything that points to it; and what somebody may take along.
+
+Each step can be repeated: what others would miss goes last, so a deletion that was interrupted is done again from the
+start. What stays is said in README.md: the marks that a deleted user left on others' posts (seen, liked, rated) are
+found by post only, and name nobody any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+from keyplan import Cursor, Delete, Page
+from keyplan.errors import ItemNotFound
+from keyplan_systems.blog.counting import counted, parts
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import (
+    Credential,
+    Post,
+    PostStatus,
+    ProviderUser,
+    Redirect,
+    Session,
+    User,
+)
+from keyplan_systems.site.files import Files
+
+__all__ = ["delete_account", "delete_post", "export_of"]
+
+Item = TypeVar("Item")
+
+STATUSES: tuple[PostStatus, ...] = ("unpublished", "published", "archived")
+PAGE = 100
+
+
+def delete_post(blog: Blog, post_id: str) -> None:
+    """Delete a post: its text, its addresses, its comments, who saw it, its counts. Raises ItemNotFound."""
+    post = blog.post(post_id)
+    if post is None:
+        raise ItemNotFound(f"there is no post {post_id!r}", place="Blog.post")
+    if post.status == "published":
+        post = blog.archive(post_id)
+    others = blog.addresses_of(post_id)
+    led = [Delete(Redirect, path=one.address) for one in others if one.address.startswith("/")]
+    _all(blog, [*led])
+    for said in _pages(partial(blog.comments, post_id, limit=PAGE)):
+        _all(blog, [Delete(one) for one in said])
+    for seen in _pages(partial(blog.who_saw_post, post_id, limit=PAGE)):
+        _all(blog, [Delete(one) for one in seen])
+    _all(blog, [Delete(one) for one in blog.counters("post", post_id, parts("post"))])
+    blog.delete_post(post_id)
+
+
+def delete_account(blog: Blog, user_id: str, files: Files) -> list[str]:
+    """Delete a user with their posts, pictures and sessions; their comments lose their text. Gives what stays.
+
+    Raises ItemNotFound.
+    """
+    user = blog.set_status(user_id, "deleted")
+    for posts in _posts_of(blog, user_id):
+        for post in posts:
+            delete_post(blog, post.post_id)
+    comments = 0
+    for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
+        for one in said:
+            comments += blog.remove_comment(one.post_id, one.thread_id, one.comment_id)
+    for upload in blog.uploads_of(user_id):
+        files.delete(upload.name)
+        blog.delete(upload)
+    for viewed in _pages(partial(blog.viewed_by, user_id, limit=PAGE)):
+        for one in viewed:
+            blog.transact([Delete(one), counted("user", one.viewed_id, {"views": -1})])
+    _all(blog, [Delete(one) for one in blog.counters("user", user_id, parts("user"))])
+    _remove_user(blog, user)
+    stays = ["That posts of others were seen, liked or rated: by an id that names nobody any more."]
+    if comments:
+        stays.append(f"The places of {comments} {'comment' if comments == 1 else 'comments'}, without their texts.")
+    return stays
+
+
+def _remove_user(blog: Blog, user: User) -> None:
+    """The user, their credential with its claims, and their identities: one transaction."""
+    account = blog.account(user.user_id)
+    sessions = [] if account is None else account.sessions
+    _all(blog, [Delete(Session, user_id=user.user_id, session_id=one.session_id) for one in sessions])
+    credential = blog.get(Credential, user_id=user.user_id, consistent=True)
+    actions: list[Any] = [] if account is None else [Delete(account.user)]
+    if credential is not None:
+        actions.append(Delete(credential))
+        identities = [named.partition(":") for named in sorted(credential.providers)]
+        actions += [Delete(ProviderUser, provider=one, external_id=other) for one, _, other in identities]
+    if actions:
+        blog.transact(actions)
+
+
+def export_of(blog: Blog, user_id: str) -> dict[str, Any]:
+    """All that is stored of a user, as JSON: profile, posts with their texts, comments, pictures, sign-ins."""
+    account = blog.account(user_id)
+    credential = blog.get(Credential, user_id=user_id, consistent=True)
+    if account is None or credential is None:
+        raise ItemNotFound(f"there is no user {user_id!r}", place="account")
+    posts: list[dict[str, Any]] = []
+    for page in _posts_of(blog, user_id):
+        texts = {one.post_id: one.content for one in blog.contents([post.post_id for post in page])}
+        posts += [_plain(post) | {"content": texts.get(post.post_id, "")} for post in page]
+    comments = [_plain(one) for page in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)) for one in page]
+    return {
+        "profile": _plain(account.user),
+        "email": credential.email,
+        "providers": sorted(credential.providers),
+        "sessions": [
+            {"label": one.label, "kind": one.kind, "since": one.created_at.isoformat()} for one in account.sessions
+        ],
+        "posts": posts,
+        "comments": comments,
+        "pictures": [f"/files/{one.name}" for one in blog.uploads_of(user_id)],
+    }
+
+
+def _plain(item: Any) -> dict[str, Any]:
+    found: dict[str, Any] = item.model_dump(mode="json")
+    return found
+
+
+def _posts_of(blog: Blog, user_id: str) -> Iterator[list[Post]]:
+    """The posts of a user in every status, a page at a time."""
+    for status in STATUSES:
+        yield from _pages(partial(blog.posts_of_user, user_id, status, limit=PAGE))
+
+
+def _pages(ask: Callable[..., Page[Item]]) -> Iterator[list[Item]]:
+    """Every page of a question that has items."""
+    cursor: Cursor | None = None
+    while True:
+        page = ask(cursor=cursor)
+        if page.items:
+            yield list(page.items)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _all(blog: Blog, deletes: list[Any]) -> None:
+    if deletes:
+        blog.batch(deletes)

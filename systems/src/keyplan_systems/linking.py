@@ -1,0 +1,213 @@
+"""Where the links and pictures of a folder's texts lead: to other texts of the folder, to its files, or nowhere.
+
+The folder's site (its root, its settings) and the addresses that its texts had there are found here. Which address a
+text has from now on, and where files are kept, its system says.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from keyplan_systems.frontmatter import FrontMatterError, load_yaml
+from keyplan_systems.posts import Post
+from keyplan_systems.words import address_key
+
+__all__ = ["LINKED_BYTES_MAX", "Links", "SiteFolder", "former_addresses"]
+
+_CONFIGS = ("_config.yml", "_config.yaml", "hugo.toml", "hugo.yaml", "config.toml", "config.yaml", "config.yml")
+_FILE_ROOTS = ("", "static", "assets", "public", "content", "source")
+CONFIG_BYTES_MAX = 256 * 1024
+LINKED_BYTES_MAX = 20 * 1024 * 1024
+
+
+class SiteFolder:
+    """The site that a folder of texts belongs to: the nearest folder above with settings, else the folder itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.root = next((one for one in (self.folder, *self.folder.parents) if _config(one)), self.folder)
+        if not any((one / ".git").exists() for one in (self.root, *self.root.parents)) and self.root != self.folder:
+            # Settings far above may be somebody else's; within a few folders they are the site's.
+            near = self.folder.parents[:3]
+            self.root = self.root if self.root in near else self.folder
+        self.settings = _settings(self.root)
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """How the site's own addresses began: ``https://blog.example/base``."""
+        base = str(self.settings.get("baseurl") or "").rstrip("/")
+        named = [self.settings.get(name) for name in ("url", "baseURL", "base_url")]
+        urls = [one.rstrip("/") for one in named if isinstance(one, str) and one.startswith(("http://", "https://"))]
+        own = [f"{url}{base}" if base.startswith("/") else url for url in urls]
+        return tuple(dict.fromkeys([*own, *urls]))
+
+    def values(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What ``site.…`` and ``page.…`` stand for: the site's own address is nothing, since links are within it."""
+        scalars = {f"site.{name}": value for name, value in self.settings.items()}
+        page = {f"page.{name}": value for name, value in fields.items()}
+        return {**scalars, **page, "site.url": "", "site.baseurl": ""}
+
+    def file(self, below: Path, target: str) -> Path | None:
+        """The file that a link names, relative to a text's folder or to the site; None where none is."""
+        absolute = target.startswith("/")
+        places = [self.root / one for one in _FILE_ROOTS]
+        starts = places if absolute else [below, *places]
+        for start in starts:
+            try:
+                path = (start / target.lstrip("/")).resolve(strict=True)
+            except (OSError, RuntimeError, ValueError):
+                continue
+            if path.is_file() and path.is_relative_to(self.root):
+                return path
+        return None
+
+
+def _config(folder: Path) -> Path | None:
+    return next((folder / name for name in _CONFIGS if (folder / name).is_file()), None)
+
+
+def _settings(root: Path) -> dict[str, Any]:
+    """The site's settings; none for those that can't be read."""
+    path = _config(root)
+    if path is None or path.stat().st_size > CONFIG_BYTES_MAX:
+        return {}
+    try:
+        text = path.read_text(encoding="utf-8")
+        found = tomllib.loads(text) if path.suffix == ".toml" else load_yaml(text)
+    except (OSError, ValueError, FrontMatterError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
+    """The addresses that a text had on its site, each as ``address_key`` has them; the most certain first."""
+    for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
+        if not re.search(r":\w|\{", given):
+            yield given
+    parts = Path(post.path).with_suffix("").parts
+    if parts[-1] in {"index", "_index"}:
+        parts = parts[:-1]
+    inside = (
+        (site.folder / post.path).parent.relative_to(site.root).parts if site.folder.is_relative_to(site.root) else ()
+    )
+    folders = tuple(one for one in inside if one not in {"content", "_posts", "_drafts"})
+    plain = tuple(one.removeprefix("_") for one in folders)
+    named = re.sub(r"^\d{4}-\d{1,2}-\d{1,2}[-_]", "", parts[-1]) if parts else ""
+    if post.date is not None and ("_posts" in inside or named != (parts[-1] if parts else "")):
+        day = f"{post.date:%Y/%m/%d}"
+        categories = "/".join((*plain, *post.categories)).lower()
+        yield f"/{categories}/{day}/{named}" if categories else f"/{day}/{named}"
+        yield f"/{day}/{named}"
+    stem = (*plain, post.slug) if parts and parts[-1] != (plain[-1] if plain else "") else plain
+    yield "/" + "/".join(stem)
+    if named and named != post.slug:
+        yield "/" + "/".join((*plain, named))
+
+
+_FENCED = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|`+[^`\n]+`+", re.DOTALL | re.MULTILINE
+)
+_INLINE = re.compile(
+    r"(!?)(\[(?:[^\[\]\n]|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*\]\()(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()]*\)[^\s()]*)?)"
+)
+_REFERENCE = re.compile(r"^( {0,3}\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)", re.MULTILINE)
+_HTML = re.compile(
+    r"""(<(?:a|img|source|video|audio)\b[^<>]*?\b(?:href|src)\s*=\s*)(["'])([^"'<>\n]+)\2""", re.IGNORECASE
+)
+
+
+@dataclass
+class Links:
+    """The links of texts, made to lead where their targets are now.
+
+    ``paths`` gives the new address of each text by its path below the folder, ``known`` by its former addresses.
+    ``keep`` keeps a file, and gives its address, or None for one that can't be kept.
+    """
+
+    site: SiteFolder
+    paths: Mapping[str, str]
+    known: Mapping[str, str]
+    keep: Callable[[Path], str | None]
+    lost: Counter[str] = field(default_factory=Counter[str])
+    """Targets of the last text that are nowhere."""
+    files: int = 0
+    linked: int = 0
+
+    def in_text(self, path: str, text: str) -> str:
+        """A text with its links made anew; what leads nowhere stays, and is counted in ``lost``."""
+        self.lost = Counter()
+
+        def inline(found: re.Match[str]) -> str:
+            return f"{found[1]}{found[2]}{self._target(path, found[3], picture=bool(found[1]))}"
+
+        def reference(found: re.Match[str]) -> str:
+            return f"{found[1]}{self._target(path, found[2], picture=False)}"
+
+        def html(found: re.Match[str]) -> str:
+            picture = not found[1].lower().startswith("<a")
+            return f"{found[1]}{found[2]}{self._target(path, found[3], picture=picture)}{found[2]}"
+
+        def outside(part: str) -> str:
+            return _HTML.sub(html, _REFERENCE.sub(reference, _INLINE.sub(inline, part)))
+
+        parts: list[str] = []
+        end = 0
+        for code in _FENCED.finditer(text):
+            parts += [outside(text[end : code.start()]), code.group()]
+            end = code.end()
+        return "".join([*parts, outside(text[end:])])
+
+    def _target(self, path: str, given: str, *, picture: bool) -> str:
+        target = given[1:-1] if given.startswith("<") else given
+        for own in self.site.addresses:
+            if target.startswith(own):
+                target = target[len(own) :] or "/"
+        if re.match(r"[a-zA-Z][\w+.-]*:|//|#|\x00|\{", target) or not target or "{{" in target or "{%" in target:
+            return given
+        if target.startswith(("/posts/", "/files/", "/authors/", "/tags/")) and target.split("#")[0] in self._own():
+            return given
+        place, mark, rest = re.match(r"([^#?]*)([#?]?)(.*)", target, re.DOTALL).groups()  # type: ignore[union-attr]
+        found = None if picture else self.text(path, place)
+        if found is None and place:
+            found = self._file(path, unquote(place))
+        if found is None:
+            self.lost[target[:200]] += 1
+            return given
+        self.linked += 1
+        return f"{found}{mark}{rest}"
+
+    def _own(self) -> set[str]:
+        return set(self.paths.values())
+
+    def text(self, path: str, place: str) -> str | None:
+        """The address of the text that a place means, seen from another text's path."""
+        if place.endswith("/") or "." not in posixpath.basename(place):
+            # Seen from an address that ends with a slash, as Hugo's do
+            below = posixpath.normpath(posixpath.join("/", posixpath.dirname(path), place)).lstrip("/")
+        else:
+            below = posixpath.normpath(posixpath.join(posixpath.dirname(path), place.lstrip("/")))
+        candidates = [below, place.strip("/")]
+        for one in candidates:
+            for name in (one, f"{one}.md", f"{one}/index.md", f"{one}/_index.md", f"_posts/{one}.md"):
+                if name in self.paths:
+                    return self.paths[name]
+        keys = [address_key(place if place.startswith("/") else f"/{below}"), address_key(f"/{place}")]
+        stem = posixpath.splitext(posixpath.basename(place))[0]
+        return next((self.known[key] for key in (*keys, stem) if key in self.known), None)
+
+    def _file(self, path: str, place: str) -> str | None:
+        found = self.site.file((self.site.folder / path).parent, place)
+        if found is None:
+            return None
+        kept = self.keep(found)
+        if kept is not None:
+            self.files += 1
+        return None if kept is None else quote(kept)

@@ -1,0 +1,177 @@
+"""Where pictures and other files of texts are kept: in a folder or a bucket of Amazon S3, named by their content.
+
+A file is named by a digest of what it holds, so that the same file is kept once, and an address never changes what it
+shows. What may be uploaded, and in which form it is kept, is decided in ``pictures.py``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from keyplan.errors import RequestError, StoreError
+
+__all__ = ["KINDS", "Files", "FolderFiles", "MemoryFiles", "S3Files", "files_at", "is_name", "name_of"]
+
+KINDS = {
+    "avif": "image/avif",
+    "gif": "image/gif",
+    "jpg": "image/jpeg",
+    "png": "image/png",
+    "svg": "image/svg+xml",
+    "webp": "image/webp",
+    "csv": "text/csv; charset=utf-8",
+    "mp3": "audio/mpeg",
+    "mp4": "video/mp4",
+    "ogg": "audio/ogg",
+    "pdf": "application/pdf",
+    "txt": "text/plain; charset=utf-8",
+    "webm": "video/webm",
+    "zip": "application/zip",
+}
+"""The media type of each ending that a file may have."""
+_NAME = re.compile(rf"[0-9a-f]{{32}}\.(?:{'|'.join(KINDS)})")
+
+
+class Files(Protocol):
+    """A place that keeps files by name. A name is one of ``name_of``."""
+
+    def put(self, name: str, content: bytes) -> None:
+        """Keep a file; one of that name has the same content. Raises StoreError."""
+        ...
+
+    def get(self, name: str) -> bytes | None:
+        """A file's content; None where there is none. Raises StoreError."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Remove a file, if it is there. Raises StoreError."""
+        ...
+
+
+def name_of(content: bytes, ending: str, owner: str = "") -> str:
+    """The name of a file with this content. ``ending`` is one of KINDS. Each ``owner`` has files of their own."""
+    digest = hashlib.blake2b(content, digest_size=16, key=owner.encode()[:64])
+    return f"{digest.hexdigest()}.{ending}"
+
+
+def is_name(name: str) -> bool:
+    """Whether it is the name of a file."""
+    return _NAME.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class FolderFiles:
+    """Files in a folder, which is made when the first is kept."""
+
+    folder: Path
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write the file whole or not at all."""
+        path = self._path(name)
+        try:
+            if path.exists():
+                return
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+                file.write(content)
+            os.replace(file.name, path)  # noqa: PTH105 - of two names as text
+        except OSError as error:
+            raise StoreError(f"the file can't be kept: {error.strerror or error}", place=str(path)) from None
+
+    def get(self, name: str) -> bytes | None:
+        """Read the file."""
+        try:
+            return self._path(name).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"the file can't be read: {error.strerror or error}", place=name) from None
+
+    def delete(self, name: str) -> None:
+        """Remove the file."""
+        try:
+            self._path(name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"the file can't be removed: {error.strerror or error}", place=name) from None
+
+    def _path(self, name: str) -> Path:
+        if not is_name(name):
+            raise RequestError(f"{name!r} is no file's name", place="files")
+        return self.folder / name[:2] / name
+
+
+class MemoryFiles:
+    """Files that last as long as the process: for tests, and for imports that write nothing."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def put(self, name: str, content: bytes) -> None:
+        """Keep the file."""
+        self.kept[name] = content
+
+    def get(self, name: str) -> bytes | None:
+        """The file."""
+        return self.kept.get(name)
+
+    def delete(self, name: str) -> None:
+        """Forget the file."""
+        self.kept.pop(name, None)
+
+
+class S3Files:
+    """Files in a bucket, below a prefix. ``client`` is an S3 client of botocore's."""
+
+    def __init__(self, client: Any, bucket: str, prefix: str = "") -> None:
+        self.client = client
+        self.bucket = bucket
+        self.prefix = prefix
+
+    def put(self, name: str, content: bytes) -> None:
+        """PutObject, with the media type."""
+        kind = KINDS[name.rpartition(".")[2]]
+        self._call("put_object", name, Body=content, ContentType=kind, CacheControl="public, max-age=31536000")
+
+    def get(self, name: str) -> bytes | None:
+        """GetObject."""
+        answer = self._call("get_object", name)
+        return None if answer is None else bytes(answer["Body"].read())
+
+    def delete(self, name: str) -> None:
+        """DeleteObject."""
+        self._call("delete_object", name)
+
+    def _call(self, operation: str, name: str, **more: Any) -> Any:
+        if not is_name(name):
+            raise RequestError(f"{name!r} is no file's name", place="files")
+        try:
+            return getattr(self.client, operation)(Bucket=self.bucket, Key=self.prefix + name, **more)
+        except Exception as error:  # noqa: BLE001 - botocore makes its classes at run time
+            response: Any = getattr(error, "response", {})
+            if response.get("Error", {}).get("Code") in {"NoSuchKey", "404"}:
+                return None
+            raise StoreError(f"S3 can't be used: {error}", place=f"s3://{self.bucket}/{self.prefix}{name}") from None
+
+
+def files_at(place: str) -> Files:
+    """The files at a place: a folder, or ``s3://bucket/prefix``. Raises RequestError."""
+    if not place.startswith("s3://"):
+        return FolderFiles(Path(place).expanduser())
+    try:
+        session: Any = importlib.import_module("botocore.session")  # an extra
+    except ModuleNotFoundError:
+        raise RequestError("files in S3 need botocore: pip install 'keyplan[aws]'", place=place) from None
+    parts = urlsplit(place)
+    prefix = parts.path.strip("/")
+    if not parts.netloc:
+        raise RequestError(f"{place} names no bucket", place="files", hint="s3://bucket/prefix")
+    client: Any = session.get_session().create_client("s3")
+    return S3Files(client, parts.netloc, f"{prefix}/" if prefix else "")

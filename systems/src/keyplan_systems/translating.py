@@ -1,0 +1,275 @@
+"""Texts of Jekyll and Hugo as plain Markdown: template tags whose meaning is known are translated, others counted.
+
+Liquid (``{% highlight %}``, ``{{ site.url }}``), Hugo's shortcodes (``{{< ref >}}``), and kramdown's attributes
+(``{: .note}``) are known here; where links lead is the caller's matter (``linking.py``). What isn't known stays as it
+is, and is counted by its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Translation", "translate"]
+
+Where = Callable[[str], "str | None"]
+"""Gives the address of the post that a tag names, or None where there is none."""
+
+
+@dataclass
+class Translation:
+    """A translated text: ``translated`` counts the tags that became something else, ``kept`` those that stand there
+    as they were, ``dropped`` what was left out, each by what it is called.
+    """
+
+    text: str
+    translated: Counter[str] = field(default_factory=Counter[str])
+    kept: Counter[str] = field(default_factory=Counter[str])
+    dropped: Counter[str] = field(default_factory=Counter[str])
+
+
+def translate(text: str, values: Mapping[str, Any], where: Where) -> Translation:
+    """The text as Markdown. ``values`` has what ``site.…`` and ``page.…`` stand for, by that name."""
+    work = _Work(values, where)
+    return work.run(text)
+
+
+_ARGUMENT = re.compile(r"""(?:([\w-]+)\s*=\s*)?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[^\s"'`]+)""")
+_NOTES = "note|tip|warning|info|important|caution|danger|admonition|callout|notice|alert|hint|deprecated-in|new-in"
+_RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.*?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)
+_HIGHLIGHT = re.compile(
+    r"\{%-?\s*highlight\s+([\w+#.-]+)([^%]*)-?%\}[ \t]*\n?(.*?)\n?[ \t]*\{%-?\s*endhighlight\s*-?%\}", re.DOTALL
+)
+_COMMENT = re.compile(r"\{%-?\s*comment\s*-?%\}.*?\{%-?\s*endcomment\s*-?%\}", re.DOTALL)
+_LIQUID = re.compile(r"(?<!\{)\{%-?\s*(\w+)\s*([^%]*?)\s*-?%\}")
+_OUTPUT = re.compile(r"\{\{-?(?![<%])\s*([^{}\n]*?)\s*-?\}\}")
+_ESCAPED = re.compile(r"\{\{([<%])/\*\s*(.*?)\s*\*/([>%])\}\}", re.DOTALL)
+_PAIR = re.compile(
+    r"\{\{([<%])\s*([\w/-]+)((?:\s[^<>]*?)?)\s*[>%]\}\}[ \t]*\n?"
+    r"((?:(?!\{\{[<%]\s*\2[\s>%]).)*?)\n?[ \t]*\{\{[<%]\s*/\s*\2\s*[>%]\}\}",
+    re.DOTALL,
+)
+_SHORTCODE = re.compile(r"\{\{[<%]\s*(/?[\w./-]+)((?:\s(?:[^<>\n]|->)*?)?)\s*/?\s*[>%]\}\}")
+_HEADING_ID = re.compile(r"^(#{1,6} .*|.+\n(?:=+|-+))\n\{:\s*#([\w-]+)[^}\n]*\}[ \t]*$", re.MULTILINE)
+_CONTENTS = re.compile(r"^[ \t]*(?:[*\-+]|1\.)[^\n]*\n\{:\s*toc[^}\n]*\}[ \t]*\n?", re.MULTILINE | re.IGNORECASE)
+_ATTRIBUTES = re.compile(r"(?:^[ \t]*\{:[^}\n]*\}[ \t]*\n?|(?<=[\])*`_])\{:[^}\n]*\})", re.MULTILINE)
+_FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^[ \t]*\2[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
+_INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
+_HELD = re.compile("\x00(\\d+)\x00")
+_PAGES = {
+    "youtube": "https://www.youtube.com/watch?v={}",
+    "vimeo": "https://vimeo.com/{}",
+    "instagram": "https://www.instagram.com/p/{}/",
+    "codepen": "https://codepen.io/{}",
+    "gist": "https://gist.github.com/{}",
+}
+"""What is shown inside a page, and what its own page is called: a blog shows a link to it."""
+
+
+class _Work:
+    """A text while it is translated. What must stay as it is, is held apart."""
+
+    def __init__(self, values: Mapping[str, Any], where: Where) -> None:
+        self.values = values
+        self.where = where
+        self.held: list[str] = []
+        self.result = Translation("")
+
+    def run(self, text: str) -> Translation:
+        """Every step, each over the whole text."""
+        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        text = _RAW.sub(lambda found: self._hold(found[1], "raw"), text)
+        text = _ESCAPED.sub(lambda found: self._hold(f"{{{{{found[1]} {found[2]} {found[3]}}}}}", "escaped"), text)
+        text = _COMMENT.sub("", text)
+        text = _HIGHLIGHT.sub(self._highlight, text)
+        for _ in range(4):  # one within another
+            before = text
+            text = _PAIR.sub(self._pair, text)
+            if text == before:
+                break
+        text = _SHORTCODE.sub(self._shortcode, text)
+        text = _LIQUID.sub(self._tag, text)
+        text = _OUTPUT.sub(self._output, text)
+        text = self._attributes(text)
+        self._count_kept(text)
+        self.result.text = self._restored(text)
+        return self.result
+
+    def _hold(self, text: str, what: str) -> str:
+        self.result.translated[what] += 1
+        self.held.append(text)
+        return f"\x00{len(self.held) - 1}\x00"
+
+    def _restored(self, text: str) -> str:
+        while _HELD.search(text):
+            text = _HELD.sub(lambda found: self.held[int(found[1])], text)
+        return text
+
+    def _done(self, what: str, text: str) -> str:
+        self.result.translated[what] += 1
+        return text
+
+    # Code
+
+    def _highlight(self, found: re.Match[str]) -> str:
+        return self._done("{% highlight %}", _fenced(self._restored(found[3]), found[1]))
+
+    # Hugo's shortcodes
+
+    def _pair(self, found: re.Match[str]) -> str:
+        name, given, inner = found[2], _arguments(found[3]), found[4]
+        what = f"{{{{< {name} >}}}}"
+        if name in {"highlight", "code"}:
+            language = given.get("lang") or given.get("0", "")
+            return self._done(what, _fenced(self._restored(inner), language))
+        if name == "code-toggle":
+            kind = "toml" if re.search(r"^\s*\[?[\w.]+\]?\s*(?:=|$)", inner) else "yaml"
+            return self._done(what, _fenced(self._restored(inner), kind))
+        if re.fullmatch(_NOTES, name):
+            title = given.get("title") or given.get("type") or given.get("0") or name
+            quoted = "\n".join(f"> {line}".rstrip() for line in inner.strip("\n").split("\n"))
+            return self._done(what, f"\n> **{title.replace('-', ' ').capitalize()}**\n>\n{quoted}\n")
+        if name == "details":
+            summary = given.get("summary") or given.get("title") or given.get("0", "Details")
+            return self._done(what, f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>\n")
+        if name in {"rawhtml", "html", "raw"}:
+            return self._done(what, inner)
+        if name in {"tabs", "tab", "columns", "column", "steps", "quick-reference"}:
+            self.result.dropped[f"{what}, of which the text stands there"] += 1
+            title = given.get("title") or given.get("name")
+            return f"\n**{title}**\n\n{inner}\n" if title else inner
+        return found[0]
+
+    def _shortcode(self, found: re.Match[str]) -> str:
+        name, given = found[1], _arguments(found[2])
+        what = f"{{{{< {name} >}}}}"
+        first = given.get("0", "")
+        if name in {"ref", "relref"}:
+            address = self.where(given.get("path") or first)
+            return found[0] if address is None else self._done(what, address)
+        if name in {"figure", "img", "image"}:
+            shown = _picture(given)
+            return found[0] if shown is None else self._done(what, shown)
+        if name == "param" and isinstance(self.values.get(f"page.{first}"), str | int | float):
+            return self._done(what, str(self.values[f"page.{first}"]))
+        if name in _PAGES:
+            target = given.get("id") or "/".join(value for key, value in given.items() if key in {"0", "1"})
+            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else found[0]
+        if name in {"tweet", "x", "twitter"} and given.get("id"):
+            return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{given['id']})")
+        return found[0]
+
+    # Liquid
+
+    def _tag(self, found: re.Match[str]) -> str:
+        name, rest = found[1], self._filled(found[2])
+        what = f"{{% {name} %}}"
+        if name in {"link", "post_url"}:
+            address = self.where(rest.strip().strip("\"'"))
+            return found[0] if address is None else self._done(what, address)
+        if name in _PAGES:
+            target = rest.split()[0].strip("\"'") if rest else ""
+            return self._done(what, f"[{name}]({_PAGES[name].format(target)})") if target else found[0]
+        if name == "include":
+            shown = _picture(_arguments(rest)) if re.match(r"(?:figure|image|img|picture)\b", rest) else None
+            return found[0] if shown is None else self._done(what, shown)
+        return found[0]
+
+    def _filled(self, text: str) -> str:
+        return _OUTPUT.sub(self._output, text)
+
+    def _output(self, found: re.Match[str]) -> str:
+        expression, *filters = (part.strip() for part in found[1].split("|"))
+        kinds = {one.partition(":")[0].strip() for one in filters}
+        if not kinds <= {"relative_url", "absolute_url", "escape", "prepend", "strip", "url_encode"}:
+            return found[0]
+        literal = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", expression)
+        if literal is not None:
+            return self._done("{{ … | relative_url }}", literal[1] or literal[2] or "")
+        value = self.values.get(expression)
+        if isinstance(value, str | int | float):
+            return self._done(f"{{{{ {expression} }}}}", str(value))
+        return found[0]
+
+    # kramdown
+
+    def _attributes(self, text: str) -> str:
+        text = _CONTENTS.sub(lambda _: self._done("{:toc}", ""), text)
+
+        def with_id(found: re.Match[str]) -> str:
+            line, newline, rest = found[1].partition("\n")
+            return self._done("{: #id}", f"{line.rstrip()} {{#{found[2]}}}{newline}{rest}")
+
+        text = _HEADING_ID.sub(with_id, text)
+
+        def left_out(found: re.Match[str]) -> str:
+            self.result.dropped[found[0].strip()] += 1
+            return ""
+
+        return _outside_code(text, lambda part: _ATTRIBUTES.sub(left_out, part))
+
+    # What is left
+
+    def _count_kept(self, text: str) -> None:
+        def count(part: str) -> str:
+            for pattern, form in ((_SHORTCODE, "{{{{< {} >}}}}"), (_LIQUID, "{{% {} %}}"), (_OUTPUT, "{{{{ {} }}}}")):
+                for found in pattern.finditer(part):
+                    name = found[1].split("|")[0].strip()
+                    if name and not name.startswith(("/", "end")):
+                        self.result.kept[form.format(name[:60])] += 1
+            return part
+
+        _outside_code(text, count)
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Change what is no code: neither fenced, nor indented, nor a span in a line."""
+    parts: list[str] = []
+    end = 0
+    places = sorted(
+        {(found.start(), found.end()) for kind in (_FENCE, _INDENTED, _SPAN) for found in kind.finditer(text)}
+    )
+    for start, stop in places:
+        if start < end:
+            continue
+        parts += [change(text[end:start]), text[start:stop]]
+        end = stop
+    return "".join([*parts, change(text[end:])])
+
+
+def _arguments(text: str) -> dict[str, str]:
+    """The arguments of a tag: by name, and those without one by their number."""
+    found: dict[str, str] = {}
+    for match in _ARGUMENT.finditer(text):
+        value = match[2]
+        if value[0] in "\"'`":
+            value = value[1:-1].replace('\\"', '"')
+        found[match[1] or str(sum(key.isdigit() for key in found))] = value
+    return found
+
+
+def _fenced(code: str, language: str) -> str:
+    marks = "```"
+    while marks in code:
+        marks += "`"
+    return f"\n{marks}{language}\n{code.strip(chr(10))}\n{marks}\n"
+
+
+def _picture(given: Mapping[str, str]) -> str | None:
+    """A figure as a Markdown picture, with its caption below; None without a source."""
+    source = next((given[name] for name in ("src", "image_path", "url", "path", "file", "0") if given.get(name)), None)
+    if source is None or source in {"figure", "image", "img", "picture"} or source.endswith((".html", ".liquid")):
+        source = next((given[name] for name in ("src", "image_path", "url", "1") if given.get(name)), None)
+    if source is None:
+        return None
+    alt = given.get("alt") or given.get("title") or given.get("caption") or ""
+    caption = given.get("caption") or given.get("title") or ""
+    target = f"<{source}>" if re.search(r"[\s()]", source) else source
+    picture = f"![{alt.replace('[', '(').replace(']', ')')}]({target})"
+    if given.get("link"):
+        picture = f"[{picture}]({given['link']})"
+    return f"{picture}\n*{caption}*" if caption else picture
