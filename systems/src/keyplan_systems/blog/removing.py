@@ -69,8 +69,8 @@ def delete_account(blog: Blog, user_id: str, files: Files) -> list[str]:
         files.delete(upload.name)
         blog.delete(upload)
     for viewed in _pages(partial(blog.viewed_by, user_id, limit=PAGE)):
-        for one in viewed:
-            blog.transact([Delete(one), counted("user", one.viewed_id, {"views": -1})])
+        for seen in viewed:
+            blog.transact([Delete(seen), counted("user", seen.viewed_id, {"views": -1})])
     _all(blog, [Delete(one) for one in blog.counters("user", user_id, parts("user"))])
     _remove_user(blog, user)
     stays = ["That posts of others were seen, liked or rated: by an id that names nobody any more."]
