@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from keyplan import Create
-from keyplan.errors import DynamoDBError, StoreError, TransactionFailed
+from keyplan.errors import DynamoDBError, KeyplanError, StoreError, TransactionFailed
 from tests.client.support import Recorder, record
 from tests.contract.design import Everything, Mark, Total
 
@@ -53,6 +53,15 @@ def test_a_conflict_is_tried_again_with_the_same_token(recorder: Any, error: Dyn
     assert len(recorder.requests) == 4
     assert len(tokens) == 1
     assert recorder.design.marked("g") is not None
+
+
+@pytest.mark.parametrize("other", ["ConditionalCheckFailed", "ThrottlingError", "ValidationError"])
+def test_a_conflict_beside_another_reason_is_not_tried_again(recorder: Any, other: str) -> None:
+    """The same transaction can't succeed: what failed besides will fail again, or is for the caller to see."""
+    failing(recorder, 1, conflict("TransactionConflict", other))
+    with pytest.raises(KeyplanError):
+        recorder.design.transact(ACTIONS)
+    assert len(recorder.requests) == 1
 
 
 def test_conflicts_without_end_are_told(recorder: Any) -> None:

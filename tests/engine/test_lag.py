@@ -80,6 +80,18 @@ def test_writes_come_one_after_the_other(place: str, clock: Clock) -> None:
         assert len(counts(engine)) == 40
 
 
+def test_a_write_close_behind_another_is_not_seen_before_its_time(place: str, clock: Clock) -> None:
+    """It has no snapshot of its own: what was before it is what was before both."""
+    with opened(place, clock) as engine:
+        add(engine, "1", 1)
+        clock.now_s += 0.1
+        add(engine, "2", 2)
+        clock.now_s += 0.95
+        assert counts(engine) == []
+        clock.now_s += 0.2
+        assert len(counts(engine)) == 2
+
+
 def test_many_writes_at_once_take_few_snapshots(place: str, clock: Clock) -> None:
     with opened(place, clock) as engine:
         for number in range(300):

@@ -202,3 +202,23 @@ def test_a_repeated_transaction_costs_reading() -> None:
         first, again = (engine.call("TransactWriteItems", request)["ConsumedCapacity"] for _ in range(2))
         assert first == [{"TableName": "orders", "CapacityUnits": 10.0, "WriteCapacityUnits": 10.0}]
         assert again == [{"TableName": "orders", "CapacityUnits": 4.0, "ReadCapacityUnits": 4.0}]
+
+
+@pytest.mark.parametrize("last", ["\ud7ff", "\ue000", "\U0010ffff", "a\U0010ffff", "\x7f", "\uffff"])
+def test_a_prefix_may_end_with_any_character(last: str) -> None:
+    """What comes next after its last character may be no character: surrogates aren't, nor what is behind the last."""
+    with Engine.open(":memory:") as engine:
+        create(engine)
+        sorts = ["", "a", last, f"{last}a", f"{last}\U0010ffff", "\ud7ff", "\ue000", "\U00010000", "zz"]
+        for sk in sorts:
+            put(engine, "p", f"x{sk}")
+        found = engine.call(
+            "Query",
+            {
+                "TableName": "orders",
+                "KeyConditionExpression": "pk = :p AND begins_with(sk, :s)",
+                "ExpressionAttributeValues": {":p": s("p"), ":s": s(f"x{last}")},
+            },
+        )["Items"]
+    wanted = {f"x{sk}" for sk in sorts if sk.startswith(last)}
+    assert [item["sk"]["S"] for item in found] == sorted(wanted, key=str.encode)

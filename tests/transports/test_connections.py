@@ -18,6 +18,7 @@ import orjson
 import pytest
 
 from keyplan import Put
+from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
 from keyplan.client.watching import CallRecord
 from keyplan.errors import KeyplanError, StoreError
 from tests.transports.calls import Note, Notes
@@ -337,3 +338,29 @@ def test_retries_do_not_flood(notes: Notes, store: FaultyStore) -> None:
         with pytest.raises(KeyplanError):
             notes.note("b", 1)
     assert store.received["GetItem"] - before <= 100 + 500 // 14
+
+
+@pytest.mark.parametrize("idle_seconds", [54.0, 56.0])
+def test_a_connection_that_was_idle_for_long_is_not_used_again(
+    notes: Notes, store: FaultyStore, monkeypatch: pytest.MonkeyPatch, idle_seconds: float
+) -> None:
+    """A network between may have forgotten it without a word: the request would wait for its whole time."""
+    shift = 0.0
+    clock = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + shift)
+    wanted = 0 if idle_seconds < IDLE_SECONDS_MAX else 1
+    notes.note("b", 1)
+    before = store.connections
+    shift += idle_seconds
+    notes.note("b", 1)
+    assert store.connections - before == wanted
+
+    async def run() -> int:
+        nonlocal shift
+        await _one(notes)
+        before = store.connections
+        shift += idle_seconds
+        await _one(notes)
+        return store.connections - before
+
+    assert asyncio.run(run()) == wanted
