@@ -14,7 +14,7 @@ import pytest
 
 from keyplan.engine import check_file
 from tests.seeds import seed as first_seed
-from tests.server.differential.compare import Answer, Endpoint, is_earlier, same, says_the_same
+from tests.server.differential.compare import Answer, Endpoint, is_earlier, only_removes, same, says_the_same
 from tests.server.differential.legacy import OldSequence
 from tests.server.differential.partiql import StatementSequence
 from tests.server.differential.sequences import Sequence
@@ -56,9 +56,23 @@ def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tup
             f"ours:  {json.dumps(mine, ensure_ascii=False)}\n"
             f"local: {json.dumps(theirs, ensure_ascii=False)}"
         )
+        if only_removes(operation, params):
+            take_away(stores, operation, params)
         if ("error" in mine) != ("error" in theirs):
             return number  # what is stored may differ from here on
     return number
+
+
+def take_away(stores: tuple[Endpoint, Endpoint], operation: str, params: Answer) -> None:
+    """Remove from Local the items that it made where an update only removes, and the service makes none."""
+    ours, local = stores
+    for update in [params] if operation == "UpdateItem" else [each.get("Update") for each in params["TransactItems"]]:
+        if update is None:
+            continue
+        place = {"TableName": update["TableName"], "Key": update["Key"]}
+        found = [store.ask("GetItem", place).get("Item") for store in (ours, local)]
+        if found[0] is None and found[1] is not None:
+            local.ask("DeleteItem", place)
 
 
 @needs_local
@@ -72,8 +86,8 @@ def test_items(stores: tuple[Endpoint, Endpoint], part: int) -> None:
 
 @needs_local
 def test_parameters_from_before_expressions(stores: tuple[Endpoint, Endpoint]) -> None:
-    compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 8))
-    assert compared > SEQUENCES // 8 * 20
+    compared = sum(compare(stores, seed, OldSequence(seed).requests()) for seed in range(SEED, SEED + SEQUENCES // 4))
+    assert compared > SEQUENCES // 4 * 20
 
 
 @needs_local

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
 import pytest
 
 from tests.engine.consumer import Checkpoints, consume
-from tests.server.differential.compare import Answer, Endpoint, plain, printed
+from tests.server.differential.compare import Answer, Endpoint, only_removes, plain, printed
 from tests.server.differential.sequences import Sequence
 from tests.server.support import serving
 
@@ -42,15 +41,6 @@ def streamed(requests: list[tuple[str, Answer]], view: str) -> list[tuple[str, A
         for operation, params in requests
         if not only_removes(operation, params)
     ]
-
-
-def only_removes(operation: str, params: Answer) -> bool:
-    """Whether an update only removes: at a missing item Local makes one of its key then, and the service doesn't."""
-    updates = [params] if operation == "UpdateItem" else []
-    if operation == "TransactWriteItems":
-        updates = [action["Update"] for action in params["TransactItems"] if "Update" in action]
-    texts = [update.get("UpdateExpression") or ("" if "AttributeUpdates" in update else "SET") for update in updates]
-    return any(re.search(r"(?<![#:\w])(SET|ADD)\b", str(text), re.IGNORECASE) is None for text in texts)
 
 
 @pytest.mark.skipif(URL is None, reason="KEYPLAN_DYNAMODB_LOCAL isn't set")

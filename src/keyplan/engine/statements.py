@@ -122,10 +122,10 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
         ValueFault: a parameter isn't an attribute value.
     """
     statement = parse(text)
-    values = parameters or ()
+    values = tuple([check_value(value) for value in parameters or ()])
     if len(values) != statement.parameters:
         raise StatementFault("Number of parameters in request and statement don't match.")
-    return Given(statement, tuple([check_value(value) for value in values]))
+    return Given(statement, values)
 
 
 def returning_of(given: Given) -> Returning | None:

@@ -181,6 +181,15 @@ def same(operation: str, params: Answer, ours: Answer, theirs: Answer) -> bool:
     return ours == theirs
 
 
+def only_removes(operation: str, params: Answer) -> bool:
+    """Whether an update only removes: at a missing item Local makes one of its key then, and the service doesn't."""
+    updates = [params] if operation == "UpdateItem" else []
+    if operation == "TransactWriteItems":
+        updates = [action["Update"] for action in params["TransactItems"] if "Update" in action]
+    texts = [update.get("UpdateExpression") or ("" if "AttributeUpdates" in update else "SET") for update in updates]
+    return any(re.search(r"(?<![#:\w])(SET|ADD)\b", str(text), re.IGNORECASE) is None for text in texts)
+
+
 def same_response(ours: Answer, theirs: Answer) -> bool:
     """Whether a statement of a batch was answered the same, but for the words of its error."""
     if "Error" not in ours or "Error" not in theirs:
@@ -201,6 +210,8 @@ def same_error(ours: Answer, theirs: Answer) -> bool:
         return True
     if ours["error"] == "SerializationException":
         return theirs["error"] in {"ValidationException", "SerializationException", "ResourceNotFoundException"}
+    if theirs["error"] == "IdempotentParameterMismatchException":
+        return True  # Local compares what a token stood for before it looks at keys
     reasons = ours.get("CancellationReasons", [])
     if reasons and theirs["error"] == "TransactionCanceledException":
         return same_reasons(reasons, theirs.get("CancellationReasons"))
@@ -356,6 +367,11 @@ _APPLIED = "^The provided expression refers to|^An operand in the update|^The do
 _STATIC = "^Invalid [A-Za-z]*Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues"
 _VALUES = "cannot be converted to a numeric value|^Attempting to store more|^Supplied AttributeValue is empty"
 EARLIER = (
+    # Of an action, both expressions are read before operands are judged.
+    ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
+    # Old conditions are judged by themselves first. What the service tells first isn't recorded.
+    ("^Attempted conditional constraint is", "must have equality conditions|^Query key condition not supported"),
+    ("^One or more parameter values were invalid: ComparisonOperator", "must have equality conditions"),
     # The service reads expressions before it looks for the table and at the key, and Local afterwards.
     (_STATIC, "non-existent table$|^The number of conditions on the keys|Type mismatch|required keys was not given"),
     (_STATIC, "^Hash primary key values must be|AttributeValue for a key attribute|^Invalid attribute value type$"),
