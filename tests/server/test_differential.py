@@ -56,7 +56,7 @@ def compare(stores: tuple[Endpoint, Endpoint], seed: int, requests: Iterable[tup
             f"ours:  {json.dumps(mine, ensure_ascii=False)}\n"
             f"local: {json.dumps(theirs, ensure_ascii=False)}"
         )
-        if only_removes(operation, params):
+        if "error" not in mine and only_removes(operation, params):
             take_away(stores, operation, params)
         if ("error" in mine) != ("error" in theirs):
             return number  # what is stored may differ from here on
