@@ -130,3 +130,25 @@ def test_a_stream_reads_as_it_is_taken() -> None:
             return ""
 
         assert asyncio.run(first()) == "000"
+
+
+def test_entries_with_equal_sort_keys_stay_in_the_order_of_their_index() -> None:
+    """An index has them in an order of its own, which is no order of their keys; a cursor stands in it."""
+    partitions: list[list[str]] = []
+
+    def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        response = call(operation, parameters)
+        if operation == "Query":
+            response["Items"] = response["Items"][::-1]
+            partitions.append([item["post_id"]["S"] for item in response["Items"]])
+        return response
+
+    with Everything.open(":memory:") as design:
+        for number in range(12):
+            design.put(Post(user_id=f"u{number}", post_id=f"p{number:02d}", created_at=NOON, status="published"))
+        record(design).around = turned
+        found = [one.post_id for one in design.published(limit=100).items]
+    assert sorted(found) == [f"p{number:02d}" for number in range(12)]
+    assert max(map(len, partitions)) > 1
+    for names in partitions:
+        assert [name for name in found if name in names] == names
