@@ -64,6 +64,13 @@ def test_when_a_connection_is_not_used_again(head: bytes) -> None:
     assert not reply.keep
 
 
+def test_more_than_the_answer_behind_its_last_part() -> None:
+    """The body ends where its length says, and the connection isn't used again."""
+    reply = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", b"l", b"loHTTP/1.1")
+    assert reply is not None
+    assert (reply.body, reply.keep) == (b"hello", False)
+
+
 @pytest.mark.parametrize(
     "garbage",
     [

@@ -112,10 +112,15 @@ class Operation:
     parameters: dict[str, Any]
     entity: CompiledEntity
     role: str
-    description: str
+    key: Item
     expected: Mapping[str, Any]
     final: bool = False
     """Whether a failure of its condition ends the write: it isn't tried again."""
+
+    @property
+    def description(self) -> str:
+        """What it does, in words: made where something failed, and not before."""
+        return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
 
 
 @dataclass(frozen=True)
@@ -364,8 +369,7 @@ class WriteCompiler:
         whole = {"TableName": self.target.name, **parameters, **members}
         if members:
             whole["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-        description = f"{kind} {entity.name}({entity.describe_key(key)})"
-        return Operation(kind, whole, entity, role, description, expected)
+        return Operation(kind, whole, entity, role, key, expected)
 
 
 def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
@@ -390,16 +394,19 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
 
 def no_repeats(operations: Sequence[Operation], request: str) -> None:
     """Raises RequestError when two operations are for the same item: DynamoDB takes one an item in a request."""
-    seen: dict[Any, str] = {}
+    if len(operations) < 2:
+        return
+    seen: dict[Any, Operation] = {}
     for operation in operations:
         key = operation.parameters.get("Key")
         if key is None:
             item = operation.parameters["Item"]
             key = {name: item[name] for name in (one.name for one, _ in operation.entity.primary.attributes)}
-        identity = tuple(sorted((name, next(iter(value.values()))) for name, value in key.items()))
+        identity = tuple([(name, *key[name].values()) for name in sorted(key)])
         if identity in seen:
             raise RequestError(
-                f"two actions of one {request} are for the same item: {seen[identity]}, {operation.description}",
+                f"two actions of one {request} are for the same item: "
+                f"{seen[identity].description}, {operation.description}",
                 hint="put them into one action, or into two writes",
             )
-        seen[identity] = operation.description
+        seen[identity] = operation

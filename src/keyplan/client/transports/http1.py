@@ -34,7 +34,7 @@ class Reply:
 class ReplyReader:
     """Reads one answer: ``feed`` it bytes until it gives the answer. Raises Garbage."""
 
-    __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_start", "_status")
+    __slots__ = ("_bytes", "_chunks", "_headers", "_keep", "_length", "_missing", "_start", "_status")
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -44,9 +44,13 @@ class ReplyReader:
         self._length: int | None = None
         self._keep = True
         self._chunks: list[bytes] = []
+        self._missing = 0
+        """Bytes of a body of known length that are still to come. Its parts are joined when all are there."""
 
     def feed(self, data: bytes) -> Reply | None:
         """The answer, once it is whole."""
+        if self._missing:
+            return self._part(data)
         held: bytes | bytearray = data
         if self._bytes:
             self._bytes += data
@@ -57,11 +61,26 @@ class ReplyReader:
                 body, end = found
                 # More than the answer was sent: whatever that is, the next answer doesn't begin with it.
                 return Reply(self._status, self._headers or {}, body, keep=self._keep and end == len(held))
+            if self._length is not None:
+                self._missing = self._start + self._length - len(held)
+                self._chunks.append(bytes(memoryview(held)[self._start :]))
+                return None
         if not self._bytes:
             self._bytes += data
         if len(self._bytes) > BODY_BYTES_MAX + HEAD_BYTES_MAX:
             raise Garbage(f"the answer is over {BODY_BYTES_MAX:,} bytes")
         return None
+
+    def _part(self, data: bytes) -> Reply | None:
+        """The answer, if this is the last part of its body."""
+        self._chunks.append(data)
+        self._missing -= len(data)
+        if self._missing > 0:
+            return None
+        body = b"".join(self._chunks)
+        if self._missing == 0:
+            return Reply(self._status, self._headers or {}, body, keep=self._keep)
+        return Reply(self._status, self._headers or {}, body[: self._length], keep=False)
 
     def _body(self, held: bytes | bytearray) -> tuple[bytes, int] | None:
         """The body and where it ends, once it is whole."""
