@@ -7,6 +7,7 @@ import socket
 import ssl
 
 from keyplan.client.transports.http1 import Garbage
+from keyplan.client.transports.proxies import Proxy, ProxyRefusedError
 from keyplan.client.transports.replies import Failure, Kind
 from keyplan.client.transports.urls import Location
 from keyplan.errors import StoreError
@@ -16,9 +17,9 @@ __all__ = ["busy", "closed", "connect_failed", "exchange_failed", "tls_context",
 _AUTHORITIES = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 
-def connect_failed(location: Location, error: OSError | ssl.SSLError) -> Failure:
-    """No connection: nothing was sent."""
-    where = location.endpoint
+def connect_failed(location: Location, error: OSError | ssl.SSLError, proxy: Proxy | None = None) -> Failure:
+    """No connection: nothing was sent. ``proxy``: to that one."""
+    where = location.endpoint if proxy is None else f"{location.endpoint} by {proxy}"
     if isinstance(error, ssl.SSLCertVerificationError):
         return Failure(
             StoreError(
@@ -28,9 +29,11 @@ def connect_failed(location: Location, error: OSError | ssl.SSLError) -> Failure
         )
     if isinstance(error, ssl.SSLError):
         why, hint = f"no TLS: {error}", "an endpoint without TLS is dynamodb+http://HOST:PORT/TABLE"
+    elif isinstance(error, ProxyRefusedError):
+        why, hint = str(error), "HTTPS_PROXY names the proxy with user and password; NO_PROXY what needs none"
     elif isinstance(error, socket.gaierror):
         why, hint = (
-            f"there is no host {location.host}",
+            f"there is no host {location.host if proxy is None else proxy.host}",
             "see that the region or host is spelt right, and the network is up",
         )
     elif isinstance(error, TimeoutError):

@@ -10,7 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncGenerator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from keyplan.client.conversations import Request, converse_async
 from keyplan.client.transports.calling import AsyncExchange, Sending, call
@@ -18,6 +18,7 @@ from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
 from keyplan.client.transports.http_sync import IDLE_SECONDS_MAX
+from keyplan.client.transports.proxies import Proxy, Tunnel, proxy_for
 from keyplan.client.transports.replies import Failure
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
@@ -99,12 +100,39 @@ class _Connection(asyncio.Protocol):
             self._waiting = None
 
 
+class _Tunnelling(asyncio.Protocol):
+    """A connection to a proxy, until its tunnel stands."""
+
+    def __init__(self, tunnel: Tunnel, loop: asyncio.AbstractEventLoop) -> None:
+        self._tunnel = tunnel
+        self.stands: asyncio.Future[None] = loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Ask for the tunnel."""
+        cast("asyncio.Transport", transport).write(self._tunnel.request)
+
+    def data_received(self, data: bytes) -> None:
+        """A part of the proxy's answer."""
+        if self.stands.done():
+            return
+        try:
+            if self._tunnel.feed(data):
+                self.stands.set_result(None)
+        except OSError as error:
+            self.stands.set_exception(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """It is closed: by the proxy, or by us."""
+        self.data_received(b"")
+
+
 class AsyncPool:
     """Connections of one event loop to one endpoint, kept open and bounded in number."""
 
     def __init__(self, location: Location, tls: ssl.SSLContext | None) -> None:
         self._location = location
         self._tls = tls
+        self._proxy = proxy_for(location)
         self._idle: list[_Connection] = []
         self._free = asyncio.Semaphore(location.settings.connections)
         self._closed = False
@@ -169,11 +197,33 @@ class AsyncPool:
         name = location.host if self._tls is not None else None
         try:
             async with asyncio.timeout_at(min(deadline, loop.time() + location.settings.connect_seconds)):
+                if self._proxy is not None:
+                    return await self._connect_by(self._proxy, loop)
                 _, connection = await loop.create_connection(
                     lambda: _Connection(location), location.host, location.port, ssl=self._tls, server_hostname=name
                 )
         except OSError as error:
             raise connect_failed(location, error) from error
+        return connection
+
+    async def _connect_by(self, proxy: Proxy, loop: asyncio.AbstractEventLoop) -> _Connection:
+        """A connection in a tunnel. Raises OSError, and Failure where the proxy can't be reached."""
+        location = self._location
+        try:
+            plain, tunnelling = await loop.create_connection(
+                lambda: _Tunnelling(Tunnel(proxy, location), loop), proxy.host, proxy.port
+            )
+        except OSError as error:
+            raise connect_failed(location, error, proxy) from error
+        try:
+            await tunnelling.stands
+            connection = _Connection(location)
+            assert self._tls is not None  # noqa: S101 - only TLS goes by a proxy
+            transport = await loop.start_tls(plain, connection, self._tls, server_hostname=location.host)
+        except BaseException:
+            plain.abort()
+            raise
+        connection.connection_made(cast("asyncio.BaseTransport", transport))
         return connection
 
     def close(self) -> None:

@@ -20,6 +20,7 @@ from keyplan.client.transports.calling import Exchange, Sending, call
 from keyplan.client.transports.endpoint import Endpoint
 from keyplan.client.transports.faults import busy, closed, connect_failed, exchange_failed, tls_context, too_slow
 from keyplan.client.transports.http1 import Garbage, Reply, ReplyReader
+from keyplan.client.transports.proxies import Tunnel, proxy_for
 from keyplan.client.transports.replies import Failure
 from keyplan.client.transports.signing import Signed
 from keyplan.client.transports.urls import Location
@@ -41,6 +42,7 @@ class Pool:
     def __init__(self, location: Location) -> None:
         self._location = location
         self._tls = tls_context() if location.tls else None
+        self._proxy = proxy_for(location)
         self._idle: list[tuple[socket.socket, float]] = []
         self._free = threading.Semaphore(location.settings.connections)
         self._process = os.getpid()
@@ -88,11 +90,14 @@ class Pool:
         seconds = min(location.settings.connect_seconds, deadline - time.monotonic())
         if seconds <= 0:
             raise too_slow(location)
+        proxy = self._proxy
         try:
-            plain = socket.create_connection((location.host, location.port), seconds)
+            plain = socket.create_connection((location if proxy is None else proxy).address, seconds)
         except OSError as error:
-            raise connect_failed(location, error) from error
+            raise connect_failed(location, error, proxy) from error
         try:
+            if proxy is not None:
+                _tunnel(plain, Tunnel(proxy, location))
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             return plain if self._tls is None else self._tls.wrap_socket(plain, server_hostname=location.host)
@@ -189,6 +194,13 @@ class Http:
         self._workers.shutdown(wait)
         if self._pool is not None:
             self._pool.close()
+
+
+def _tunnel(connection: socket.socket, tunnel: Tunnel) -> None:
+    """Let a proxy connect us. Raises OSError."""
+    connection.sendall(tunnel.request)
+    while not tunnel.feed(connection.recv(RECEIVE_BYTES)):
+        pass
 
 
 def _at_once(work: Callable[[], Any]) -> Any:

@@ -64,6 +64,11 @@ class Location:
         return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
 
     @property
+    def address(self) -> tuple[str, int]:
+        """The host and its port, as sockets take them."""
+        return self.host, self.port
+
+    @property
     def local(self) -> bool:
         """Whether the endpoint is on this machine, by its name or its address."""
         return self.host in {"localhost", "::1"} or bool(_LOOPBACK.fullmatch(self.host))

@@ -1,0 +1,160 @@
+"""A proxy that the environment names: TLS endpoints are reached through its tunnel; NO_PROXY names what isn't."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from keyplan.client.transports.proxies import HEAD_BYTES_MAX, Proxy, Tunnel, proxy_for
+from keyplan.client.transports.urls import parse_url
+from keyplan.errors import StoreError
+from tests.transports.calls import Note, Notes
+from tests.transports.faulty import FaultyStore, Loop
+from tests.transports.test_tls import over_tls
+
+pytestmark = pytest.mark.usefixtures("impatient")
+FAR = "10.9.8.7"
+"""An address that only the proxy knows a way to."""
+URL = f"dynamodb+https://{FAR}:4430/notes"
+
+
+class FakeProxy:
+    """Connects everybody to one port of this machine, whatever they ask for."""
+
+    def __init__(self, port: int, answer: bytes = b"HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n") -> None:
+        self._port = port
+        self._answer = answer
+        self.heads: list[bytes] = []
+        self.port = 0
+
+    async def start(self) -> None:
+        """Listen."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def stop(self) -> None:
+        """End."""
+        self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, asyncio.IncompleteReadError):
+            self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+            for at in range(len(self._answer)):  # in pieces
+                writer.write(self._answer[at : at + 1])
+                await writer.drain()
+            if b" 200 " not in self._answer:
+                writer.close()
+                return
+            far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)
+            await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
+
+
+@pytest.fixture
+def proxy(store: FaultyStore, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProxy]:
+    """A proxy to a store that speaks TLS, named by the environment."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(over_tls(store, loop, tmp_path, FAR)))
+    made = FakeProxy(int(store.address.rpartition(":")[2]))
+    loop.run(made.start())
+    monkeypatch.setenv("HTTPS_PROXY", f"http://me:p%40ss@127.0.0.1:{made.port}")
+    for name in ("https_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    yield made
+    loop.run(made.stop())
+
+
+def test_calls_through_a_proxy(proxy: FakeProxy, store: FaultyStore) -> None:
+    """Both ways; the certificate is the endpoint's, and a connection is kept."""
+    with Notes.open(URL, create=True) as notes:
+        for number in range(3):
+            notes.put(Note(book="b", number=number, marks=["x" * 15_000]))
+        assert len(notes.notes("b", limit=20)) == 3
+        before = store.connections
+
+        async def awaited() -> int:
+            await notes.note.aio("b", 1)
+            return len(await notes.notes.aio("b", limit=20))
+
+        assert asyncio.run(awaited()) == 3
+        assert store.connections == before + 1
+    for head in proxy.heads:
+        assert (
+            head
+            == (
+                f"CONNECT {FAR}:4430 HTTP/1.1\r\nHost: {FAR}:4430\r\nProxy-Authorization: Basic bWU6cEBzcw==\r\n\r\n"
+            ).encode()
+        )
+    assert len(proxy.heads) == 2
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+def test_a_proxy_that_refuses(proxy: FakeProxy, loop: Loop, awaited: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says what the proxy answered, and nothing of the password."""
+    other = FakeProxy(0, b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+    loop.run(other.start())
+    monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{other.port}")
+    with pytest.raises(StoreError, match=rf"the proxy 127\.0\.0\.1:{other.port} answered .*407") as raised:
+        asyncio.run(Notes.aopen(URL)) if awaited else Notes.open(URL)
+    loop.run(other.stop())
+    assert "p@ss" not in str(raised.value)
+    assert proxy.heads == []
+
+
+def test_no_proxy_listens(proxy: FakeProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the proxy that nothing listens at."""
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    with pytest.raises(StoreError, match=r"by the proxy 127\.0\.0\.1:1: nothing listens there"):
+        Notes.open(URL)
+    assert proxy.heads == []
+
+
+@pytest.mark.parametrize(
+    ("url", "no_proxy", "expected"),
+    [
+        ("dynamodb://eu-west-1/notes", "", Proxy("proxy", 3128)),
+        ("dynamodb://eu-west-1/notes", "example.com", Proxy("proxy", 3128)),
+        ("dynamodb://eu-west-1/notes", "example.com, .amazonaws.com", None),
+        ("dynamodb://eu-west-1/notes", "*", None),
+        ("dynamodb+http://store:8000/notes", "", None),
+        ("dynamodb+https://localhost:8000/notes", "", None),
+        ("dynamodb+https://127.0.0.1:8000/notes", "", None),
+        ("dynamodb+https://store:8000/notes", "store", None),
+        ("dynamodb+https://store:8000/notes", "other", Proxy("proxy", 3128)),
+    ],
+)
+def test_which_endpoints_have_a_proxy(
+    url: str, no_proxy: str, expected: Proxy | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As curl and AWS's tools understand the variables."""
+    for name, value in (("HTTPS_PROXY", "http://proxy:3128"), ("NO_PROXY", no_proxy)):
+        monkeypatch.setenv(name, value)
+    assert proxy_for(parse_url(url, "notes")) == expected
+
+
+@pytest.mark.parametrize("address", ["https://proxy:1", "socks5://proxy", "http://proxy:x", "http://"])
+def test_an_address_that_is_no_proxys(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said before anything is sent, without the address, in which a password may stand."""
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(StoreError, match="HTTPS_PROXY is no http URL"):
+        proxy_for(parse_url("dynamodb://eu-west-1/notes", "notes"))
+
+
+def test_a_head_without_end() -> None:
+    """A proxy's answer is bounded."""
+    tunnel = Tunnel(Proxy("proxy", 1), parse_url("dynamodb://eu-west-1/notes", "notes"))
+    assert not tunnel.feed(b"x" * 1000)
+    with pytest.raises(OSError, match="answered"):
+        tunnel.feed(b"x" * HEAD_BYTES_MAX)
