@@ -137,7 +137,7 @@ def test_entries_with_equal_sort_keys_stay_in_the_order_of_their_index() -> None
     partitions: list[list[str]] = []
 
     def turned(call: Any, operation: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        response = call(operation, parameters)
+        response: dict[str, Any] = call(operation, parameters)
         if operation == "Query":
             response["Items"] = response["Items"][::-1]
             partitions.append([item["post_id"]["S"] for item in response["Items"]])
