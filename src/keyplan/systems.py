@@ -98,12 +98,14 @@ class SiteOptions:
     """How a system's site is served.
 
     ``secret`` signs its cookies; ``hosts`` are the names that requests may use; ``origin`` is its public address
-    (``https://blog.example.com``) where another server stands before it, else None.
+    (``https://blog.example.com``) where another server stands before it, else None. ``settings`` is a file of the
+    site's own: its name, its colours.
     """
 
     secret: bytes
     hosts: tuple[str, ...]
     origin: str | None = None
+    settings: Path | None = None
 
 
 class Site(Protocol):

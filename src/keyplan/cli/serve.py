@@ -60,9 +60,21 @@ Examples:
     help="Where a site's secret is kept; made when it is missing.  [default: beside the database; env: KEYPLAN_SECRET "
     "is the secret itself]",
 )
+@click.option(
+    "--site",
+    "settings",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A site's own settings, a file of TOML: its title, colours and navigation.",
+)
 @tells_errors
 def command(
-    name: str, db: str | None, port: int, sample: int | None, origin: str | None, secret_file: Path | None
+    name: str,
+    db: str | None,
+    port: int,
+    sample: int | None,
+    origin: str | None,
+    secret_file: Path | None,
+    settings: Path | None,
 ) -> None:
     """Serve the design NAME on 127.0.0.1.
 
@@ -79,6 +91,8 @@ def command(
     found = find(name)
     maker = None if found.system is None else found.system.site
     public = None if origin is None else _origin(origin, maker)
+    if settings is not None and maker is None:
+        raise click.BadParameter("only a system with a site has settings", param_hint="--site")
     listener = _listen(port)
     secret = None if maker is None else secret_of(found.db(db), secret_file)
     bounds = allow_many_files(Bounds())
@@ -86,7 +100,7 @@ def command(
         if sample is not None:
             _sample(found, design, sample)
         port = listener.getsockname()[1]
-        application, told = _application(maker, design, secret, public)
+        application, told = _application(maker, design, secret, public, settings)
         _tell(found, design, port, told, site=maker is not None)
         config = uvicorn.Config(
             application,
@@ -127,7 +141,7 @@ def _origin(text: str, maker: SiteMaker | None) -> str:
 
 
 def _application(
-    maker: SiteMaker | None, design: Design, secret: bytes | None, origin: str | None
+    maker: SiteMaker | None, design: Design, secret: bytes | None, origin: str | None, settings: Path | None
 ) -> tuple[ASGIApp, Sequence[str]]:
     """What is served: the API alone, or beside the site that the system has. And what the site tells."""
     try:
@@ -139,7 +153,7 @@ def _application(
         hosts = (HOST, "localhost", *([public] if public else []))
         if maker is None or secret is None:
             return application(design, hosts=hosts), ()
-        site = maker(design, SiteOptions(secret, hosts, origin))
+        site = maker(design, SiteOptions(secret, hosts, origin, settings))
     except ModuleNotFoundError as error:
         raise _missing(error, "all") from None
     api = application(design, hosts=hosts, policy=site.policy, origin=origin)

@@ -18,6 +18,7 @@ __all__ = [
     "is_line",
     "is_slug",
     "is_tag",
+    "plain_words",
     "slug_from",
     "tag_from",
     "word_count",
@@ -105,6 +106,12 @@ def is_line(text: str) -> bool:
 def excerpt_from(content: str) -> str:
     """The first paragraph of a Markdown text as plain text, at most EXCERPT_MAX characters; empty without one."""
     return (first_paragraph(content) or "")[:EXCERPT_MAX]
+
+
+def plain_words(content: str) -> str:
+    """The words of a Markdown text without its marks, addresses and tags: what a search looks through."""
+    text = re.sub(r"!?\[([^\]]*)\](?:\([^)\n]*\)|\[[^\]]*\])|<[^<>\n]*>|https?://\S+|[`*#>|]+", r" \1 ", content)
+    return " ".join(text.split())
 
 
 def word_count(content: str) -> int:

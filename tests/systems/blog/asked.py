@@ -72,6 +72,7 @@ def arguments() -> dict[str, dict[str, Any]]:
         "uploads_of": {"user_id": user.user_id},
         "comment": {"post_id": post.post_id, "thread_id": "c1", "comment_id": "c1"},
         "viewed_by": {"user_id": sample_user(0).user_id, "limit": 2},
+        "posts": {"post_id": [post.post_id]},
         "contents": {"post_id": [post.post_id]},
         "user_viewed": {"user_id": sample_user(0).user_id, "viewed_id": user.user_id},
     }

@@ -7,6 +7,7 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.removing import delete_account, delete_post, export_of
+from keyplan_systems.blog.searching import search_of
 from keyplan_systems.site.files import MemoryFiles, name_of
 from tests.systems.blog.support import check_books, new_user, published
 
@@ -60,7 +61,9 @@ def test_a_deleted_account_leaves_what_is_said_to_stay(blog: Blog, ada: User) ->
     assert {one["text"] for one in taken["comments"]} == {"Mine.", "No."}
     assert taken["pictures"] == [f"/files/{picture}"]
 
-    stays = delete_account(blog, ada.user_id, files)
+    search = search_of(blog)
+    assert search.find("x", 5) == [post.post_id]
+    stays = delete_account(blog, ada.user_id, files, search)
     assert len(stays) == 2
     assert left(blog, post.post_id) == set()
     assert left(blog, ada.user_id) == {"Comment"}
@@ -68,6 +71,7 @@ def test_a_deleted_account_leaves_what_is_said_to_stay(blog: Blog, ada: User) ->
     assert kept is not None
     assert (kept.status, kept.text) == ("removed", "")
     assert files.get(picture) is None
+    assert search.find("x", 5) == []
     assert blog.user_to_sign_in(ada.username) is None
     check_books(blog)
     assert new_user(blog, ada.username).user_id != ada.user_id

@@ -77,6 +77,7 @@ WHO: Mapping[str, Audience] = {
     "comment": "nobody",
     "contents": "nobody",
     "delete_post": "nobody",
+    "posts": "nobody",
     "redirect": "nobody",
     "uploads_of": "nobody",
     "viewed_by": "nobody",

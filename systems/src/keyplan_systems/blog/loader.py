@@ -24,6 +24,7 @@ from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ADDRESS_MAX, COMBO_TAGS_MAX, Credential, Post, PostWithContent, User
 from keyplan_systems.blog.files import files_of
+from keyplan_systems.blog.searching import rebuild, search_of
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError
 from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
@@ -56,6 +57,8 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
             progress(number, len(paths))
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
+    with contextlib.closing(search_of(design)) as search:
+        rebuild(design, search)
     return report
 
 

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 """The blog's questions: B1 to B15 as the document has them (a letter marks a further form), B16 to B19 about comments
-and what moderators did, and R1 to R15, which the site and the writes need besides.
+and what moderators did, and R1 to R16, which the site and the writes need besides.
 
 What the entities are is in ``entities.py``. The class ``Blog`` in ``design.py`` puts questions and writes together.
 """
@@ -259,4 +259,9 @@ class Reads:
     @read("R15")
     def contents(self, post_id: Each[str]) -> list[PostContent]:
         """The texts of several posts: a feed."""
+        ...
+
+    @read("R16")
+    def posts(self, post_id: Each[str]) -> list[Post]:
+        """Several posts by their ids: what a search finds."""
         ...

@@ -25,6 +25,7 @@ from keyplan_systems.blog.entities import (
     User,
 )
 from keyplan_systems.site.files import Files
+from keyplan_systems.site.searching import Search
 
 __all__ = ["delete_account", "delete_post", "export_of"]
 
@@ -52,7 +53,7 @@ def delete_post(blog: Blog, post_id: str) -> None:
     blog.delete_post(post_id)
 
 
-def delete_account(blog: Blog, user_id: str, files: Files) -> list[str]:
+def delete_account(blog: Blog, user_id: str, files: Files, search: Search) -> list[str]:
     """Delete a user with their posts, pictures and sessions; their comments lose their text. Gives what stays.
 
     Raises ItemNotFound.
@@ -61,6 +62,7 @@ def delete_account(blog: Blog, user_id: str, files: Files) -> list[str]:
     for posts in _posts_of(blog, user_id):
         for post in posts:
             delete_post(blog, post.post_id)
+            search.remove(post.post_id)
     comments = 0
     for said in _pages(partial(blog.comments_of_user, user_id, limit=PAGE)):
         for one in said:

@@ -129,7 +129,11 @@ def site_application(site: Site) -> Starlette:
 def _routes(site: Site) -> list[Route]:
     forms = {path: (handler, role) for path, handler, role in _FORMS}
     pages = {path for path, _, _ in _PAGES}
-    routes = [Route("/static/{name}", _static)]
+    routes = [
+        Route("/static/own.css", _fixed(site.settings.own.style.encode(), "text/css")),
+        Route("/static/logo", _fixed(*(site.settings.own.logo or (b"", "")))),
+        Route("/static/{name}", _static),
+    ]
     routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
     routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX), methods=["POST"]))
     # A form before a page of the same path's kind: /write/preview is no post's id.
@@ -139,6 +143,18 @@ def _routes(site: Site) -> list[Route]:
         routes.append(Route(path, site.page(handler, role)))
     assert len(forms) == len(_FORMS) and len(pages) == len(_PAGES)  # noqa: PT018, S101
     return routes
+
+
+def _fixed(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint of something that the settings say; 404 where they say nothing."""
+
+    async def endpoint(_request: Request) -> Response:
+        if not content:
+            raise HTTPException(404)
+        policy = {"cache-control": "public, max-age=60", "content-security-policy": "default-src 'none'; sandbox"}
+        return Response(content, media_type=kind, headers=policy)
+
+    return endpoint
 
 
 async def _static(request: Request) -> Response:

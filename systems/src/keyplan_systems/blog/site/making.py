@@ -17,6 +17,7 @@ from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.own_settings import SiteFile, read_site_file
 
 __all__ = ["BlogSite", "make_site"]
 
@@ -30,9 +31,17 @@ class BlogSite(NamedTuple):
 
 
 def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
-    """The site on an open design. Without a public address the offline provider signs in whoever says who they are."""
+    """The site on an open design. Raises RequestError for settings that can't be taken.
+
+    Without a public address the offline provider signs in whoever says who they are.
+    """
+    own = SiteFile() if options.settings is None else read_site_file(options.settings)
     settings = Settings(
         secret=options.secret,
+        title=own.title,
+        tagline=own.tagline,
+        own=own,
+        files=own.files,
         hosts=options.hosts,
         origin=options.origin,
         secure=options.origin is not None and options.origin.startswith("https:"),

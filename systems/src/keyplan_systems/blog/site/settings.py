@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from time import time
 
 from keyplan_systems.blog.site.providers import Provider
+from keyplan_systems.site.own_settings import SiteFile
 
 __all__ = ["Settings"]
 
@@ -28,6 +29,8 @@ class Settings:
     secret: bytes
     title: str = "Marginalia"
     tagline: str = "Notes on things made carefully, by the people who make them."
+    own: SiteFile = field(default_factory=SiteFile)
+    """What the site's settings file says besides: navigation, logo, colours."""
     hosts: tuple[str, ...] | None = None
     origin: str | None = None
     secure: bool = False

@@ -26,6 +26,7 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ADDRESS_MAX, Post, User
 from keyplan_systems.blog.files import files_of
+from keyplan_systems.blog.searching import keep_found, search_of
 from keyplan_systems.blog.site.rendering import environment, post_path
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.views import Views
@@ -33,6 +34,7 @@ from keyplan_systems.blog.site.visitors import Visitor, Visitors
 from keyplan_systems.site.guard import is_foreign
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, query_of, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
+from keyplan_systems.site.searching import Search
 from keyplan_systems.site.signing import Signer
 from keyplan_systems.words import address_key
 
@@ -69,6 +71,7 @@ LIMITS = {
     "sign-in to an account": Limit(attempts=300, seconds=3600),
     "sign-up": Limit(attempts=10, seconds=3600),
     "contact": Limit(attempts=5, seconds=3600),
+    "search": Limit(attempts=120, seconds=60),
     "export": Limit(attempts=5, seconds=3600),
     "comment": Limit(attempts=20, seconds=600),
     "respond": Limit(attempts=60, seconds=60),
@@ -76,7 +79,7 @@ LIMITS = {
     "write": Limit(attempts=60, seconds=600),
     "upload": Limit(attempts=40, seconds=600),
 }
-SHARED = frozenset(LIMITS) - {"comment", "respond", "preview", "upload", "write"}
+SHARED = frozenset(LIMITS) - {"comment", "search", "respond", "preview", "upload", "write"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
 HASHES_AT_ONCE = 2
 """Argon2 takes memory and a core: more of them at once would only make everybody wait."""
@@ -186,6 +189,7 @@ class Site:
         self.visitors = Visitors(blog, settings, self.signer)
         self.views = Views(blog)
         self.files = files_of(blog, settings.files)
+        self.search: Search = search_of(blog)
         self.templates = environment()
         self.limiters = {name: RateLimiter(limit, settings.clock) for name, limit in LIMITS.items()}
         self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
@@ -326,6 +330,7 @@ class Site:
     def changed(self, post: Post, *, listed: bool) -> None:
         """A post has been written: it is read again, and where it is or was ``listed``, the front page is made anew."""
         self.views.forget(post.post_id)
+        keep_found(self.blog, self.search, post.post_id)
         if listed:
             self.blog.refresh_front_page(force=True)
 

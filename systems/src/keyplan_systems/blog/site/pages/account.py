@@ -193,7 +193,7 @@ def delete(turn: Turn) -> Response:
     if not form:
         form.typed.pop("password", None)
         return _delete_page(turn, form, 422)
-    stays = removing.delete_account(turn.blog, user.user_id, turn.site.files)
+    stays = removing.delete_account(turn.blog, user.user_id, turn.site.files, turn.site.search)
     turn.blog.refresh_front_page(force=True)
     turn.visitor.signed_in = None
     turn.site.visitors.leave(turn.visitor)

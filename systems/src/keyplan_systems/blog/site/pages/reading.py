@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from keyplan.errors import RequestError
 from keyplan_systems.blog.entities import Post
 from keyplan_systems.blog.ranking import front_page
+from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
 from keyplan_systems.blog.site.rendering import post_path, tags_path
@@ -27,6 +28,10 @@ FRONT_TAGS = 14
 MORE_BY_AUTHOR = 3
 TAGS_TOGETHER_MAX = 5
 SUGGESTIONS = 8
+SUGGESTED_POSTS = 5
+SUGGESTED_FROM = 2
+"""Characters from which on posts are suggested."""
+FOUND_MAX = 30
 TAGS_SHOWN = 60
 _USERNAME = re.compile(r"[a-z0-9-]{3,40}")
 
@@ -238,14 +243,15 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def search(turn: Turn) -> Response:
-    """Posts by the tags that were typed, and the author of that name."""
+    """Posts by the words that were typed, the best first; the author of that name, and tags that begin so."""
     query = turn.query.get("q", "").strip()[:100]
     words = _words(query)[:TAGS_TOGETHER_MAX]
     author_found = None
-    found = None
     suggested: list[str] = []
+    found: list[Post] = []
     if words:
-        found = turn.blog.posts_by_tags(words, limit=PAGE)
+        turn.limit("search", turn.address)
+        found = found_posts(turn.blog, turn.site.search, query, FOUND_MAX)
         if len(words) == 1 and _USERNAME.fullmatch(words[0].removeprefix("@")):
             author_found = turn.blog.user_by_username(words[0].removeprefix("@"))
             if author_found is not None and author_found.status != "active":
@@ -255,12 +261,9 @@ def search(turn: Turn) -> Response:
     return turn.page(
         "search.html",
         query=query,
-        words=words,
         author=author_found,
-        lede="Posts by tags, and authors by username. Several tags: posts that carry all of them.",
-        cards=[] if found is None else shown_cards(turn.blog, found.items),
-        cursor=None if found is None else found.cursor,
-        path=tags_path(words) if words else "/search",
+        lede="Posts by words of their titles, texts, authors and tags.",
+        cards=shown_cards(turn.blog, found),
         suggested=suggested,
         trending=[] if suggested else _trending(turn),
     )
@@ -271,9 +274,15 @@ def _last_word(query: str) -> str:
 
 
 def suggest(turn: Turn) -> Response:
-    """Tags that begin so, as JSON for the search box."""
+    """Tags that begin so, as JSON for a box of tags; with ``posts``, posts too, for the search box."""
     prefix = turn.query.get("prefix", "").strip().strip("#").lower()
-    if not prefix or len(prefix) > TAG_MAX:
-        return JSONResponse({"tags": []})
-    found = turn.blog.tags_starting(prefix, limit=SUGGESTIONS)
-    return JSONResponse({"tags": [one.tag for one in found]})
+    tags: list[str] = []
+    if prefix and len(prefix) <= TAG_MAX:
+        tags = [one.tag for one in turn.blog.tags_starting(prefix, limit=SUGGESTIONS)]
+    query = turn.query.get("posts", "").strip()[:100]
+    found: list[Post] = []
+    if len(query) >= SUGGESTED_FROM:
+        turn.limit("search", turn.address)
+        found = found_posts(turn.blog, turn.site.search, query, SUGGESTED_POSTS)
+    posts = [{"title": one.title, "path": post_path(one.slug)} for one in shown_cards(turn.blog, found)]
+    return JSONResponse({"tags": tags, "posts": posts})

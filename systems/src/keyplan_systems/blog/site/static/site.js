@@ -58,6 +58,7 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
   })) box.setAttribute(name, value);
 
   let chosen = -1;
+  let actions = [];
   let asked = 0;
   const separator = box.dataset.separator ?? " ";
   const options = () => [...list.children];
@@ -84,21 +85,24 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
     box.dispatchEvent(new Event("input", { bubbles: true }));
   };
 
-  const show = (tags) => {
-    list.replaceChildren(...tags.map((tag, number) => {
+  const show = (tags, posts = []) => {
+    const choices = [...posts.map((post) => [post.title, () => { location.href = post.path; }]),
+      ...tags.map((tag) => [box.dataset.suggestPosts === undefined ? tag : `#${tag}`, () => take(tag)])];
+    actions = choices.map(([, action]) => action);
+    list.replaceChildren(...choices.map(([label, action], number) => {
       const option = document.createElement("div");
       option.id = `${list.id}-${number}`;
       option.setAttribute("role", "option");
       option.setAttribute("aria-selected", "false");
-      option.textContent = tag;
+      option.textContent = label;
       option.addEventListener("pointerdown", (event) => {
         event.preventDefault();
-        take(tag);
+        action();
       });
       return option;
     }));
     chosen = -1;
-    list.hidden = tags.length === 0;
+    list.hidden = choices.length === 0;
     box.setAttribute("aria-expanded", String(!list.hidden));
     box.removeAttribute("aria-activedescendant");
   };
@@ -108,9 +112,10 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
     const mine = (asked += 1);
     if (!word) return close();
     try {
-      const answer = await fetch(`${box.dataset.suggest}?prefix=${encodeURIComponent(word)}`);
-      const found = answer.ok ? (await answer.json()).tags : [];
-      if (mine === asked && document.activeElement === box) show(found.filter((tag) => tag !== word));
+      const words = box.dataset.suggestPosts === undefined ? "" : `&posts=${encodeURIComponent(box.value)}`;
+      const answer = await fetch(`${box.dataset.suggest}?prefix=${encodeURIComponent(word)}${words}`);
+      const found = answer.ok ? await answer.json() : { tags: [], posts: [] };
+      if (mine === asked && document.activeElement === box) show(found.tags.filter((tag) => tag !== word), found.posts);
     } catch {
       close();
     }
@@ -124,7 +129,7 @@ for (const box of document.querySelectorAll("[data-suggest]")) {
     if (event.key === "ArrowDown") choose((chosen + 1) % count);
     else if (event.key === "ArrowUp") choose(chosen <= 0 ? count - 1 : chosen - 1);
     else if (event.key === "Escape") close();
-    else if (event.key === "Enter" && chosen >= 0) take(options()[chosen].textContent);
+    else if (event.key === "Enter" && chosen >= 0) actions[chosen]();
     else return;
     event.preventDefault();
   });

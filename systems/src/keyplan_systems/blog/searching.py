@@ -1,0 +1,90 @@
+"""What of the blog can be found: published posts of active authors, kept by the writes, made anew by one command.
+
+``python -m keyplan_systems.blog.searching blog.db`` makes the index anew. It is in ``blog.search`` beside ``blog.db``;
+for a store elsewhere it is in memory, and filled when the site begins.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from keyplan import Cursor
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post
+from keyplan_systems.site.searching import Document, FtsSearch, Search
+from keyplan_systems.words import plain_words
+
+__all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
+
+PAGE = 100
+
+
+def search_of(blog: Blog, place: str | None = None) -> FtsSearch:
+    """The index of a blog, in a file of its own where the store is one. An empty one is made anew."""
+    url = blog.store.url
+    is_file = place is not None or not (url == ":memory:" or "://" in url)
+    path = Path(place or url).with_suffix(".search") if is_file else None
+    search = FtsSearch(path)
+    if search.is_empty():
+        rebuild(blog, search)
+    return search
+
+
+def rebuild(blog: Blog, search: Search) -> int:
+    """Make the index anew from the store; gives how many posts can be found."""
+    return search.replace_all(_documents(blog))
+
+
+def _documents(blog: Blog) -> Iterator[Document]:
+    cursor: Cursor | None = None
+    while True:
+        page = blog.latest_posts(limit=PAGE, cursor=cursor)
+        yield from _of_posts(blog, page.items)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _of_posts(blog: Blog, posts: list[Post]) -> Iterator[Document]:
+    """Posts as documents: two requests for a page of them."""
+    ids = list(dict.fromkeys(one for post in posts for one in (post.user_id, *post.co_authors)))
+    users = {one.user_id: one for one in blog.users(ids) if one.status == "active"} if ids else {}
+    texts = {one.post_id: one.content for one in blog.contents([post.post_id for post in posts])} if posts else {}
+    for post in posts:
+        if post.user_id in users:
+            names = [users[one] for one in (post.user_id, *post.co_authors) if one in users]
+            authors = " ".join(f"{one.name} {one.username}" for one in names)
+            text = plain_words(texts.get(post.post_id, ""))
+            yield Document(post.post_id, post.title, " ".join(post.tags), authors, text)
+
+
+def keep_found(blog: Blog, search: Search, post_id: str) -> None:
+    """Bring what can be found of a post to what it is now: nothing, unless it is published."""
+    post = blog.post(post_id)
+    documents = [] if post is None or post.status != "published" else list(_of_posts(blog, [post]))
+    if documents:
+        search.put(documents[0])
+    else:
+        search.remove(post_id)
+
+
+def found_posts(blog: Blog, search: Search, query: str, limit: int) -> list[Post]:
+    """The published posts that have all words of a query, the best first.
+
+    They are read from the store, so that nothing is shown that isn't published now, whatever the index says.
+    """
+    ids = list(search.find(query, limit))
+    there = {one.post_id: one for one in blog.posts(ids)} if ids else {}
+    return [there[one] for one in ids if one in there and there[one].status == "published"]
+
+
+def _main(url: str) -> None:
+    with Blog.open(url, create=False) as blog, contextlib.closing(search_of(blog)) as search:
+        sys.stdout.write(f"{rebuild(blog, search):,} posts can be found.\n")
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:2])

@@ -1,0 +1,130 @@
+"""A site's own settings, read from a file of TOML: its name, its colours, its navigation, where files and mail go.
+
+What a site is told by the server that runs it (its secret, its hosts) is in ``settings.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keyplan.errors import Fault, RequestError
+
+__all__ = ["SiteFile", "read_site_file"]
+
+LOGO_BYTES_MAX = 256 * 1024
+_LOGOS = {".svg": "image/svg+xml", ".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+_COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
+_COLOURS = ("accent", "paper", "ink")
+_TEXTS = ("title", "tagline", "files", "smtp", "mail_from", "analytics")
+NAVIGATION = (("Latest", "/latest"), ("Popular", "/popular"), ("Tags", "/tags"))
+
+
+@dataclass(frozen=True)
+class SiteFile:
+    """What a settings file says. ``colours`` are by scheme (``light``, ``dark``) and name."""
+
+    title: str = "Marginalia"
+    tagline: str = "Notes on things made carefully, by the people who make them."
+    navigation: tuple[tuple[str, str], ...] = NAVIGATION
+    logo: tuple[bytes, str] | None = None
+    colours: Mapping[str, Mapping[str, str]] | None = None
+    files: str | None = None
+    smtp: str | None = None
+    mail_from: str | None = None
+
+    @property
+    def style(self) -> str:
+        """The site's own colours as a style sheet; empty without any."""
+        if not self.colours:
+            return ""
+        light, dark = (_properties(self.colours.get(scheme, {})) for scheme in ("light", "dark"))
+        parts = [f":root {{ {light} }}"] if light else []
+        if dark:
+            parts.append(
+                f'@media (prefers-color-scheme: dark) {{ :root:not([data-theme="light"]) {{ {dark} }} }}\n'
+                f':root[data-theme="dark"] {{ {dark} }}'
+            )
+        if light and dark:
+            parts.append(f':root[data-theme="light"] {{ {light} }}')
+        return "\n".join(parts)
+
+
+def _properties(colours: Mapping[str, str]) -> str:
+    more = {"accent": ("--accent", "--accent-deep"), "paper": ("--paper",), "ink": ("--ink",)}
+    return " ".join(f"{name}: {value};" for one, value in colours.items() for name in more[one])
+
+
+def read_site_file(path: Path) -> SiteFile:
+    """The settings of a file. Raises RequestError with every fault of it."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RequestError(f"the settings can't be read: {error}", place=str(path)) from None
+    faults: list[Fault] = []
+    given: dict[str, Any] = {}
+    for name, value in found.items():
+        if name in _TEXTS:
+            if not isinstance(value, str) and not (name == "analytics" and value is False):
+                faults.append(Fault(name, "must be a text", f'{name} = "…"'))
+            elif name == "analytics" and value not in {False, "", "off"}:
+                faults.append(
+                    Fault(name, "there is none to switch on: pages load nothing from elsewhere", "leave it out")
+                )
+            elif name != "analytics":
+                given[name] = value
+        elif name == "navigation":
+            given[name] = _navigation(value, faults)
+        elif name == "colours":
+            given[name] = _colours(value, faults)
+        elif name == "logo":
+            given[name] = _logo(path.parent, value, faults)
+        else:
+            known = ", ".join((*_TEXTS, "navigation", "colours", "logo"))
+            faults.append(Fault(name, "is no setting", f"these are: {known}"))
+    if faults:
+        raise RequestError("the site's settings can't be taken", place=str(path), faults=faults)
+    return SiteFile(**given)
+
+
+def _navigation(value: Any, faults: list[Fault]) -> tuple[tuple[str, str], ...]:
+    links: list[tuple[str, str]] = []
+    for number, one in enumerate(value if isinstance(value, list) else [value]):
+        text, to = (one.get("text"), one.get("to")) if isinstance(one, dict) else (None, None)
+        if isinstance(text, str) and isinstance(to, str) and re.match(r"/(?!/)|https://", to):
+            links.append((text, to))
+        else:
+            hint = 'navigation = [{ text = "About", to = "/posts/about" }]'
+            faults.append(Fault(f"navigation[{number}]", "needs a text, and a path or an https address", hint))
+    return tuple(links)
+
+
+def _colours(value: Any, faults: list[Fault]) -> dict[str, dict[str, str]]:
+    made: dict[str, dict[str, str]] = {}
+    for scheme, colours in (value if isinstance(value, dict) else {"": value}).items():
+        if scheme not in {"light", "dark"} or not isinstance(colours, dict):
+            faults.append(Fault(f"colours.{scheme}", "colours are of light or of dark", "[colours.light]"))
+            continue
+        for name, colour in colours.items():
+            if name not in _COLOURS or not isinstance(colour, str) or not _COLOUR.fullmatch(colour):
+                hint = f'{" or ".join(_COLOURS)} = "#1a5f7a"'
+                faults.append(Fault(f"colours.{scheme}.{name}", "isn't a colour that can be set", hint))
+            else:
+                made.setdefault(scheme, {})[name] = colour
+    return made
+
+
+def _logo(folder: Path, value: Any, faults: list[Fault]) -> tuple[bytes, str] | None:
+    path = folder / value if isinstance(value, str) else folder
+    kind = _LOGOS.get(path.suffix.lower())
+    try:
+        if kind is not None and path.stat().st_size <= LOGO_BYTES_MAX:
+            return path.read_bytes(), kind
+    except OSError:
+        pass
+    faults.append(Fault("logo", f"must be a picture ({', '.join(_LOGOS)}) of at most {LOGO_BYTES_MAX:,} bytes"))
+    return None

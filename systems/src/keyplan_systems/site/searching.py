@@ -1,0 +1,169 @@
+"""Search of texts: an interface, and one that needs nothing else, SQLite's FTS5 in a file beside the store.
+
+Whoever has another engine (OpenSearch, say) gives an object with the same four methods. What is put in is the system's
+matter: only what everybody may read. The index can be thrown away and made anew from the store.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import apsw
+
+from keyplan.errors import StoreError
+
+__all__ = ["Document", "FtsSearch", "Search"]
+
+QUERY_WORDS_MAX = 12
+WORD_CHARACTERS_MAX = 60
+TEXT_CHARACTERS_MAX = 400_000
+BUSY_MS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What can be found: by the words of its title, its tags, its authors and its text, in this order of weight."""
+
+    id: str
+    title: str
+    tags: str
+    authors: str
+    text: str
+
+
+class Search(Protocol):
+    """An index of documents by their words."""
+
+    def put(self, document: Document) -> None:
+        """Let a document be found, as it is now. Raises StoreError."""
+        ...
+
+    def remove(self, document_id: str) -> None:
+        """Let a document be found no longer. Raises StoreError."""
+        ...
+
+    def replace_all(self, documents: Iterable[Document]) -> int:
+        """Let these documents be found and no others; gives how many. Raises StoreError."""
+        ...
+
+    def find(self, query: str, limit: int) -> Sequence[str]:
+        """The ids of the documents that have all words of a query, the best first; the last word may be a beginning.
+
+        Raises StoreError.
+        """
+        ...
+
+
+class FtsSearch:
+    """An index in a file of SQLite, or in memory. Several processes may use one file."""
+
+    def __init__(self, place: Path | None) -> None:
+        self.place = place
+        self._lock = threading.Lock()
+        self._connection = self._opened()
+
+    def put(self, document: Document) -> None:
+        """Replace the document."""
+        self._write([document], [document.id])
+
+    def remove(self, document_id: str) -> None:
+        """Remove the document."""
+        self._write([], [document_id])
+
+    def replace_all(self, documents: Iterable[Document]) -> int:
+        """Empty the index and fill it, in one transaction: others find the old one until then."""
+        return self._write(documents, None)
+
+    def find(self, query: str, limit: int) -> Sequence[str]:
+        """Documents by FTS5's bm25, a word in the title weighing most."""
+        asked = match_of(query)
+        if asked is None:
+            return []
+        with self._lock:
+            try:
+                rows = self._connection.execute(
+                    "SELECT ids.id FROM documents JOIN ids ON ids.number = documents.rowid "
+                    "WHERE documents MATCH ? ORDER BY bm25(documents, 10, 6, 4, 1) LIMIT ?",
+                    (asked, limit),
+                )
+                return [str(row[0]) for row in rows]
+            except apsw.Error as error:
+                raise self._failed(error) from None
+
+    def is_empty(self) -> bool:
+        """Whether nothing can be found."""
+        with self._lock:
+            return self._connection.execute("SELECT 1 FROM ids LIMIT 1").fetchone() is None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def _opened(self) -> apsw.Connection:
+        try:
+            made = apsw.Connection(":memory:" if self.place is None else str(self.place))
+            made.set_busy_timeout(BUSY_MS)
+            made.execute("PRAGMA journal_mode = WAL")
+            made.execute("PRAGMA synchronous = NORMAL")  # it can be made anew
+            made.execute("CREATE TABLE IF NOT EXISTS ids (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)")
+            made.execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, tags, authors, text, "
+                "tokenize = \"unicode61 remove_diacritics 2\", prefix = '2 3')"
+            )
+        except apsw.Error as error:
+            raise self._failed(error) from None
+        return made
+
+    def _write(self, documents: Iterable[Document], removed: Sequence[str] | None) -> int:
+        count = 0
+        with self._lock:
+            try:
+                with self._connection:
+                    if removed is None:
+                        self._connection.execute("DELETE FROM documents; DELETE FROM ids")
+                    for one in removed or ():
+                        self._forget(one)
+                    for document in documents:
+                        self._add(document)
+                        count += 1
+            except apsw.Error as error:
+                raise self._failed(error) from None
+        return count
+
+    def _forget(self, document_id: str) -> None:
+        row = self._connection.execute("SELECT number FROM ids WHERE id = ?", (document_id,)).fetchone()
+        if row is not None:
+            self._connection.execute("DELETE FROM documents WHERE rowid = ?", row)
+            self._connection.execute("DELETE FROM ids WHERE number = ?", row)
+
+    def _add(self, document: Document) -> None:
+        self._connection.execute("INSERT INTO ids (id) VALUES (?)", (document.id,))
+        number = self._connection.last_insert_rowid()
+        text = document.text[:TEXT_CHARACTERS_MAX]
+        row = (number, document.title, document.tags, document.authors, text)
+        self._connection.execute(
+            "INSERT INTO documents (rowid, title, tags, authors, text) VALUES (?, ?, ?, ?, ?)", row
+        )
+
+    def _failed(self, error: Exception) -> StoreError:
+        return StoreError(f"the search can't be used: {error}", place=str(self.place), hint="make it anew")
+
+
+def match_of(query: str) -> str | None:
+    """What was typed as a query of FTS5: all of its words, the last as a beginning; None without a word.
+
+    Every word stands in quotes, so nothing that is typed is an operator.
+    """
+    plain = unicodedata.normalize("NFC", query)
+    words = [word[:WORD_CHARACTERS_MAX] for word in re.findall(r"\w+", plain)][:QUERY_WORDS_MAX]
+    if not words:
+        return None
+    begun = "*" if re.search(r"\w$", plain) else ""
+    return " ".join([*(f'"{word}"' for word in words[:-1]), f'"{words[-1]}"{begun}'])

@@ -1,0 +1,77 @@
+"""Search: words, ranked, as one types; kept by the writes, and never a draft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Post, User
+from keyplan_systems.blog.searching import found_posts, rebuild, search_of
+from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.searching import Document, FtsSearch
+from tests.systems.blog_site.support import Visit, make_post, text_of
+
+
+def test_what_weighs_more_comes_first(site: Site, blog: Blog, ada: User) -> None:
+    texts = [("Of doors", "A lantern hangs there."), ("Lantern", "Light."), ("Three", "Nothing."), ("Four", "x")]
+    tags: list[tuple[str, ...]] = [(), (), ("lantern",), ()]
+    posts = [make_post(blog, ada, title, text, tag) for (title, text), tag in zip(texts, tags, strict=True)]
+    rebuild(blog, site.search)
+    found = [one.title for one in found_posts(blog, site.search, "lantern", 10)]
+    assert found == ["Lantern", "Three", "Of doors"]
+    assert [one.title for one in found_posts(blog, site.search, "ada three", 10)] == ["Three"]
+    assert [one.title for one in found_posts(blog, site.search, "LANT", 10)] == found
+    assert found_posts(blog, site.search, "lantern zzz", 10) == []
+    assert len(posts) == 4
+
+
+def test_writes_keep_the_index(author: Visit, anybody: Visit, blog: Blog, ada: User) -> None:
+    page = "/search?q=heliotrope"
+    author.send("/write", title="On heliotrope", content="Blue.", tags="", action="save")
+    assert "On heliotrope" not in anybody.get(page).text
+    (draft,) = blog.posts_of_user(ada.user_id, "unpublished")
+    author.send(f"/write/{draft.post_id}/publish", "/desk")
+    assert "On heliotrope" in anybody.get(page).text
+    suggested = anybody.get("/search/tags?prefix=helio&posts=helio").json()
+    assert suggested == {"tags": [], "posts": [{"title": "On heliotrope", "path": "/posts/on-heliotrope"}]}
+    author.send(f"/write/{draft.post_id}/unpublish", "/desk")
+    assert "Nothing has all of these words." in text_of(anybody.get(page))
+
+
+def test_an_index_that_lags_shows_no_draft(site: Site, blog: Blog, post: Post) -> None:
+    rebuild(blog, site.search)
+    blog.unpublish(post.post_id)  # by another process, which keeps another index
+    assert site.search.find("keys", 5) == [post.post_id]
+    assert found_posts(blog, site.search, "keys", 5) == []
+
+
+def test_an_index_beside_the_store_is_shared_and_made_anew(tmp_path: Path) -> None:
+    with Blog.open(tmp_path / "blog.db") as blog:
+        first, second = search_of(blog), search_of(blog)
+        first.put(Document("1", "Title", "", "", "Some *text*"))
+        assert second.find("title", 5) == ["1"]
+        assert rebuild(blog, second) == 0
+        assert first.is_empty()
+        first.close()
+        second.close()
+    assert (tmp_path / "blog.search").exists()
+
+
+@pytest.mark.parametrize("query", ['"', "AND", "title:x", "a*b", "NEAR(a b)", "-x", "^a", "''", "(", "\x00", "é" * 300])
+def test_nothing_that_is_typed_is_an_operator(query: str) -> None:
+    search = FtsSearch(None)
+    search.put(Document("1", "and near title x a b", "", "", ""))
+    search.find(query, 5)
+    search.close()
+
+
+@given(st.text(max_size=50))
+def test_any_query_can_be_asked(query: str) -> None:
+    search = FtsSearch(None)
+    search.put(Document("1", query.replace("\x00", ""), "", "", ""))
+    assert set(search.find(query, 5)) <= {"1"}
+    search.close()
