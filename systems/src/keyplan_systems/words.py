@@ -28,7 +28,7 @@ EXCERPT_MAX = 300
 SLUG_MAX = 100
 """Characters of a slug that is made of a title."""
 TAG_MAX = 40
-_ENDS = "#,;-."
+_ENDS = ",;-"
 _NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}
 """Controls, halves of characters, ends of lines and paragraphs, as Unicode calls them."""
 _TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -82,8 +82,18 @@ def address_key(address: str) -> str:
 def tag_from(text: str) -> str:
     """A tag as it is kept: lower case, a hyphen for each space, no ``#`` before it; empty when nothing is left."""
     shown = "".join(one for one in text if one.isspace() or not _is_hidden(one))
-    words = re.sub(r"[\s_,]+", "-", shown.strip().lower()).strip(_ENDS)
-    return words[:TAG_MAX].strip(_ENDS)
+    return _trimmed(_trimmed(re.sub(r"[\s_,]+", "-", shown.strip().lower()))[:TAG_MAX])
+
+
+def _trimmed(tag: str) -> str:
+    """A tag without what isn't of it at its ends: ``#notes,`` is ``notes``, but ``c#`` and ``.net`` are tags."""
+    before = None
+    while tag != before:
+        before = tag
+        tag = tag.strip(_ENDS).lstrip("#").rstrip(".")
+        if not re.match(r"\.[^\W\d_]", tag):
+            tag = tag.lstrip(".")
+    return tag
 
 
 def _is_hidden(one: str) -> bool:

@@ -73,7 +73,10 @@ def test_letters_marks_and_numbers_of_every_script_are_a_slug(title: str) -> Non
     ("text", "tag"),
     [
         ("Web Design", "web-design"),
-        ("#C#", "c"),
+        ("#C#", "c#"),
+        (".NET", ".net"),
+        ("F#,", "f#"),
+        (".#a.", "a"),
         ("  ", ""),
         ("snake_case", "snake-case"),
         ("ÄÖ", "äö"),

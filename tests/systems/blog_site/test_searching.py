@@ -75,3 +75,10 @@ def test_any_query_can_be_asked(query: str) -> None:
     search.put(Document("1", query.replace("\x00", ""), "", "", ""))
     assert set(search.find(query, 5)) <= {"1"}
     search.close()
+
+
+def test_tags_with_signs_have_addresses_in_words(anybody: Visit, blog: Blog, ada: User) -> None:
+    make_post(blog, ada, "Sharp", "x", ("c#",))
+    assert 'href="/tags/c-sharp"' in anybody.get("/posts/sharp").text
+    for path in ("/tags/c-sharp", "/tags/c%23"):
+        assert "Sharp" in anybody.get(path).text

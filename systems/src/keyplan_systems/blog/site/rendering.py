@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from keyplan_systems.site.filters import FILTERS, MONTHS, iso
 
-__all__ = ["asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
+__all__ = ["TAG_SLUGS", "asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
 
 STATIC = {"site.css": "text/css", "site.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
@@ -56,9 +56,13 @@ def _device(label: str) -> str:
     return " on ".join(filter(None, (browser, device))) or label[:40] or "Unknown device"
 
 
+TAG_SLUGS = {"c#": "c-sharp", "f#": "f-sharp", ".net": "dot-net"}
+"""How addresses say tags whose signs mean something there."""
+
+
 def tags_path(tags: Iterable[str]) -> str:
     """The address of the posts that carry all of these tags."""
-    return "/tags/" + ",".join(quote(tag, safe="") for tag in sorted(tags))
+    return "/tags/" + ",".join(quote(TAG_SLUGS.get(tag, tag), safe="") for tag in sorted(tags))
 
 
 def post_path(slug: str) -> str:

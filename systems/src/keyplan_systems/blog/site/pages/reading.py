@@ -14,7 +14,7 @@ from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
-from keyplan_systems.blog.site.rendering import post_path, tags_path
+from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn, not_found
 from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.words import TAG_MAX, tag_from
@@ -234,7 +234,9 @@ def tagged(turn: Turn) -> Response:
 
 def _tags(path: str) -> tuple[str, ...]:
     """The tags of an address, each once, as ``tags_path`` has them; ``c++`` is one."""
-    return tuple(sorted({tag.strip()[:TAG_MAX].lower() for tag in path.split(",")} - {""}))
+    meant = {slug: tag for tag, slug in TAG_SLUGS.items()}
+    given = {tag.strip()[:TAG_MAX].lower() for tag in path.split(",")} - {""}
+    return tuple(sorted({meant.get(tag, tag) for tag in given}))
 
 
 def _words(text: str) -> tuple[str, ...]:
