@@ -407,7 +407,7 @@ def _without_marks(text: str) -> str:
     """A text without Markdown's marks: images go, links and emphasis leave their words."""
     text = re.sub(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])", "", text)
     text = re.sub(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])", r"\1", text)
-    text = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", "", text)
+    text = re.sub(r"\[\^[^\]\s]+\]|\{\{.*?\}\}|\{%.*?%\}|<[^<>]*>", "", text)
     text = re.sub(r"(\*\*|__|\*|`+)(?=\S)(.+?)(?<=\S)\1", r"\2", text)
     return " ".join(text.split())
 
