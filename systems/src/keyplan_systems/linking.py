@@ -172,7 +172,10 @@ class Links:
                 target = target[len(own) :] or "/"
         if re.match(r"[a-zA-Z][\w+.-]*:|//|#|\x00|\{", target) or not target or "{{" in target or "{%" in target:
             return given
-        if target.startswith(("/posts/", "/files/", "/authors/", "/tags/")) and target.split("#")[0] in self._own():
+        if (
+            target.startswith(("/posts/", "/files/", "/authors/", "/tags/"))
+            and target.split("#")[0].rstrip("/") in self._own()
+        ):
             return given
         place, mark, rest = re.match(r"([^#?]*)([#?]?)(.*)", target, re.DOTALL).groups()  # type: ignore[union-attr]
         found = None if picture else self.text(path, place)
