@@ -164,3 +164,35 @@ def test_old_and_new_items_count_alike() -> None:
                     assert name == "least"
                     continue
                 assert getattr(after, name) == _applied(getattr(before, name), change)
+
+
+class Bounded(Entity):
+    """A number that must stay above a bound, which it may not reach."""
+
+    name: str
+    above: Annotated[int, PydanticField(gt=-5)] = 0
+    below: Annotated[int, PydanticField(lt=5)] = 0
+
+    primary = Key("BOUNDED#{name}", "HEAD")
+
+
+class Bounds(Design):
+    """Its table."""
+
+    table = Table("bounds", entities=[Bounded])
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [({"above": -4}, True), ({"above": -5}, False), ({"below": 4}, True), ({"below": 5}, False)],
+)
+def test_a_change_from_nothing_stays_off_a_bound_that_is_no_value(changes: dict[str, int], *, allowed: bool) -> None:
+    with Bounds.open(":memory:") as bounds:
+        item = {"pk": {"S": "BOUNDED#a"}, "sk": {"S": "HEAD"}, "name": {"S": "a"}}
+        bounds.store.transport.call("PutItem", {"TableName": "bounds", "Item": item})
+        action = Update(Bounded, name="a").set(**{name: Add(amount) for name, amount in changes.items()})
+        if allowed:
+            bounds.transact([action])
+        else:
+            with pytest.raises(ConditionFailed):
+                bounds.transact([action])

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="empty-body"
 """Iterators fetch the next part while the last one is used, and pay for nothing that nobody asked for."""
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from keyplan import Design, Entity, Key, Put, Table, read
 from keyplan.client.conversations import Conversation, Pause, converse
 from keyplan.client.streams import stream, stream_async
 from keyplan.errors import StoreError
+from tests.client.support import record
 
 PARTS = [list(range(10)), list(range(10, 20)), list(range(20, 25))]
 
@@ -129,3 +132,30 @@ def test_what_was_not_begun_when_the_threads_ended_is_read_here(pool: ThreadPool
     busy.set()
     assert next(items) == 10
     assert source.asked == [0, 1]
+
+
+class Line(Entity):
+    book: str
+    number: int
+
+    primary = Key("BOOK#{book}", "{number:05d}")
+
+
+class Books(Design):
+    """An iterator that ends at a limit."""
+
+    table = Table("books")
+
+    @read("B1")
+    def lines(self, book: str, limit: int) -> Iterator[Line]: ...
+
+
+@pytest.mark.parametrize(
+    ("limit", "requests"), [(1, 1), (99, 1), (100, 1), (101, 2), (150, 2), (200, 2), (250, 3), (1000, 3)]
+)
+def test_an_iterator_with_a_limit_reads_no_more(limit: int, requests: int) -> None:
+    with Books.open(":memory:") as books:
+        books.batch(Put(Line(book="b", number=number)) for number in range(250))
+        recorder = record(books)
+        assert [line.number for line in books.lines("b", limit)] == list(range(min(limit, 250)))
+        assert recorder.operations == ["Query"] * requests

@@ -490,3 +490,11 @@ def test_what_was_made_without_validation_is_validated(shop: Shop) -> None:
         shop.put(product().model_copy(update={"stock": "many"}))
     with pytest.raises(ArgumentError, match="this Product is not valid"):
         shop.create(Product.model_construct(product_id="p"))
+
+
+def test_an_item_created_with_a_version_keeps_it(shop: Shop) -> None:
+    """As one that is moved from elsewhere: the next write counts on."""
+    note = shop.create(Note(note_id="n", version=7))
+    assert note.version == 7
+    assert shop.note("n").version == 7
+    assert shop.put(note).version == 8

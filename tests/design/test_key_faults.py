@@ -43,6 +43,40 @@ def test_keys_that_can_collide() -> None:
     told(error, r"Two\.primary", r"can be the same as One\.primary's", "begin one of the templates with another word")
 
 
+def test_the_number_of_a_shard_is_part_of_what_can_collide() -> None:
+    class Spread(Entity):
+        one: str
+        at: int
+        primary = Key("X#{one}", "{at:04d}", shards=3)
+
+    class Numbered(Entity):
+        one: str
+        number: int
+        at: int
+        primary = Key("X#{one}#{number:01d}", "{at:04d}")
+
+    class Plain(Entity):
+        one: str
+        at: int
+        primary = Key("X#{one}", "{at:04d}")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[Spread, Numbered])
+
+    told(error, r"Numbered\.primary", r"can be the same as Spread\.primary's")
+
+    class Apart(Design):
+        table = Table("ttt", entities=[Spread, Plain])
+
+    with Apart.open(":memory:") as store:
+        store.put(Spread(one="a", at=1))
+        store.put(Plain(one="a", at=1))
+        assert store.get(Spread, one="a", at=1) == Spread(one="a", at=1)
+        assert store.get(Plain, one="a", at=1) == Plain(one="a", at=1)
+
+
 def test_a_claim_can_collide_with_an_entity() -> None:
     class One(Entity):
         one: str

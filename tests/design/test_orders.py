@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Table, Through, Unique, read
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Through, Unique, read
 from keyplan.errors import DesignError
 from tests.design.refused import told
 
@@ -192,3 +192,33 @@ def test_an_order_that_nothing_has_is_refused() -> None:
         error, "D.several: newest_first= asks for an order, and items that are read by their keys come in the order of"
     )
     told(error, "D.alone: no key that serves orders by score")
+
+
+LOCAL = Index("LOCAL", "pk", "localsk", local=True)
+
+
+@pytest.mark.parametrize("first", ["local", "one"])
+def test_a_local_index_comes_before_a_global_one(first: str) -> None:
+    """In the same order both serve: the local one is read where the table is, strongly consistent if asked."""
+
+    class Score(Entity):
+        game: str
+        name: str
+        points: int
+
+        primary = Key("GAME#{game}", "{name}")
+        if first == "local":
+            by_points = Key("GAME#{game}", "{points:04d}", index=LOCAL)
+            by_one = Key("GAME#{game}", "{points:04d}", index=ONE)
+        else:
+            by_one = Key("GAME#{game}", "{points:04d}", index=ONE)
+            by_points = Key("GAME#{game}", "{points:04d}", index=LOCAL)
+
+    class Scores(Design):
+        table = Table("scores", indexes=[ONE, LOCAL])
+
+        @read("S1")
+        def within(self, game: str, points: Range[int]) -> list[Score]: ...
+
+    plan: Any = Scores.compiled.reads["within"].plan
+    assert plan.index.name == "LOCAL"
