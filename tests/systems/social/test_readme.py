@@ -32,6 +32,7 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
     star, reader = user_id(0), user_id(READER)
     post = max(social.posts_of_user(star, limit=100), key=lambda one: (one.likes, one.comments))
     name = social.conversations(star).items[0]
+    said = social.comments_on_post(post.post_id).items[0]
     quiet, other = user_id(COUNT - 1), social.posts_of_user(star, limit=2).items[1]
     delivery = Delivery(user_id=quiet, reader_id=reader)
     return {
@@ -56,6 +57,15 @@ def calls(social: Social) -> dict[str, Callable[[], object]]:
         "R5": lambda: social.deliveries_of(quiet),
         "R6": lambda: social.subscription(quiet, reader),
         "W1": lambda: social.sign_up("new", "New", user_id="new"),
+        "R10": lambda: social.comment_of(said.post_id, said.created_at, said.comment_id),
+        "W15": lambda: social.join("newer", "Newer", "hash"),
+        "W16": lambda: social.edit_profile("new", "Newer", "About me."),
+        "W17": lambda: social.block("new", star),
+        "W18": lambda: social.unblock("new", star),
+        "W19": lambda: social.delete_comment(said.post_id, said.created_at, said.comment_id),
+        "R7": lambda: social.credential(quiet),
+        "R8": lambda: social.block_of(quiet, star),
+        "R9": lambda: social.blocks(quiet),
         "W2": lambda: social.publish(star, "hello"),
         "W4": lambda: social.comment(post.post_id, "new", "hm"),
         "W5": lambda: social.like(post.post_id, "new"),

@@ -37,6 +37,7 @@ def arguments(social: Social, name: str) -> dict[str, Any]:
     """Arguments with which a read has something to tell."""
     reader = {"user_id": user_id(READER)}
     post = max(social.feed(user_id(READER), limit=100), key=lambda one: (one.comments > 1, one.likes))
+    said = social.comments_on_post(post.post_id).items[0]
     part = social.conversations(user_id(0)).items[0]
     delivered = next(one for one in social.following(user_id(READER)) if one.delivery == "write").followed_id
     known: dict[str, dict[str, Any]] = {
@@ -57,11 +58,14 @@ def arguments(social: Social, name: str) -> dict[str, Any]:
         "audience": {"user_id": delivered},
         "subscription": {"user_id": delivered, "reader_id": user_id(READER)},
         "undelivered": {"limit": 2},
+        "credential": {"user_id": user_id(0)},
+        "block_of": {**reader, "blocked_id": user_id(0)},
+        "comment_of": {"post_id": post.post_id, "created_at": said.created_at, "comment_id": said.comment_id},
     }
     return known.get(name, reader)
 
 
-EMPTY = {"user_tallies", "post_tallies", "undelivered", "deliveries_of"}
+EMPTY = {"blocks", "block_of", "user_tallies", "post_tallies", "undelivered", "deliveries_of"}
 """What a network has none of where nobody is famous and no delivery was broken off."""
 
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from keyplan.systems import System
+from keyplan.systems import Site, SiteOptions, System
 from keyplan_systems.papers.design import Papers
 from keyplan_systems.papers.loader import load
 from keyplan_systems.papers.sample import sample
 
 __all__ = ["SYSTEM"]
+
+
+def site(design: Papers, options: SiteOptions) -> Site:
+    """The catalogue's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    from keyplan_systems.papers.site.making import make_site  # noqa: PLC0415
+
+    return make_site(design, options)
+
 
 SYSTEM = System(
     name="papers",
@@ -18,4 +26,5 @@ SYSTEM = System(
     load=load,
     input="a BibTeX (.bib) or CSL-JSON (.json) file, or a folder of them",
     takes=("file", "folder"),
+    site=site,
 )

@@ -16,7 +16,6 @@ from itertools import accumulate
 
 from keyplan import Create, Entity, Put
 from keyplan.systems import Progress
-from keyplan_systems.pages.people import hash_password
 from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.shop.catalogue import listing_of
 from keyplan_systems.shop.design import Shop
@@ -75,6 +74,8 @@ FIRST_NAMES = (
 DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
 """Who can sign in to the sample's site: a customer, and somebody who sells for a merchant."""
 DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
+DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
+"""Its hash, the same each time as all of the sample is."""
 STEADY = 1200
 """So many orders are of the first users and products; after that there are more of both."""
 MERCHANTS = {
@@ -174,7 +175,7 @@ def _write_demo_users(design: Shop) -> None:
         name = email.partition("@")[0]
         if design.credential(name) is None:
             user = User(user_id=name, email=email, name=name.title(), merchant_id=merchant, created_at=NEWEST)
-            design.sign_up(user, hash_password(DEMO_PASSWORD))
+            design.sign_up(user, DEMO_HASH)
 
 
 def merchants() -> list[Merchant]:

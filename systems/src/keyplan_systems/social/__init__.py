@@ -4,7 +4,9 @@ document.
 
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import (
+    Block,
     Comment,
+    Credential,
     Delivery,
     Follower,
     Following,
@@ -21,7 +23,9 @@ from keyplan_systems.social.entities import (
 )
 
 __all__ = [
+    "Block",
     "Comment",
+    "Credential",
     "Delivery",
     "Follower",
     "Following",

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import random
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from keyplan import (
     Add,
@@ -33,7 +35,9 @@ from keyplan import (
 from keyplan.errors import ConditionFailed, ItemNotFound, Refused
 from keyplan_systems.social.entities import (
     GSI1,
+    Block,
     Comment,
+    Credential,
     Delivery,
     Follower,
     Following,
@@ -66,6 +70,8 @@ from keyplan_systems.social.limits import (
 )
 
 __all__ = ["Social"]
+
+Bio = Annotated[str, Field(max_length=5000)]
 
 
 _REASONS = {
@@ -189,6 +195,26 @@ class Social(Design, silence=_REASONS):
         """Whether an author's posts are delivered into a reader's timeline."""
         ...
 
+    @read("R7")
+    def credential(self, user_id: str) -> Credential | None:
+        """What a user signs in with."""
+        ...
+
+    @read("R8")
+    def block_of(self, user_id: str, blocked_id: str) -> Block | None:
+        """Whether a user blocks another."""
+        ...
+
+    @read("R9")
+    def blocks(self, user_id: str, limit: int = 50, cursor: Cursor | None = None) -> Page[Block]:
+        """Whom a user blocks."""
+        ...
+
+    @read("R10")
+    def comment_of(self, post_id: str, created_at: datetime, comment_id: str) -> Comment | None:
+        """A comment, by its place under its post."""
+        ...
+
     # Users
 
     @write("W1")
@@ -197,6 +223,38 @@ class Social(Design, silence=_REASONS):
         user = User(user_id=user_id or ulid(), handle=handle, name=name, bio=bio)
         yield Create(user)
         return user
+
+    @write("W15")
+    def join(self, handle: Handle, name: Name, password_hash: str) -> Writes[User]:
+        """A new user, with what they sign in with. Raises ValueTaken for a handle that somebody has."""
+        user = User(handle=handle, name=name)
+        yield Create(user)
+        yield Create(Credential(user_id=user.user_id, password_hash=password_hash))
+        return user
+
+    @write("W16")
+    def edit_profile(self, user_id: str, name: Name, bio: Bio = "") -> Writes[User]:
+        """Change the name and the text of a profile: both. Raises ConditionFailed for an unknown user."""
+        user = yield from Update(User, user_id=user_id).set(name=name, bio=bio)
+        return user
+
+    @write("W17", attempts=10)
+    def block(self, user_id: str, blocked_id: str) -> Writes[Block]:
+        """Want nothing of a user from now on: they can't follow, comment or write any more. Who follows them or is
+        followed by them stays so until ``unfollow``. Raises Refused for oneself, ItemNotFound.
+        """
+        if user_id == blocked_id:
+            raise Refused("nobody blocks themselves", place="Social.block", hint="give two users")
+        yield from self._user(user_id)
+        yield from self._user(blocked_id)
+        block = Block(user_id=user_id, blocked_id=blocked_id)
+        yield Put(block)
+        return block
+
+    @write("W18")
+    def unblock(self, user_id: str, blocked_id: str) -> Writes:
+        """Don't block a user any more; no error where one doesn't."""
+        yield Delete(Block, user_id=user_id, blocked_id=blocked_id)
 
     @write("W7", attempts=30)
     def follow(self, user_id: str, followed_id: str) -> Writes[Following]:
@@ -208,6 +266,7 @@ class Social(Design, silence=_REASONS):
             raise Refused("nobody follows themselves", place="Social.follow", hint="give two users")
         reader = yield from self._user(user_id)
         author = yield from self._user(followed_id)
+        yield from self._not_blocked(followed_id, user_id, "Social.follow")
         if (yield from self.follows.ask(user_id, followed_id)) is not None:
             raise Refused(f"{user_id!r} follows {followed_id!r} already", place="Social.follow")
         moment = now()
@@ -289,10 +348,21 @@ class Social(Design, silence=_REASONS):
         """Comment on a post. Raises ItemNotFound."""
         post = yield from self._post(post_id)
         yield from self._user(user_id)
+        yield from self._not_blocked(post.user_id, user_id, "Social.comment")
         made = Comment(post_id=post_id, user_id=user_id, text=text)
         yield Create(made)
         yield from self._count_post(post, user_id, "comments", 1)
         return made
+
+    @write("W19", attempts=10)
+    def delete_comment(self, post_id: str, created_at: datetime, comment_id: str) -> Writes:
+        """Delete a comment. Raises ItemNotFound where it isn't."""
+        post = yield from self._post(post_id)
+        made = yield from self.comment_of.ask(post_id, created_at, comment_id)
+        if made is None:
+            raise ItemNotFound(f"post {post_id!r} has no comment {comment_id!r}", place="Social.delete_comment")
+        yield Delete(made).only_if("attribute_exists(comment_id)")
+        yield from self._count_post(post, made.user_id, "comments", -1)
 
     @write("W5", attempts=10)
     def like(self, post_id: str, user_id: str) -> Writes[Like]:
@@ -325,6 +395,7 @@ class Social(Design, silence=_REASONS):
             raise Refused("nobody writes to themselves", place="Social.send_message", hint="give two users")
         yield from self._user(user_id)
         yield from self._user(to_user_id)
+        yield from self._not_blocked(to_user_id, user_id, "Social.send_message")
         conversation_id = conversation_of(user_id, to_user_id)
         message = Message(conversation_id=conversation_id, user_id=user_id, text=text)
         yield Create(message)
@@ -413,6 +484,11 @@ class Social(Design, silence=_REASONS):
         if user is None:
             raise ItemNotFound(f"there is no user {user_id!r}", place="Social.profile", hint="sign up first: sign_up")
         return user
+
+    def _not_blocked(self, user_id: str, other_id: str, place: str) -> Writes:
+        """Raises Refused for whom a user blocks."""
+        if (yield from self.block_of.ask(user_id, other_id)) is not None:
+            raise Refused(f"{user_id!r} wants nothing of {other_id!r}", place=place)
 
     def _post(self, post_id: str) -> Writes[Post]:
         post = yield from self.post_by_id.ask(post_id)

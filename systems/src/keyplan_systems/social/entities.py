@@ -15,7 +15,9 @@ from keyplan import Entity, Field, Index, Key, Unique, now, ulid
 
 __all__ = [
     "GSI1",
+    "Block",
     "Comment",
+    "Credential",
     "Delivery",
     "Follower",
     "Following",
@@ -70,6 +72,25 @@ class User(Entity):
 
     primary = Key("user#{user_id}", "info")
     one_handle = Unique("handle#{handle}")
+
+
+class Credential(Entity):
+    """What a user signs in with: the hash of a password, apart from the profile, which is shown."""
+
+    user_id: Id
+    password_hash: Annotated[str, StringConstraints(min_length=1, max_length=500)]
+
+    primary = Key("user#{user_id}", "credential")
+
+
+class Block(Entity):
+    """``user_id`` wants nothing of ``blocked_id``: no messages, no comments, no following."""
+
+    user_id: Id
+    blocked_id: Id
+    since: datetime = Field(default_factory=now)
+
+    primary = Key("user#{user_id}#blocks", "user#{blocked_id}")
 
 
 class Post(Entity):

@@ -18,6 +18,7 @@ from keyplan_systems.social.bulk import add_comments, add_follows, add_likes, ad
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import (
     Comment,
+    Credential,
     Following,
     Like,
     Membership,
@@ -29,7 +30,7 @@ from keyplan_systems.social.entities import (
 )
 from keyplan_systems.social.texts import BIOS, FAMILY_NAMES, FIRST_NAMES, MESSAGES, REMARKS, post_text
 
-__all__ = ["READER", "sample", "user_id"]
+__all__ = ["DEMO_PASSWORD", "DEMO_USERS", "READER", "sample", "user_id"]
 
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
 """When the newest post was written."""
@@ -64,6 +65,9 @@ def sample(design: Social, count: int, progress: Progress) -> int:
         written += len(part)
         progress(count + count * written // len(posts), total)
     _talk(design, chance, count)
+    for number in range(min(count, len(DEMO_USERS))):
+        if design.credential(user_id(number)) is None:
+            design.put(Credential(user_id=user_id(number), password_hash=DEMO_HASH))
     progress(total, total)
     return added
 
@@ -78,6 +82,13 @@ def _user(number: int) -> User:
         bio=chance.choice(BIOS),
         joined_at=NEWEST - timedelta(days=400 + chance.randrange(800), minutes=number),
     )
+
+
+DEMO_USERS = tuple(_user(number).handle for number in range(2))
+"""Who can sign in to the sample's site."""
+DEMO_PASSWORD = "common ground"  # noqa: S105 - of a sample, and in its documentation
+DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$Bpt4zX4UBkmQ9RLLBQ80bA$xCXRcmz6DP5g8HQio7usEsCekXsll+0br5JrJo2DNFs"
+"""Its hash, the same each time as all of the sample is."""
 
 
 def _chosen(chance: random.Random, weights: Sequence[float], number: int) -> list[int]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from keyplan.systems import System
+from keyplan.systems import Site, SiteOptions, System
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.loader import load
 from keyplan_systems.social.sample import sample
 
 __all__ = ["SYSTEM"]
+
+
+def site(design: Social, options: SiteOptions) -> Site:
+    """The network's site. What it is made with is imported when it is served, and not for a sample or an import."""
+    from keyplan_systems.social.site.making import make_site  # noqa: PLC0415
+
+    return make_site(design, options)
+
 
 SYSTEM = System(
     name="social",
@@ -18,4 +26,5 @@ SYSTEM = System(
     load=load,
     input="an edge list as SNAP publishes graphs, JSON lines of posts, or a folder of both",
     takes=("file", "folder"),
+    site=site,
 )

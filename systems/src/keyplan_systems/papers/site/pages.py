@@ -1,0 +1,98 @@
+"""The pages of the catalogue."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from keyplan_systems.pages.site import Turn, not_found
+from keyplan_systems.papers.design import Papers, PaperWithAuthors, byline
+from keyplan_systems.papers.export import FORMATS, citation
+
+__all__ = ["author", "collection", "exported", "front", "paper", "topic"]
+
+PapersTurn = Turn[Papers]
+
+
+def front(turn: PapersTurn) -> Response:
+    """Where to begin: a paper's id, a collection, an author or a topic."""
+    asked = turn.query.get("q", "").strip()[:200]
+    if asked:
+        papers = turn.design
+        if papers.paper(asked) is not None:
+            return turn.go(f"/papers/{asked}")
+        if papers.author(asked) is not None:
+            return turn.go(f"/authors/{asked}")
+        for place, found in (
+            ("collections", papers.published_in_collection(asked, limit=1)),
+            ("topics", papers.papers_on_topic(asked.lower(), limit=1)),
+        ):
+            if found.items:
+                return turn.go(f"/{place}/{asked}")
+    return turn.page("front.html", asked=asked)
+
+
+def collection(turn: PapersTurn) -> Response:
+    """The published papers of a collection."""
+    name = turn.path("name")
+    page = turn.design.published_in_collection(name, cursor=turn.cursor)
+    if not page.items and turn.cursor is None:
+        raise not_found()
+    return turn.page("list.html", heading=name, lede="Collection", papers=page.items, cursor=page.cursor)
+
+
+def author(turn: PapersTurn) -> Response:
+    """An author and their published papers."""
+    found = turn.design.author(turn.path("handle"))
+    if found is None:
+        raise not_found()
+    page = turn.design.papers_by_author(found.handle, cursor=turn.cursor)
+    shown = [one for one in page.items if one.status == "published"]
+    lede = found.affiliation or "Author"
+    return turn.page("list.html", heading=found.name, lede=lede, papers=shown, cursor=page.cursor)
+
+
+def topic(turn: PapersTurn) -> Response:
+    """The published papers that carry a topic."""
+    name = turn.path("name").lower()
+    page = turn.design.papers_on_topic(name, cursor=turn.cursor)
+    shown = [one for one in page.items if one.status == "published"]
+    if not shown and page.cursor is None and turn.cursor is None:
+        raise not_found()
+    return turn.page("list.html", heading=name, lede="Topic", papers=shown, cursor=page.cursor)
+
+
+def paper(turn: PapersTurn) -> Response:
+    """A paper: who, what, how to cite it, what it refers to and what refers to it."""
+    whole = _public(turn)
+    papers, found = turn.design, whole.paper
+    members = byline(whole.authors)
+    return turn.page(
+        "paper.html",
+        paper=found,
+        members=members,
+        topics=sorted(one.topic for one in whole.topics),
+        cited=citation(found, members),
+        formats=FORMATS,
+        references=[one for one in papers.references(found.paper_id, limit=50) if one.status != "draft"],
+        cited_by=[one for one in papers.cited_by(found.paper_id, limit=50) if one.status != "draft"],
+        versions=[one for one in papers.paper_versions(found.paper_id) if one.was == "published"],
+    )
+
+
+def exported(turn: PapersTurn) -> Response:
+    """A paper in another program's format."""
+    form = FORMATS.get(turn.path("format"))
+    if form is None:
+        raise not_found()
+    whole = _public(turn)
+    # The name is fixed: an id may hold what no header can.
+    headers = {"content-disposition": f'attachment; filename="paper.{form.suffix}"'}
+    return Response(form.write(whole.paper, whole.authors), media_type=form.media_type, headers=headers)
+
+
+def _public(turn: PapersTurn) -> PaperWithAuthors:
+    """The paper of the address, if everybody may see it: drafts aren't public, nor drafts that were superseded."""
+    whole = turn.design.paper_with_authors(turn.path("paper_id"))
+    if whole is None or whole.paper.status == "draft" or whole.paper.published_at is None:
+        raise not_found()
+    return whole

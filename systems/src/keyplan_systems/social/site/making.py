@@ -1,0 +1,109 @@
+"""The network's site made for a server: its addresses, and who may call what of its API."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from keyplan.errors import ItemNotFound
+from keyplan.systems import SiteOptions
+from keyplan_systems.pages.application import ServedSite, small_application
+from keyplan_systems.pages.people import Person, password_fits
+from keyplan_systems.pages.policy import Rule, TablePolicy
+from keyplan_systems.pages.site import Look, SmallSite
+from keyplan_systems.social.design import Social
+from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
+from keyplan_systems.social.site import pages
+from keyplan_systems.social.site.people import SocialPeople
+
+__all__ = ["make_site"]
+
+LOOK = Look(
+    title="Commons",
+    tagline="What the people you follow are up to.",
+    package="keyplan_systems.social.site",
+    navigation=(("Feed", "/"), ("Messages", "/messages")),
+    notices={"deleted": "The post is deleted.", "welcome": "Welcome! Follow people, and their posts appear here."},
+    login="Handle",
+)
+_OPEN = (
+    *("profile", "user_by_handle", "posts_of_user", "post_by_id", "comments_on_post", "likes_of_post"),
+    *("followers", "following", "follows"),
+)
+_OWN = (
+    *("feed", "conversations", "membership", "mark_read", "publish", "comment", "like", "unlike", "like_of", "follow"),
+    *("unfollow", "send_message", "edit_profile", "block", "unblock", "blocks", "block_of"),
+)
+
+
+def make_site(social: Social, options: SiteOptions) -> ServedSite:
+    """The site on an open design."""
+    site = SmallSite(social, LOOK, options, SocialPeople(social))
+    application = small_application(
+        site,
+        pages=(
+            ("/", pages.feed, "anyone"),
+            ("/posts/{post_id}", pages.post, "anyone"),
+            ("/people/{handle}", pages.profile, "anyone"),
+            ("/settings", pages.settings, "person"),
+            ("/messages", pages.conversations, "person"),
+            ("/messages/{handle}", pages.conversation, "person"),
+        ),
+        forms=(
+            ("/posts", pages.publish, "person"),
+            ("/posts/{post_id}/comments", pages.comment, "person"),
+            ("/posts/{post_id}/comments/delete", pages.delete_comment, "person"),
+            ("/posts/{post_id}/{action}", pages.post_act, "person"),
+            ("/people/{handle}/{action}", pages.act, "person"),
+            ("/settings", pages.edit_profile, "person"),
+            ("/messages/{handle}", pages.write, "person"),
+        ),
+    )
+    return ServedSite(application, TablePolicy(site, rules(social)), _logins(site))
+
+
+def rules(social: Social) -> dict[str, Rule]:
+    """Who may call what of the API: everybody reads posts and profiles; what is one's own is one's own."""
+
+    def in_conversation(caller: Person | None, given: dict[str, Any]) -> None:
+        name = str(given["conversation_id"])
+        if caller is None or social.membership(caller.user_id, name) is None:
+            raise ItemNotFound(f"you have no conversation {name!r}", place="Social.messages")
+
+    def own_post(caller: Person | None, given: dict[str, Any]) -> None:
+        found = social.post_by_id(str(given["post_id"]))
+        if found is None or caller is None or found.user_id != caller.user_id:
+            raise ItemNotFound(f"you have no post {given['post_id']!r}", place="Social.post_by_id")
+
+    def own_comment(caller: Person | None, given: dict[str, Any]) -> None:
+        post_id, at = str(given["post_id"]), given["created_at"]
+        found = social.post_by_id(post_id)
+        moment = at if isinstance(at, datetime) else datetime.fromisoformat(str(at))
+        made = social.comment_of(post_id, moment, str(given["comment_id"]))
+        owners = {one.user_id for one in (found, made) if one is not None}
+        if made is None or caller is None or caller.user_id not in owners:
+            raise ItemNotFound(f"you have no comment {given['comment_id']!r}", place="Social.comment_of")
+
+    return {
+        **dict.fromkeys(_OPEN, Rule("anyone")),
+        **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
+        "messages": Rule("person", check=in_conversation),
+        "delete_post": Rule("person", check=own_post),
+        "delete_comment": Rule("person", check=own_comment),
+    }
+
+
+def _logins(site: SmallSite[Social]) -> list[str]:
+    """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
+    assert site.people is not None  # noqa: S101 - made with them
+    found = [
+        handle
+        for handle in DEMO_USERS
+        if (person := site.people.known(handle)) is not None and password_fits(person.password_hash, DEMO_PASSWORD)
+    ]
+    if not found:
+        return []
+    told = [f"Sign in as {' or '.join(found)}; the password is: {DEMO_PASSWORD}"]
+    if site.options.origin is not None:
+        told.append("Warning: everybody knows that password; change it before others reach this site")
+    return told

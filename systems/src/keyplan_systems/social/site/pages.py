@@ -1,0 +1,223 @@
+"""The pages and forms of the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from starlette.responses import Response
+
+from keyplan.errors import Refused
+from keyplan_systems.pages.site import Problem, Turn, not_found
+from keyplan_systems.social.design import Social
+from keyplan_systems.social.entities import Comment, Post, User, conversation_of
+
+__all__ = [
+    "act",
+    "comment",
+    "conversation",
+    "conversations",
+    "delete_comment",
+    "edit_profile",
+    "feed",
+    "post",
+    "post_act",
+    "profile",
+    "publish",
+    "settings",
+    "write",
+]
+
+SocialTurn = Turn[Social]
+
+
+def feed(turn: SocialTurn) -> Response:
+    """The posts of those whom one follows; for others, what this is."""
+    if turn.visitor.person is None:
+        return turn.page("welcome.html")
+    social = turn.design
+    page = social.feed(turn.person.user_id, cursor=turn.cursor)
+    return turn.page("feed.html", posts=page.items, cursor=page.cursor, users=_users(social, page.items))
+
+
+def _users(social: Social, things: Iterable[Post | Comment]) -> dict[str, User]:
+    """Who wrote these."""
+    found = {name: social.profile(name) for name in dict.fromkeys(one.user_id for one in things)}
+    return {name: user for name, user in found.items() if user is not None}
+
+
+def publish(turn: SocialTurn) -> Response:
+    """A new post."""
+    text = turn.form.text("text", "Text", 5000, lines=True)
+    if not turn.form:
+        raise Problem(422, "What is new?", "A post has 1 to 5,000 characters.", (("Your feed", "/"),))
+    made = turn.design.publish(turn.person.user_id, text)
+    return turn.go(f"/posts/{made.post_id}")
+
+
+def post(turn: SocialTurn) -> Response:
+    """A post with its comments."""
+    social, found = turn.design, _post(turn)
+    comments = social.comments_on_post(found.post_id, cursor=turn.cursor)
+    person = turn.visitor.person
+    liked = person is not None and social.like_of(found.post_id, person.user_id) is not None
+    users = _users(social, [found, *comments.items])
+    return turn.page("post.html", post=found, comments=comments.items, cursor=comments.cursor, users=users, liked=liked)
+
+
+def _post(turn: SocialTurn) -> Post:
+    found = turn.design.post_by_id(turn.path("post_id"))
+    if found is None:
+        raise not_found()
+    return found
+
+
+def post_act(turn: SocialTurn) -> Response:
+    """Like a post, take that back, or delete one's own."""
+    social, found, me = turn.design, _post(turn), turn.person.user_id
+    match turn.path("action"):
+        case "like":
+            if social.like_of(found.post_id, me) is None:
+                social.like(found.post_id, me)
+        case "unlike":
+            if social.like_of(found.post_id, me) is not None:
+                social.unlike(found.post_id, me)
+        case "delete" if found.user_id == me:
+            social.delete_post(found.post_id)
+            return turn.go("/", "deleted")
+        case _:
+            raise not_found()
+    return turn.go(f"/posts/{found.post_id}")
+
+
+def comment(turn: SocialTurn) -> Response:
+    """Comment on a post."""
+    found = _post(turn)
+    text = turn.form.text("text", "Text", 5000, lines=True)
+    if not turn.form:
+        raise Problem(422, "What do you say?", "A comment has 1 to 5,000 characters.", _to(found))
+    turn.design.comment(found.post_id, turn.person.user_id, text)
+    return turn.go(f"/posts/{found.post_id}")
+
+
+def delete_comment(turn: SocialTurn) -> Response:
+    """Delete one's own comment, or one on one's own post."""
+    social, found = turn.design, _post(turn)
+    try:
+        at = datetime.fromisoformat(turn.form["at"])
+    except ValueError:
+        raise not_found() from None
+    made = social.comment_of(found.post_id, at, turn.form["comment"]) if at.tzinfo is not None else None
+    if made is None or turn.person.user_id not in {made.user_id, found.user_id}:
+        raise not_found()
+    social.delete_comment(found.post_id, at, made.comment_id)
+    return turn.go(f"/posts/{found.post_id}")
+
+
+def _to(found: Post) -> tuple[tuple[str, str], ...]:
+    return (("The post", f"/posts/{found.post_id}"),)
+
+
+# People
+
+
+def profile(turn: SocialTurn) -> Response:
+    """A user's page."""
+    social, user = turn.design, _user(turn)
+    posts = social.posts_of_user(user.user_id, cursor=turn.cursor)
+    person = turn.visitor.person
+    other = person is not None and person.user_id != user.user_id
+    follows = other and person is not None and social.follows(person.user_id, user.user_id) is not None
+    blocked = other and person is not None and social.block_of(person.user_id, user.user_id) is not None
+    return turn.page(
+        "profile.html",
+        user=user,
+        posts=posts.items,
+        cursor=posts.cursor,
+        users={user.user_id: user},
+        other=other,
+        follows=follows,
+        blocked=blocked,
+    )
+
+
+def _user(turn: SocialTurn) -> User:
+    handle = turn.path("handle").lower()
+    found = turn.design.user_by_handle(handle) if len(handle) <= 50 else None
+    if found is None:
+        raise not_found()
+    return found
+
+
+def act(turn: SocialTurn) -> Response:
+    """Follow somebody, or block them; or no more."""
+    social, user, me = turn.design, _user(turn), turn.person.user_id
+    try:
+        match turn.path("action"):
+            case "follow":
+                social.follow(me, user.user_id)
+            case "unfollow":
+                social.unfollow(me, user.user_id)
+            case "block":
+                social.block(me, user.user_id)
+            case "unblock":
+                social.unblock(me, user.user_id)
+            case _:
+                raise not_found()
+    except Refused as error:
+        if "already" not in error.message and "doesn't follow" not in error.message:
+            raise
+    return turn.go(f"/people/{user.handle}")
+
+
+def settings(turn: SocialTurn) -> Response:
+    """The page to change one's profile."""
+    user = turn.design.profile(turn.person.user_id)
+    if user is None:
+        raise not_found()
+    turn.form.typed |= {"name": user.name, "bio": user.bio}
+    return turn.page("settings.html", user=user)
+
+
+def edit_profile(turn: SocialTurn) -> Response:
+    """Change one's profile."""
+    user = turn.design.profile(turn.person.user_id)
+    name = turn.form.text("name", "Name", 80)
+    bio = turn.form.text("bio", "About you", 500, required=False, lines=True)
+    if not turn.form or user is None:
+        return turn.page("settings.html", 422, user=user)
+    turn.design.edit_profile(user.user_id, name, bio)
+    return turn.go(f"/people/{user.handle}", "saved")
+
+
+# Messages
+
+
+def conversations(turn: SocialTurn) -> Response:
+    """One's conversations, the latest first."""
+    social = turn.design
+    page = social.conversations(turn.person.user_id, cursor=turn.cursor)
+    found = [(one, social.profile(one.with_user_id)) for one in page.items]
+    return turn.page("conversations.html", conversations=found, cursor=page.cursor)
+
+
+def conversation(turn: SocialTurn) -> Response:
+    """What one and another have written to each other."""
+    social, other, me = turn.design, _user(turn), turn.person.user_id
+    name = conversation_of(me, other.user_id)
+    page = social.messages(name, cursor=turn.cursor)
+    part = social.membership(me, name)
+    if part is not None and part.unread:
+        social.mark_read(me, name)
+    return turn.page("conversation.html", other=other, messages=page.items[::-1], cursor=page.cursor)
+
+
+def write(turn: SocialTurn) -> Response:
+    """Write to somebody."""
+    other = _user(turn)
+    text = turn.form.text("text", "Text", 5000, lines=True)
+    if not turn.form:
+        ways = (("The messages", f"/messages/{other.handle}"),)
+        raise Problem(422, "What do you write?", "A message has 1 to 5,000 characters.", ways)
+    turn.design.send_message(turn.person.user_id, other.user_id, text)
+    return turn.go(f"/messages/{other.handle}")

@@ -1,0 +1,77 @@
+"""The catalogue's site: everybody looks through what is published, and nothing else is there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.web import app
+from keyplan.web.beside import Beside
+from keyplan_systems.pages.application import ServedSite
+from keyplan_systems.papers import Author, Paper, Papers
+from keyplan_systems.papers.sample import sample
+from keyplan_systems.papers.site.making import make_site
+from tests.systems.sites.support import OPTIONS, Visit
+from tests.systems.support import silent
+from tests.web.support import TestClient
+
+
+@pytest.fixture(scope="module")
+def papers() -> Iterator[Papers]:
+    with Papers.open(":memory:", secret="s") as opened:
+        sample(opened, 40, silent)
+        opened.add_author(Author(handle="jon/x", name="Jon"))
+        new = Paper(paper_id="a/b c", title="A <Paper>", collection="ethics & law", status="published", topics={"c#"})
+        opened.add_paper(new, {"jon/x": "author"})
+        opened.add_paper(Paper(paper_id="draft", title="Hidden", collection="ethics & law"), {"jon/x": "author"})
+        opened.refer("a/b c", "wp-0000")
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def site(papers: Papers) -> ServedSite:
+    return make_site(papers, OPTIONS)
+
+
+def test_a_reader_looks_through(site: ServedSite) -> None:
+    reader = Visit(site.application)
+    assert reader.get("/?q=ethics+%26+law") == 200
+    assert reader.path == "/collections/ethics & law"
+    assert reader.says("A <Paper>")
+    assert not reader.says("Hidden")
+    assert reader.get("/papers/a/b%20c") == 200
+    assert reader.says("Jon")
+    assert "“A <Paper>.” ethics &" in " ".join(reader.text.replace("&lt;", "<").replace("&gt;", ">").split())
+    assert "/papers/wp-0000" in reader.text
+    reader.get("/papers/wp-0000")
+    assert reader.says("Cited by")
+    for path in ("/authors/jon/x", "/topics/c%23"):
+        reader.get(path)
+        assert reader.says("A <Paper>")
+        assert not reader.says("Hidden")
+    assert reader.get("/?q=nobody+knows") == 200
+    assert reader.says("Nothing goes by “nobody knows”.")
+    for path in ("/papers/draft", "/papers/none", "/papers/draft/as/bibtex", "/papers/a/b%20c/as/pdf", "/topics/none"):
+        assert reader.get(path) == 404
+
+
+def test_papers_are_taken_along(site: ServedSite) -> None:
+    reader = Visit(site.application)
+    for name, begin in (("bibtex", "@misc{a/b-c,"), ("csl", "["), ("ris", "TY  - ")):
+        assert reader.get(f"/papers/a/b%20c/as/{name}") == 200
+        assert reader.text.startswith(begin)
+    reader.get("/papers/a/b%20c/as/csl")
+    assert json.loads(reader.text)[0]["title"] == "A <Paper>"
+
+
+def test_the_api_shows_what_is_published(papers: Papers, site: ServedSite) -> None:
+    served = Beside(app(papers, hosts=("testserver",), policy=site.policy), site.application)
+    with TestClient(served) as client:
+        assert client.get("/api/paper?paper_id=a%2Fb%20c").status_code == 200
+        assert client.get("/api/paper?paper_id=draft").status_code == 404
+        assert client.get("/api/paper_with_authors?paper_id=draft").status_code == 404
+        assert client.get("/api/published_in_collection?collection=ethics").status_code == 200
+        for pattern in ("papers_in_collection", "add_paper", "publish", "edit_paper"):
+            assert client.get(f"/api/{pattern}").status_code == 404
