@@ -24,6 +24,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch, Social.open(found) as social:
         patch.setattr(limits, "READ_MAX", 10)
         sample(social, 40, silent)
+        social.block(user_id(39), user_id(38))
     return found
 
 
@@ -59,13 +60,14 @@ def arguments(social: Social, name: str) -> dict[str, Any]:
         "subscription": {"user_id": delivered, "reader_id": user_id(READER)},
         "undelivered": {"limit": 2},
         "credential": {"user_id": user_id(0)},
-        "block_of": {**reader, "blocked_id": user_id(0)},
+        "block_of": {"user_id": user_id(39), "blocked_id": user_id(38)},
+        "blocks": {"user_id": user_id(39)},
         "comment_of": {"post_id": post.post_id, "created_at": said.created_at, "comment_id": said.comment_id},
     }
     return known.get(name, reader)
 
 
-EMPTY = {"blocks", "block_of", "user_tallies", "post_tallies", "undelivered", "deliveries_of"}
+EMPTY = {"user_tallies", "post_tallies", "undelivered", "deliveries_of"}
 """What a network has none of where nobody is famous and no delivery was broken off."""
 
 
