@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from keyplan.design.declared.patterns import read, write
     from keyplan.design.declared.styles import KeyStyle, Label
     from keyplan.design.declared.table import Table
+    from keyplan.design.declared.views import View
     from keyplan.opening import Design
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Update",
     "Usage",
     "Version",
+    "View",
     "Writes",
     "__version__",
     "now",
@@ -106,6 +108,7 @@ _MODULES = {
     "keyplan.design.declared.indexes": ("Binary", "Index", "Number"),
     "keyplan.design.declared.styles": ("KeyStyle", "Label"),
     "keyplan.design.declared.table": ("Table",),
+    "keyplan.design.declared.views": ("View",),
     "keyplan.opening": ("Design",),
 }
 """Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""

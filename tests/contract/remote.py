@@ -13,6 +13,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,15 +59,15 @@ def new_table() -> str:
     return f"contract-{os.getpid()}-{next(_numbers)}"
 
 
-def our_server(folder: Path) -> Everything:
+def our_server(folder: Path, design: type[Any] = Everything) -> Any:
     """The design on our server."""
-    return _open(server_address())
+    return _open(server_address(), design)
 
 
-def dynamodb_local(folder: Path) -> Everything:
+def dynamodb_local(folder: Path, design: type[Any] = Everything) -> Any:
     """The design on DynamoDB Local."""
-    return _open(local_address())
+    return _open(local_address(), design)
 
 
-def _open(address: str) -> Everything:
-    return Everything.open(f"dynamodb+http://{address}/{new_table()}", secret="s", create=True)
+def _open(address: str, design: type[Any]) -> Any:
+    return design.open(f"dynamodb+http://{address}/{new_table()}", secret="s", create=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,13 +15,18 @@ from keyplan import Design, Entity
 from tests.contract.design import Everything
 from tests.contract.remote import dynamodb_local, our_server
 
-__all__ = ["CALLERS", "STORES", "AsyncCaller", "Caller", "SyncCaller"]
+__all__ = ["CALLERS", "OPENERS", "STORES", "AsyncCaller", "Caller", "SyncCaller"]
+
+OPENERS: dict[str, Callable[[type[Any], Path], Any]] = {
+    "memory": lambda design, folder: design.open(":memory:", secret="s"),
+    "file": lambda design, folder: design.open(folder / "store.db", secret="s"),
+    "server": lambda design, folder: our_server(folder, design),
+    "dynamodb-local": lambda design, folder: dynamodb_local(folder, design),
+}
+"""Open any design on an empty store."""
 
 STORES: dict[str, Callable[[Path], Everything]] = {
-    "memory": lambda folder: Everything.open(":memory:", secret="s"),
-    "file": lambda folder: Everything.open(folder / "store.db", secret="s"),
-    "server": our_server,
-    "dynamodb-local": dynamodb_local,
+    name: partial(opened, Everything) for name, opened in OPENERS.items()
 }
 
 

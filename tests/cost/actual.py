@@ -204,12 +204,21 @@ class Actual:
         through: ThroughPlan | None,
     ) -> Met:
         instance = reader.instance(item) if _passes(plan, values, item) else None
+        gives_item = None if not plan.completed else self._own_end(item)
         sieve = sieve_of(plan, values)
         if instance is None or (sieve is not None and not sieve.passes(instance, item)):
             return Met(size, None, place)
         return Met(
-            size, type(instance).__name__, place, None if through is None else self._end(through, instance, values)
+            size,
+            type(instance).__name__,
+            place,
+            gives_item if through is None else self._end(through, instance, values),
         )
+
+    def _own_end(self, item: Item) -> End:
+        """The item of an entry, which is read from the table."""
+        key = {name: item[name] for name in self._names}
+        return End(_identity(key, self._names), self._size(key))
 
     def _end(self, plan: ThroughPlan, link: Entity, values: Mapping[str, Any]) -> End:
         known = end_values(plan, link, values)
@@ -236,10 +245,16 @@ class Actual:
     def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
         """All items, in an order of their own: a scan's order is the store's business, and every item is met."""
         met = []
+        """All items, in an order of their own: a scan's order is the store's affair, and every item is met."""
+        met: list[Met] = []
         for number, item in enumerate(self.items):
+            entry = None if plan.index is None else entry_of(self.compiled.table, plan.index, item)
+            if plan.index is not None and entry is None:
+                continue
             entity = next((one for one in plan.entities if one.matches(item)), None)
             kind = entity.name if entity is not None and _passes(plan, values, item) else None
-            met.append(Met(item_size(item), kind, (number,)))
+            size = item_size(item) if entry is None else entry.size_bytes
+            met.append(Met(size, kind, (number,), self._own_end(item) if plan.completed else None))
         return Stretch(met)
 
 

@@ -38,6 +38,7 @@ from keyplan.testing.report import Tally
 from keyplan.testing.steps import Call, Change, Erase, Step, Steps, Write
 from keyplan.testing.world import identity_of, scan
 from tests.contract.design import Everything
+from tests.contract.reading import Reading
 from tests.cost.actual import Actual, metered, predicted
 from tests.seeds import seed
 
@@ -272,3 +273,9 @@ def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:
     """The same of a design with one of each: filters, ranges, local indexes, projections, unions, iterators, a scan."""
     compared = check(Everything, 40)
     assert [one for one in Everything.compiled.reads if not compared.reads.get(one)] == []
+
+
+def test_views_counts_and_whole_indexes_cost_what_the_engine_meters() -> None:
+    """The same of what asks for less than items: and of what is read from the table besides an index."""
+    compared = check(Reading, 25)
+    assert [one for one in Reading.compiled.reads if not compared.reads.get(one)] == []

@@ -190,7 +190,7 @@ def test_signatures_that_cannot_be_read() -> None:
     told(error, r"D\.untyped: the parameter article_id has no type")
     told(error, r"D\.unanswered: there is no return type")
     told(error, r"D\.nothing: the return type str says nothing")
-    told(error, r"D\.union", "isn't an entity, nor a union of entities")
+    told(error, r"D\.union", "isn't an entity or a view of one, nor a union of such")
     told(error, r"D\.elsewhere: name 'Missing' is not defined", "import the name at run time")
 
 

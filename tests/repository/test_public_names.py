@@ -40,6 +40,7 @@ PUBLIC = [
     "Update",
     "Usage",
     "Version",
+    "View",
     "Writes",
     "__version__",
     "now",

@@ -12,7 +12,9 @@ from functools import partial
 from typing import Any
 
 from keyplan.client.bounds import interval_of, partition_texts
+from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation, Request
+from keyplan.client.counts import exists, how_many
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
@@ -45,7 +47,7 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
     """The reader of a plan that gives many items; None for a plan that gives one."""
     match plan:
         case ScanPlan():
-            return ScanReader(plan, target)
+            return CompletingReader(plan, target) if plan.completed else ScanReader(plan, target)
         case QueryPlan():
             return query_reader(plan, target)
         case ThroughPlan(also=(_, *_)):
@@ -66,6 +68,8 @@ def plan_text(plan: Plan) -> str:
             return f"{keys} {'forward' if plan.forward else 'backward'} {plan.each or ''}"
         case ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
+        case ScanPlan(index=index):
+            return plan.operation if index is None else f"{plan.operation} {index.name}"
         case _:
             return plan.operation
 
@@ -89,6 +93,10 @@ class Answer:
         self.converse: Callable[[dict[str, Any]], Conversation[Any]] = self._converse_of(plan, shape.kind)
 
     def _converse_of(self, plan: Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
+        if kind is ShapeKind.COUNT:
+            return partial(self._told, how_many)
+        if kind is ShapeKind.EXISTS:
+            return partial(self._told, exists)
         match plan:
             case QueryPlan() if kind is ShapeKind.COLLECTION:
                 return partial(self._collection, plan)
@@ -114,6 +122,11 @@ class Answer:
     def _values(self, arguments: dict[str, Any]) -> dict[str, Any]:
         return {**arguments, **self.pattern.constants} if self.pattern.constants else arguments
 
+    def _told(
+        self, tell: Callable[[Plan, Target, Mapping[str, Any]], Conversation[Any]], arguments: dict[str, Any]
+    ) -> Conversation[Any]:
+        return (yield from tell(self.pattern.plan, self.target, self._values(arguments)))
+
     # One item
 
     def _get(self, plan: GetPlan, arguments: dict[str, Any]) -> Conversation[Entity | None]:
@@ -127,7 +140,9 @@ class Answer:
         found = yield from read_claimed(self.target, plan.entity, claim, consistent=plan.consistent)
         return found if found is not None else self._missing(arguments)
 
-    def _first(self, reader: QueryReader | MergeReader, arguments: dict[str, Any]) -> Conversation[Entity | None]:
+    def _first(
+        self, reader: QueryReader | MergeReader | CompletingReader, arguments: dict[str, Any]
+    ) -> Conversation[Entity | None]:
         found = yield from first_of(reader, self._values(arguments))
         return found if found is not None else self._missing(arguments)
 
@@ -250,7 +265,7 @@ def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | N
     """The entity whose items come last in the order of the read: once there, no other can follow. None where the
     entities' intervals overlap.
     """
-    intervals = {match.entity.cls: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
+    intervals = {match.entity.gives: interval_of(match.sort[0], values) for match in plan.matches if match.sort}
     for cls, own in intervals.items():
         others = [one for other, one in intervals.items() if other is not cls]
         if len(intervals) == len(plan.matches) and all(one.before(own, forward=plan.forward) for one in others):
@@ -259,14 +274,18 @@ def _last_member(plan: QueryPlan, values: Mapping[str, Any]) -> type[Entity] | N
 
 
 def _members(member: Member, instances: list[Entity]) -> Any:
-    own = [one for one in instances if type(one) is member.entity]
+    own = [one for one in instances if type(one) is member.gives]
     if member.many:
         return own
     return own[0] if own else None
 
 
-def first_of(reader: QueryReader | MergeReader, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+def first_of(
+    reader: QueryReader | MergeReader | CompletingReader, values: Mapping[str, Any]
+) -> Conversation[Entity | None]:
     """The first item that a query gives."""
+    if isinstance(reader, CompletingReader):
+        return (yield from reader.first(values))
     if isinstance(reader, MergeReader):
         chunk = yield from reader.chunk(values, 1, None)
         return chunk.entries[0].instance if chunk.entries else None

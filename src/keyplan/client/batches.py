@@ -6,7 +6,7 @@ Limits: 100 keys a BatchGetItem, 25 writes a BatchWriteItem. Source: DynamoDB's 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -37,8 +37,11 @@ def _identity(key: Item) -> Callable[[Item], Hashable]:
     return lambda item: tuple([item[name][kind] for name, kind in pairs])
 
 
-def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation[list[Item | None]]:
-    """The items of ``keys``, in their order; None where there is none. A key may be given twice.
+def batch_get(
+    table: str, keys: list[Item], *, consistent: bool, projection: Mapping[str, Any] | None = None
+) -> Conversation[list[Item | None]]:
+    """The items of ``keys``, in their order; None where there is none. A key may be given twice. ``projection``: the
+    members that ask for some of their attributes, the keys among them.
 
     Raises StoreError when the store goes on to leave some keys unanswered (``IDLE_SECONDS_MAX``).
     """
@@ -50,7 +53,7 @@ def batch_get(table: str, keys: list[Item], *, consistent: bool) -> Conversation
     found: dict[Hashable, Item] = {}
 
     def request(chunk: list[Item]) -> Request:
-        wanted: dict[str, Any] = {"Keys": chunk}
+        wanted: dict[str, Any] = {"Keys": chunk, **(projection or {})}
         if consistent:
             wanted["ConsistentRead"] = True
         return Request("BatchGetItem", {"RequestItems": {table: wanted}})

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation
 from keyplan.client.cursors import Position
 from keyplan.client.merges import MergeReader, Place
@@ -19,8 +20,10 @@ from keyplan.design.declared.entity import Entity
 __all__ = ["FanOutReader", "ThroughReader", "UnionReader", "end_values", "query_reader"]
 
 
-def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader:
-    """The reader of one query, or of several merged."""
+def query_reader(plan: QueryPlan, target: Target) -> QueryReader | MergeReader | CompletingReader:
+    """The reader of one query, or of several merged, or of one whose items are read from the table besides."""
+    if plan.completed:
+        return CompletingReader(plan, target)
     return MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
 
 
@@ -38,7 +41,7 @@ class ThroughReader:
         self.plan = plan
         self.target = target
         self.end = end
-        self._junction = query_reader(junction, target)
+        self._junction = MergeReader(junction, target) if junction.merged else QueryReader(junction, target)
 
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next ends, in the junction's order; a junction whose end is gone is passed over. One end more than asked

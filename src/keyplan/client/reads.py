@@ -7,7 +7,7 @@ iterators are made of chunks (``answers.py``); merging several partitions lives 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from keyplan.client.batches import batch_get
@@ -18,9 +18,10 @@ from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import Filter, FilterValue, QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import Matcher
+from keyplan.design.traffic.sizes import projected
 from keyplan.errors import ArgumentError, ItemNotReadable, KeyFieldError
 from keyplan.values import NumberError, ValueFault
 from keyplan.wire.limits import IN_OPTIONS_MAX
@@ -72,10 +73,29 @@ def base_request(target: Target, *, consistent: bool) -> dict[str, Any]:
     return request
 
 
+def projection_of(attributes: Iterable[str]) -> dict[str, Any]:
+    """The members of a request that asks for some attributes, each once."""
+    names = {f"#a{number}": name for number, name in enumerate(dict.fromkeys(attributes))}
+    return {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+
+
+def asked_of_table(target: Target, entities: Iterable[CompiledEntity]) -> dict[str, Any]:
+    """What a read of the table asks for: everything, or the attributes of views, and the keys that tell whose they
+    are.
+    """
+    known = list(entities)
+    if any(entity.asked is None for entity in known):
+        return {}
+    keys = target.table.key_names
+    return projection_of((*keys, *(name for one in known for name in (*one.labels, *(one.asked or ())))))
+
+
 def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: bool) -> Conversation[Entity | None]:
     """One item by its primary key."""
     request = base_request(target, consistent=consistent)
     request["Key"] = key
+    if entity.asked is not None:
+        request |= asked_of_table(target, (entity,))
     response = yield Request("GetItem", request)
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
@@ -146,6 +166,18 @@ def _encoded(one: FilterValue, value: Any) -> dict[str, Any]:
         raise ArgumentError(str(error), place=one.parameter) from None
 
 
+def asked_of_place(target: Target, index: Index | None, entities: Sequence[CompiledEntity]) -> dict[str, Any]:
+    """What a read of the table or of an index asks for. DynamoDB refuses to be asked for what an index doesn't hold:
+    those fields stand in its keys.
+    """
+    found = asked_of_table(target, entities)
+    if index is None or not found:
+        return found
+    names = (*found["ExpressionAttributeNames"].values(), *(one.name for one in (*index.partition, *index.sort)))
+    held = projected(target.table, index)
+    return projection_of(name for name in names if held is None or name in held)
+
+
 def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
     """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
     can be read from it: something else wrote it. Raises ItemNotReadable.
@@ -179,6 +211,7 @@ class QueryReader:
         self._readers = [(_matcher(plan, entity), entity) for entity in (match.entity for match in plan.matches)]
 
         self._base = self._members_of_each()
+        self._projection: dict[str, str] = self._base.pop("ExpressionAttributeNames", {})
 
     def _members_of_each(self) -> dict[str, Any]:
         """What every request of the plan has."""
@@ -189,7 +222,9 @@ class QueryReader:
                 request.pop("ConsistentRead", None)
         if not self.plan.forward:
             request["ScanIndexForward"] = False
-        return request
+        if self.plan.counted:
+            return {**request, "Select": "COUNT"}
+        return request | asked_of_place(self.target, self.plan.index, [match.entity for match in self.plan.matches])
 
     def chunk(
         self, values: Mapping[str, Any], size: int | None, position: Position | None, cut: str | None = None
@@ -248,16 +283,17 @@ class QueryReader:
         condition = key_condition(self.plan, values, partition, cut, reach)
         if condition is None:
             return None
+        names = {**condition.names, **self._projection} if self._projection else condition.names
         request = {
             **self._base,
             "KeyConditionExpression": condition.text,
-            "ExpressionAttributeNames": condition.names,
+            "ExpressionAttributeNames": names,
             "ExpressionAttributeValues": condition.values,
         }
         if self.plan.filter is not None:
             members = filter_members(self.plan.filter, values)
             request["FilterExpression"] = members["text"]
-            request["ExpressionAttributeNames"] = {**condition.names, **members["names"]}
+            request["ExpressionAttributeNames"] = {**names, **members["names"]}
             request["ExpressionAttributeValues"] = {**condition.values, **members["values"]}
         return request
 
@@ -281,23 +317,45 @@ class QueryReader:
 
 
 class ScanReader:
-    """Scan of the whole table, for the patterns that declare it."""
+    """Scan of the whole table, or of an index, for the patterns that declare it."""
 
     def __init__(self, plan: ScanPlan, target: Target) -> None:
         self.plan = plan
         self.target = target
-        table = target.table
-        self._keys = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        table, index = target.table, plan.index
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        own = () if index is None else (*index.partition, *index.sort)
+        self._keys = tuple(dict.fromkeys((*own, *base)))
 
-    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
-        """The next entries in the table's own order."""
+    def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The Scan request for these values, without a start."""
+        index = self.plan.index
         request = base_request(self.target, consistent=self.plan.consistent)
+        if index is not None:
+            request["IndexName"] = index.name
+            if not index.local:
+                request.pop("ConsistentRead", None)
+        request |= asked_of_place(self.target, index, self.plan.entities)
         if self.plan.filter is not None:
             members = filter_members(self.plan.filter, values)
             request["FilterExpression"] = members["text"]
-            request["ExpressionAttributeNames"] = members["names"]
+            request["ExpressionAttributeNames"] = {**request.get("ExpressionAttributeNames", {}), **members["names"]}
             if members["values"]:
                 request["ExpressionAttributeValues"] = members["values"]
+        return request
+
+    def instance(self, item: Item) -> Entity | None:
+        """The item as one of the plan's entities, or None for another's."""
+        entity = next((one for one in self.plan.entities if one.matches(item)), None)
+        return None if entity is None else own_item(entity, item)
+
+    def position(self, item: Item) -> Position:
+        """Where an item stands in the table's own order."""
+        return [item[one.name][one.type] for one in self._keys]
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next entries in the table's own order."""
+        request = self.request(values)
         if position is not None:
             request["ExclusiveStartKey"] = {
                 one.name: {one.type: text} for one, text in zip(self._keys, position, strict=True)
@@ -309,8 +367,7 @@ class ScanReader:
                 request["Limit"] = max(wanted - len(entries), FILTERED_PAGE)
             response = yield Request("Scan", request)
             for item in response["Items"]:
-                entity = next((one for one in self.plan.entities if one.matches(item)), None)
-                instance = None if entity is None else own_item(entity, item)
+                instance = self.instance(item)
                 if instance is not None:
                     entries.append(Entry(instance, item))
             last = response.get("LastEvaluatedKey")
@@ -320,14 +377,15 @@ class ScanReader:
         if size is None or len(entries) <= size:
             return Chunk(entries, None)
         del entries[size:]
-        return Chunk(entries, [entries[-1].item[one.name][one.type] for one in self._keys])
+        return Chunk(entries, self.position(entries[-1].item))
 
 
 def batch_entities(
     target: Target, entity: CompiledEntity, keys: list[Item], *, consistent: bool
 ) -> Conversation[list[Entity | None]]:
     """Instances by their primary keys, in the order of the keys; None where there is none."""
-    items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent)
+    asked = asked_of_table(target, (entity,))
+    items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:
         items = [item if item is not None and entity.is_labelled(item) else None for item in items]
     return [None if item is None else entity.from_item(item) for item in items]

@@ -7,16 +7,19 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.client.bounds import Interval, interval_of
 from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Range
+from keyplan.design.stored.formats import RankFormat
 
-__all__ = ["Sieve", "sieve_of"]
+__all__ = ["Sieve", "ranks_of", "sieve_of"]
+
+Item = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +28,25 @@ class Sieve:
 
     ranges: tuple[tuple[str, Range[Any]], ...]
     intervals: Mapping[type[Entity], tuple[tuple[str, Interval], ...]]
+    readers: Mapping[type[Entity], Callable[[Item], Entity]] = field(default_factory=dict[Any, Any])
+    """How items are read whose instances lack the fields of the ranges: those of views."""
+    ranks: Mapping[str, Callable[[Any], int]] = field(default_factory=dict[str, Any])
+    """The order of the fields that have none of their own."""
 
-    def passes(self, instance: Entity, item: Mapping[str, Mapping[str, Any]]) -> bool:
+    def passes(self, instance: Entity, item: Item) -> bool:
         """Whether an item of one of the plan's entities belongs to the answer."""
         for attribute, interval in self.intervals.get(type(instance), ()):
             if not interval.holds(item[attribute][interval.kind]):
                 return False
+        if self.readers and self.ranges and type(instance) in self.readers:
+            instance = self.readers[type(instance)](item)
+        if self.ranks:
+            return all(
+                bound.ranked(self.ranks[name]).holds(self.ranks[name](getattr(instance, name)))
+                if name in self.ranks
+                else bound.holds(getattr(instance, name))
+                for name, bound in self.ranges
+            )
         return all(bound.holds(getattr(instance, name)) for name, bound in self.ranges)
 
 
@@ -43,5 +59,13 @@ def sieve_of(plan: QueryPlan, values: Mapping[str, Any]) -> Sieve | None:
     if len(plan.matches) > 1:
         for match in plan.matches:
             own = ((part.attribute.name, interval_of(part, values)) for part in match.sort)
-            intervals[match.entity.cls] = tuple(own)
-    return Sieve(ranges, intervals) if ranges or intervals else None
+            intervals[match.entity.gives] = tuple(own)
+    readers = {one.entity.gives: one.entity.sifted for one in plan.matches if one.entity.sifted is not None}
+    ranks = ranks_of(plan) if ranges else {}
+    return Sieve(ranges, intervals, readers, ranks) if ranges or intervals else None
+
+
+def ranks_of(plan: QueryPlan) -> dict[str, Callable[[Any], int]]:
+    """The fields that stand in the plan's keys by their rank among a few values, each with what tells it."""
+    conditions = (part.condition for match in plan.matches for part in match.sort if part.condition is not None)
+    return {one.field: one.format.rank for one in conditions if isinstance(one.format, RankFormat)}

@@ -277,7 +277,9 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
         )
     dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
-    if dumped or (stored.form is Form.CUSTOM and isinstance(change, Change) and not isinstance(change, Remove)):
+    if dumped or (
+        stored.form in {Form.CUSTOM, Form.KEYED} and isinstance(change, Change) and not isinstance(change, Remove)
+    ):
         raise UpdateRefused(
             f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",

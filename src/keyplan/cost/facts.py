@@ -28,6 +28,7 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.load import Load
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
@@ -169,7 +170,7 @@ class _Finder:
         if shape is ShapeKind.COLLECTION and self.load.items is None:
             kinds, times = self._collection(kinds)
             return Found(stretches=self._among_others(plan, self._spread(plan, kinds, len(kinds)), times)), times
-        one = shape is ShapeKind.ONE and self.load.items is None
+        one = shape in {ShapeKind.ONE, ShapeKind.EXISTS} and self.load.items is None
         count, times = _capped(1 / kept if one else self.count(self.limit), self.limit)
         found = self._spread(plan, kinds, count, kept)
         if len(plan.matches) > 1 and self.limit is None:
@@ -261,16 +262,29 @@ class _Finder:
     def _scanned(self, plan: ScanPlan) -> tuple[Found, float]:
         own = {entity.name for entity in plan.entities}
         counts = {name: stored.count for name, stored in self.facts.traffic.entities.items() if stored.count}
+        if plan.index is not None:
+            standing = self._standing(plan.index)
+            counts = {name: count for name, count in counts.items() if name in standing}
         weights = counts or dict.fromkeys(own, 1.0)
         count, times = _capped(self.count(self.limit), self.limit)
         total = sum(weights.values())
         met: list[Met] = []
         for name, weight in weights.items():
-            size = self.load.item_bytes or self._item_bytes(self.typical.design.by_name[name])
+            entity = self.typical.design.by_name[name]
+            size = self.load.item_bytes or self._entry_bytes(plan.index, entity)
             start = len(met)
             share = round(count * weight / total)
-            met += [Met(size, name if name in own else None, (start + at,)) for at in range(share)]
+            end = End(None, self._item_bytes(entity)) if plan.completed else None
+            met += [
+                Met(size, name if name in own else None, (start + at,), end and end._replace(identity=start + at))
+                for at in range(share)
+            ]
         return Found(stretches=(Stretch(met),)), times
+
+    def _standing(self, index: Index) -> set[str]:
+        """The entities that have a key on an index."""
+        entities = self.typical.design.entities.values()
+        return {one.name for one in entities for key in one.index_keys if key.index and key.index.name == index.name}
 
     def _spread(
         self,
@@ -292,6 +306,8 @@ class _Finder:
             name, size = kinds[at % len(kinds)]
             passes = int((at + 1) * kept) > int(at * kept)
             end = None if leads is None else self._end(leads, at, count)
+            if plan.completed:
+                end = End(at, self._item_bytes(plan.completed[at % len(kinds)]))
             met[at % partitions].append(Met(size, name if passes else None, (at,), end))
         return tuple(Stretch(one) for one in met)
 
@@ -302,15 +318,21 @@ class _Finder:
 
     def _match_bytes(self, plan: QueryPlan, match: KeyMatch) -> int:
         """What a query reads of one typical item: all of it, or its entry in the index."""
-        if plan.index is None:
-            return self._item_bytes(match.entity)
-        found = self.typical.sizes(match.entity).entries.get(plan.index.name)
+        return self._entry_bytes(plan.index, match.entity, match.key)
+
+    def _entry_bytes(self, index: Index | None, entity: CompiledEntity, key: CompiledKey | None = None) -> int:
+        """What one typical item takes in an index; of the table the item itself. ``key``: by which it stands there."""
+        if index is None:
+            return self._item_bytes(entity)
+        found = self.typical.sizes(entity).entries.get(index.name)
         if found is not None:
             return found
-        known = {name: allowed[0] for name, allowed in match.key.when.items()}
-        instance = self.typical.instance(match.entity, known)
+        own = (one for one in entity.index_keys if one.index is not None and one.index.name == index.name)
+        standing = key or next(own, None)
+        known = {} if standing is None else {name: allowed[0] for name, allowed in standing.when.items()}
+        instance = self.typical.instance(entity, known)
         entries: Mapping[str, int] = entry_bytes(self.typical.design.table, self.typical.item(instance))
-        return entries.get(plan.index.name, self._item_bytes(match.entity))
+        return entries.get(index.name, self._item_bytes(entity))
 
     def _item_bytes(self, entity: CompiledEntity) -> int:
         return self.typical.sizes(entity).item_bytes
@@ -339,6 +361,8 @@ def _held(plan: Plan, typical: Typical) -> bool:
     """Whether the indexes that a plan reads hold the typical items."""
     if isinstance(plan, ThroughPlan):
         return all(_held(way.junction, typical) and _held(way.end, typical) for way in plan.ways)
+    if isinstance(plan, ScanPlan) and plan.index is not None:
+        return all(plan.index.name in typical.sizes(one).entries for one in plan.entities)
     if not isinstance(plan, QueryPlan) or plan.index is None:
         return True
     return all(plan.index.name in typical.sizes(match.entity).entries for match in plan.matches)

@@ -127,6 +127,8 @@ class _Reading:
         match self.pattern.plan:
             case GetPlan() as plan:
                 yield get_item(self._item(0), consistent=self._strong(plan), what=plan.entity.name)
+            case ClaimPlan() as plan if kind is ShapeKind.EXISTS:
+                yield get_item(self._item(0), consistent=self._strong(plan), what=f"claim {plan.claim.name}")
             case ClaimPlan() as plan:
                 yield from self._claimed(plan)
             case BatchGetPlan() as plan:
@@ -135,8 +137,12 @@ class _Reading:
                 yield from self._through_one(plan)
             case QueryPlan() as plan if kind is ShapeKind.COLLECTION:
                 yield from self._collection(plan)
-            case QueryPlan() as plan if kind is ShapeKind.ONE:
+            case QueryPlan() as plan if kind is ShapeKind.ONE and plan.completed:
+                yield from self._completed(plan, self.found.stretches, 1, one_by_one=True)
+            case QueryPlan() as plan if kind in {ShapeKind.ONE, ShapeKind.EXISTS}:
                 yield from self._first(plan, self.found.stretches)
+            case _ if kind is ShapeKind.EXISTS:
+                yield from self._many(1, None)
             case _ if kind is ShapeKind.ITERATOR:
                 yield from self._parts()
             case _:
@@ -181,13 +187,15 @@ class _Reading:
         if isinstance(plan, ThroughPlan):
             return (yield from self._ways(plan, size, after))
         stretches = _behind(self.found.stretches, after)
-        if isinstance(plan, ScanPlan):
-            return (yield from self._scan(plan, stretches, size))
-        assert isinstance(plan, QueryPlan)  # noqa: S101 - the others give one item, or a batch
+        assert isinstance(plan, QueryPlan | ScanPlan)  # noqa: S101 - the others give one item, or a batch
+        if plan.completed:
+            return (yield from self._completed(plan, stretches, size))
         return (yield from self._chunk(plan, stretches, size))
 
-    def _chunk(self, plan: QueryPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
+    def _chunk(self, plan: QueryPlan | ScanPlan, stretches: Sequence[Stretch], size: int | None) -> _Taking:
         """Read entries, one more than wanted: it tells whether anything follows. Gives what was taken."""
+        if isinstance(plan, ScanPlan):
+            return (yield from self._scan(plan, stretches, size))
         if plan.merged:
             return (yield from self._merge(plan, stretches, size))
         stretch = stretches[0] if stretches else None
@@ -249,6 +257,9 @@ class _Reading:
         return []
 
     def _collection(self, plan: QueryPlan) -> Iterator[Request]:
+        if plan.completed:
+            yield from self._completed(plan, self.found.stretches, None)
+            return
         if plan.merged or any(member.many for member in self.pattern.shape.members):
             yield from self._chunk(plan, self.found.stretches, None)
             return
@@ -285,7 +296,7 @@ class _Reading:
         while not ended and (wanted is None or len(taken) < wanted):
             ask = None if wanted is None else max(wanted - len(taken), FILTERED_PAGE)
             read, ended = page(met, at, ask)
-            yield self._page(None, plan, read)
+            yield self._page(plan.index, plan, read)
             taken += [one for one in read if one.kind is not None]
             at += len(read)
         return taken[:wanted]
@@ -325,17 +336,40 @@ class _Reading:
             named = {link.end.identity: link.end.stretches for link in links if link.end is not None}
             ends = [stretch for of_link in named.values() for stretch in of_link]
             return (yield from self._merge(plan.end, _behind(ends, after), size))
-        stretches = _behind(stretches, after)
+        strong, what = self._strong(plan.end), plan.end.entity.name
+        return (yield from self._ends(junction, _behind(stretches, after), size, consistent=strong, what=what))
+
+    def _completed(
+        self, plan: QueryPlan | ScanPlan, stretches: Sequence[Stretch], size: int | None, *, one_by_one: bool = False
+    ) -> _Taking:
+        """An index's entries, and their items from the table."""
+        what = plan.completed[0].name
+        ends = self._ends(plan, stretches, size, consistent=self.strongly, what=what, one_by_one=one_by_one)
+        return (yield from ends)
+
+    def _ends(
+        self,
+        links_of: QueryPlan | ScanPlan,
+        stretches: Sequence[Stretch],
+        size: int | None,
+        *,
+        consistent: bool,
+        what: str,
+        one_by_one: bool = False,
+    ) -> _Taking:
+        """Entries, and the items that they name, read by their keys: until there is one more than wanted, or, one by
+        one, the first.
+        """
         taken: list[Met] = []
         while True:
-            wanted = None if size is None else size + 1 - len(taken)
-            links = yield from self._chunk(junction, stretches, wanted)
+            wanted = None if size is None else 1 if one_by_one else size + 1 - len(taken)
+            links = yield from self._chunk(links_of, stretches, wanted)
             more = wanted is not None and len(links) > wanted
             links = links[:wanted]
             keys = {link.end.identity: link.end.size_bytes for link in links if link.end is not None}
-            yield from batches(list(keys.values()), consistent=self._strong(plan.end), what=plan.end.entity.name)
+            yield from batches(list(keys.values()), consistent=consistent, what=what)
             taken += [link for link in links if link.end is not None and link.end.size_bytes is not None]
-            if not more or (size is not None and len(taken) > size):
+            if not more or (size is not None and len(taken) >= size + (not one_by_one)):
                 return taken
             stretches = _behind(stretches, links[-1].place)
 

@@ -18,7 +18,7 @@ from keyplan.client.merges import MergeReader
 from keyplan.client.reads import batch_entities, get_item
 from keyplan.client.target import Target
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
-from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ThroughPlan
+from keyplan.design.compiled.plans import ClaimPlan, GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.explain import rehearsals
 from keyplan.explain.alternatives import Alternative, alternatives
@@ -162,6 +162,10 @@ class _Read:
         streamed = self.pattern.shape.kind is ShapeKind.ITERATOR
         asking = answer.part(values, None, 0) if streamed else answer.converse(values)
         asked = asked_of(asking, self._claimed(plan.junction if isinstance(plan, ThroughPlan) else plan))
+        if isinstance(plan, QueryPlan | ScanPlan) and plan.completed:
+            entity = plan.completed[0]
+            key = entity.item_key(entity.primary, {name: Symbol(f"{entity.name}.{name}") for name in entity.fields})
+            asked += asked_of(batch_entities(target, entity, [key], consistent=False))
         if isinstance(plan, ThroughPlan):
             for way in plan.ways:
                 asked += self._beyond(way, target, {**values, **self.pattern.constants})

@@ -140,12 +140,14 @@ class Symbols:
                 made = replace(plan, entity=self.entity(plan.entity), claim=self.key(plan.claim))
             case QueryPlan():
                 matches = tuple(self._match(one) for one in plan.matches)
-                made = replace(plan, matches=matches, filter=_filter(plan.filter))
+                completed = tuple(self.entity(one) for one in plan.completed)
+                made = replace(plan, matches=matches, filter=_filter(plan.filter), completed=completed)
             case ThroughPlan():
                 also = tuple(self.plan(way) for way in plan.also)
                 made = replace(plan, junction=self.plan(plan.junction), end=self.plan(plan.end), also=also)
             case ScanPlan():
-                made = replace(plan, filter=_filter(plan.filter))
+                completed = tuple(self.entity(one) for one in plan.completed)
+                made = replace(plan, filter=_filter(plan.filter), completed=completed)
         return cast("PlanT", made)
 
     def entity(self, entity: CompiledEntity) -> CompiledEntity:

@@ -21,6 +21,7 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     ThroughPlan,
 )
+from keyplan.design.compiled.shapes import ShapeKind
 
 __all__ = ["conditions", "consistent", "direction", "filter_text", "indexes", "key_names", "listed", "proof"]
 
@@ -31,7 +32,7 @@ def indexes(plan: Plan) -> Iterator[str]:
         for way in plan.ways:
             yield from indexes(way.junction)
             yield from indexes(way.end)
-    elif isinstance(plan, QueryPlan) and plan.index is not None:
+    elif isinstance(plan, QueryPlan | ScanPlan) and plan.index is not None:
         yield plan.index.name
 
 
@@ -53,8 +54,11 @@ def key_names(plan: Plan) -> list[str]:
             return [", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)]
         case ThroughPlan():
             return [name for way in plan.ways for name in (*key_names(way.junction), *key_names(way.end))]
-        case ScanPlan():
+        case ScanPlan(index=None):
             return ["none"]
+        case ScanPlan():
+            found = ((entity, key) for entity in plan.entities for key in plan.keys if key in entity.index_keys)
+            return [", ".join(f"{entity.name}.{key.name}" for entity, key in found)]
 
 
 def direction(plan: Plan) -> str | None:
@@ -80,7 +84,7 @@ _EACH = re.compile(r"\{(\w+)\.[12](:[^}]*)?\}")
 def conditions(requests: Iterable[Request], plan: Plan) -> str:
     """The key conditions of the requests, in order; like ones are reported once."""
     if isinstance(plan, ScanPlan):
-        return "none: every item of the table is read"
+        return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
     texts = dict.fromkeys(_condition(one) for one in requests)
     shards = _shards(plan)
     if shards > 1 or any(_EACH.search(text) for text in texts):
@@ -172,7 +176,7 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
         case ThroughPlan():
             return "; and besides: ".join(_through_proof(way, pattern) for way in plan.ways)
         case ScanPlan():
-            return "The pattern declares a scan: every item of the table is read, and paid for"
+            return _scan_proof(plan)
 
 
 def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
@@ -194,6 +198,23 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
         text += f"; {listed(one.entity.name for one in plan.matches)} stand in it together"
     if plan.filter is not None:
         text += "; the filter then drops items, which are read and paid for all the same"
+    if plan.completed:
+        text += f"; what {key.place} doesn't hold is read from the table by each entry's key, in batches of 100"
+    if pattern.shape.kind is ShapeKind.COUNT:
+        how = "the store counts what it reads" if plan.counted else "the items are counted by their keys"
+        text += f"; {how}, page by page to the end, and all of it is paid for"
+    return text
+
+
+def _scan_proof(plan: ScanPlan) -> str:
+    if plan.index is None:
+        return "The pattern declares a scan: every item of the table is read, and paid for"
+    names = listed(one.name for one in plan.entities)
+    text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read, and no other item"
+    if plan.filter is not None:
+        text += "; the filter then drops items, which are read and paid for all the same"
+    if plan.completed:
+        text += f"; what {plan.index.name} doesn't hold is read from the table by each entry's key, in batches of 100"
     return text
 
 

@@ -59,6 +59,8 @@ class Finds:
     def _held(self, pattern: ReadPattern) -> float | None:
         """How many items a partition of the answer's entities has, or the whole table, by the traffic file."""
         plan = pattern.plan
+        if isinstance(plan, ScanPlan) and plan.index is not None:
+            return None  # how many of them stand in it isn't said
         if isinstance(plan, ScanPlan):
             counts = [stored.count for stored in self.traffic.entities.values()]
             return sum(one or 0 for one in counts) if any(counts) else None

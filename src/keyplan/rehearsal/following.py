@@ -249,8 +249,9 @@ class _Scope(Names, ast.NodeVisitor):
         if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Call):
             name = asked(value.value.func)
             if name in self.reader.design.reads:
-                kinds = self.reader.design.reads[name].shape.entities
-                return self.reader.design.entities[kinds[0]] if len(kinds) == 1 else None, True
+                shape = self.reader.design.reads[name].shape
+                one = len(shape.entities) == 1 and not shape.told
+                return self.reader.design.entities[shape.entities[0]] if one else None, True
             helper = unwrapped(next(iter(self._called(value.value.func)), None))
             node = None if helper is None else self.reader.sources.function(helper)
             return (None if node is None else self._one(node.returns)), helper is not None

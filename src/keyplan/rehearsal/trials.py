@@ -31,6 +31,7 @@ from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.views import shrunk
 from keyplan.design.traffic.files import Traffic
 from keyplan.design.traffic.typical import Typical
 from keyplan.errors import ArgumentError, KeyplanError
@@ -166,28 +167,37 @@ class _TypicalWorld:
             if name not in parameters or parameters[name].kind is ParameterKind.VALUE
         }
         entities = [self.design.entities[cls] for cls in shape.entities]
+        if shape.kind is ShapeKind.EXISTS:
+            return True
+        if shape.kind is ShapeKind.COUNT:
+            return self.finds.items(pattern, known)
         if shape.kind is ShapeKind.ONE:
-            return self.instance(entities[0], equal)
+            return self._given(pattern, self.instance(entities[0], equal))
         if shape.kind is ShapeKind.COLLECTION:
             return shape.factory(**{member.name: self._member(member, equal) for member in shape.members})
         each = next((one.name for one in parameters.values() if one.kind is ParameterKind.EACH), None)
         if each is not None:
-            found = [self.instance(entities[0], {**equal, each: one}) for one in known[each]]
+            found = [self._given(pattern, self.instance(entities[0], {**equal, each: one})) for one in known[each]]
         else:
             count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:
                 self.notes.append(f"{pattern.name}: {ANSWER_MAX} of {count:,} items were given to the write")
             given = range(min(count, ANSWER_MAX))
-            found = [self.instance(entities[at % len(entities)], equal, at) for at in given]
+            found = [self._given(pattern, self.instance(entities[at % len(entities)], equal, at)) for at in given]
         return Page(found, None) if shape.kind is ShapeKind.PAGE else found
 
     def _member(self, member: Member, known: Fields) -> Any:
         entity = self.design.entities[member.entity]
+        view = None if member.gives is member.entity else member.gives
         if not member.many:
-            return self.instance(entity, known)
+            return shrunk(self.instance(entity, known), view)
         usual = self.finds.per_partition(entity)
         count = min(ITEMS_ASSUMED if usual is None else usual, ANSWER_MAX)
-        return [self.instance(entity, known, at) for at in range(count)]
+        return [shrunk(self.instance(entity, known, at), view) for at in range(count)]
+
+    def _given(self, pattern: ReadPattern, instance: Entity) -> Any:
+        """The instance as the pattern gives it: whole, or as a view."""
+        return shrunk(instance, pattern.shape.views.get(type(instance)))
 
 
 def try_write(

@@ -11,6 +11,7 @@ from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import Member, ShapeKind
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
+from keyplan.design.stored.views import shrunk
 from keyplan.errors import ItemNotFound, KeyFieldError, KeyplanError
 from keyplan.opening import Design
 from keyplan.testing.oracle import Groups, Oracle, UndecidableError
@@ -68,9 +69,11 @@ class Checker:
 
     def _expected(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         try:
-            return self.oracle.groups(world, arguments)
+            groups = self.oracle.groups(world, arguments)
         except UndecidableError:
-            return self.oracle.unordered(world, arguments)
+            groups = self.oracle.unordered(world, arguments)
+        views: Mapping[Any, Any] = self.pattern.shape.views
+        return [[shrunk(one, views.get(type(one))) for one in group] for group in groups] if views else groups
 
     def _odd_each(self, world: World, arguments: Mapping[str, Any]) -> bool:
         """Whether some value of an Each is no item's: one that no key can hold may be refused with all others."""
@@ -125,7 +128,9 @@ class Checker:
 
     def _judge(self, groups: Groups, got: Any, asked: Mapping[str, Any]) -> None:
         shape = self.pattern.shape
-        if shape.kind is ShapeKind.ONE:
+        if shape.told:
+            self._judge_told(groups, got)
+        elif shape.kind is ShapeKind.ONE:
             self._judge_one(groups, got)
         elif shape.kind is ShapeKind.COLLECTION:
             self._judge_collection(groups, got)
@@ -137,6 +142,12 @@ class Checker:
                 limit = self.pattern.signature.by_name[self.limit].default
             _check_run(groups, got, limit)
 
+    def _judge_told(self, groups: Groups, got: Any) -> None:
+        there = len({id(one) for group in groups for one in group})
+        wanted = there if self.pattern.shape.kind is ShapeKind.COUNT else there > 0
+        if got is not wanted and (type(got) is not type(wanted) or got != wanted):
+            raise _WrongError(f"gave {got!r}, not {wanted!r}")
+
     def _judge_one(self, groups: Groups, got: Entity | None) -> None:
         first = groups[0] if groups else []
         if got is None and first and None not in first:
@@ -146,7 +157,7 @@ class Checker:
 
     def _judge_collection(self, groups: Groups, got: Any) -> None:
         shape = self.pattern.shape
-        runs = {member.name: _of(groups, member.entity) for member in shape.members}
+        runs = {member.name: _of(groups, member.gives) for member in shape.members}
         lacking = any(not member.many and not member.optional and not runs[member.name] for member in shape.members)
         if lacking or (shape.optional and not any(runs.values())):
             if got is not None:
@@ -192,8 +203,8 @@ def _check_run(groups: Groups, got: list[Entity], limit: int | None) -> None:
         rest = rest[len(group) :]
 
 
-def _of(groups: Groups, entity: type[Entity]) -> Groups:
-    found = [[one for one in group if type(one) is entity] for group in groups]
+def _of(groups: Groups, given: type[Any]) -> Groups:
+    found = [[one for one in group if type(one) is given] for group in groups]
     return [group for group in found if group]
 
 
@@ -204,6 +215,8 @@ def _lines(items: list[Any]) -> str:
 def _count(got: Any) -> int:
     if got is None:
         return 0
+    if isinstance(got, int):
+        return got
     if isinstance(got, list):
         return len(got)
     if isinstance(got, tuple):

@@ -32,7 +32,7 @@ from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.options import Options
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import NumberFormat, TimeFormat
+from keyplan.design.stored.formats import NumberFormat, RankFormat, TimeFormat
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Variable
 from keyplan.testing.world import Row, World
@@ -87,8 +87,13 @@ class Oracle:
             case BatchGetPlan():
                 return self._batch(self.pattern.plan, world, arguments)
             case ScanPlan():
+                keys = self.pattern.plan.keys
                 rows = [
-                    row for entity in self.pattern.plan.entities for row in self._matching(world, entity, arguments)
+                    row
+                    for entity in self.pattern.plan.entities
+                    for row in self._matching(world, entity, arguments)
+                    if self.pattern.plan.index is None
+                    or any(_member(key, row.values) for key in keys if key in entity.index_keys)
                 ]
                 return [[row.instance for row in rows]]
             case QueryPlan():
@@ -100,8 +105,14 @@ class Oracle:
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         """The same where the fields of several entities' items don't say which comes first."""
         plan = self.pattern.plan
-        entities = [match.entity for match in plan.matches] if isinstance(plan, QueryPlan) else []
-        return [[row.instance for entity in entities for row in self._matching(world, entity, arguments)]]
+        matches = plan.matches if isinstance(plan, QueryPlan) else ()
+        rows = (
+            row
+            for match in matches
+            for row in self._matching(world, match.entity, arguments)
+            if _member(match.key, row.values)
+        )
+        return [[row.instance for row in rows]]
 
     # What belongs to the answer
 
@@ -122,6 +133,9 @@ class Oracle:
     def _is_as_asked(self, entity: CompiledEntity, name: str, value: Any, argument: Any) -> bool:
         fold = self._folds.get((entity.name, name))
         kind = self.parameters[name]
+        ranks = _ranks(entity, name) if kind is ParameterKind.RANGE else None
+        if ranks is not None and value is not None and argument is not None:
+            return bool(argument.ranked(ranks.index).holds(ranks.index(value)))
         if fold is None or value is None or argument is None:
             return _holds(kind, value, argument)
         folded = [fold(one) for one in argument] if kind is ParameterKind.EACH else fold(argument)
@@ -216,6 +230,13 @@ def folding_of(plan: Plan) -> dict[tuple[str, str], Callable[[Any], str]]:
     return found
 
 
+def _ranks(entity: CompiledEntity, name: str) -> tuple[Any, ...] | None:
+    """The values of a field in their order, where a key has them by their rank."""
+    variables = (one for key in entity.keys for _, template in key.attributes for one in template.variables)
+    found = (one.format.ranks for one in variables if one.field == name and isinstance(one.format, RankFormat))
+    return next(found, None)
+
+
 def _holds(kind: ParameterKind, value: Any, argument: Any) -> bool:
     """Whether a field's value is as a parameter says. A field that is None is never asked for, except as None."""
     if argument is None:
@@ -278,6 +299,8 @@ def _place(match: KeyMatch, row: Row) -> list[_Fixed | _Value]:
 def _coarse(variable: Variable, value: Any) -> Any:
     """The value to the unit in which its key keeps it: moments in a Number are whole milliseconds or seconds."""
     form = variable.format
+    if isinstance(form, RankFormat):
+        return form.rank(value)
     if not variable.sorts:  # as texts, and with what ends them
         return variable.folded(value) + ("" if variable.last else variable.ends)
     if isinstance(form, NumberFormat) and form.unit and isinstance(value, datetime):

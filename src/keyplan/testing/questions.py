@@ -6,6 +6,7 @@ hypothesis takes away the steps that have nothing to do with it.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any
@@ -115,7 +116,7 @@ class Asker:
     def _range(self, value: Callable[[], Any], choice: Random) -> Range[Any]:
         names = choice.choice(BOUNDS)
         bounds = [value() for _ in names]
-        if len(names) == 2 and bounds[0] > bounds[1] and choice.random() < 0.9:
+        if len(names) == 2 and _after(*bounds) and choice.random() < 0.9:
             bounds.reverse()
         return Range(**dict(zip(names, bounds, strict=True)))
 
@@ -134,3 +135,11 @@ class Asker:
             return self._adapters[parameter.name].validate_python(value, strict=True)
         except ValidationError:
             return None
+
+
+def _after(one: Any, other: Any) -> bool:
+    """Whether a value comes after another; those of an enum in the order in which it declares them."""
+    if isinstance(one, enum.Enum) and not isinstance(one, int | str):
+        members = list(type(one))
+        return members.index(one) > members.index(other)
+    return bool(one > other)

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
-from typing_extensions import TypeAliasType
 
-from keyplan.design.declared.fields import TTL, is_optional, kind_of, marks_of
+from keyplan.design.declared.fields import TTL, is_alias, is_optional, kind_of, marks_of
 
 __all__ = ["field_annotation", "pattern_of", "samples", "strategy_for"]
 
@@ -144,7 +143,7 @@ def _hashable(value: Any) -> bool:
 
 def _marks(annotation: Any) -> list[Any]:
     """The constraints in an Annotated, flattened."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return _marks(annotation.__value__)
     if get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
@@ -168,7 +167,7 @@ def _near_bounds(annotation: Any) -> Iterable[Any]:
 
 def _plain_samples(annotation: Any) -> list[Any]:
     """Candidates by the plain type, not yet validated."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return _plain_samples(annotation.__value__)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if TTL.name in marks_of(annotation):

@@ -6,7 +6,7 @@ How they are put together to a document is in ``openapi.py``; the page makes its
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -17,7 +17,6 @@ from keyplan.design.compiled.model import CompiledDesign, WritePattern
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
 from keyplan.design.compiled.shapes import Shape, ShapeKind
-from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
 
 __all__ = ["Schemas", "without_none"]
@@ -85,16 +84,18 @@ class Schemas:
         return self._result(pattern, "result")
 
     def _shape(self, pattern: ReadPattern, shape: Shape) -> Schema:
+        if shape.told:
+            return self._result(pattern, "result")
         if shape.kind is ShapeKind.COLLECTION:
             properties: dict[str, Schema] = {}
             for member in shape.members:
-                one = self._result(pattern, member.entity.__name__)
+                one = self._result(pattern, member.gives.__name__)
                 if member.many:
                     properties[member.name] = {"type": "array", "items": one}
                 else:
                     properties[member.name] = {"anyOf": [one, {"type": "null"}]} if member.optional else one
             return _object(properties)
-        kinds = [self._result(pattern, entity.__name__) for entity in shape.entities]
+        kinds = [self._result(pattern, given.__name__) for given in shape.given]
         item = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         if shape.kind in {ShapeKind.ONE, ShapeKind.ITERATOR}:
             return item
@@ -134,8 +135,9 @@ def _validated(parameter: Parameter) -> Any:
 def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
     """The types that an answer is made of, each with a name."""
     if isinstance(pattern, ReadPattern):
-        entities: Sequence[type[Entity]] = pattern.shape.entities
-        return [(entity.__name__, entity) for entity in entities]
+        if pattern.shape.told:
+            return [("result", pattern.signature.returns)]
+        return [(given.__name__, given) for given in pattern.shape.given]
     result = pattern.signature.result
     if result is None:
         return []

@@ -16,9 +16,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
 from pydantic import BaseModel
-from typing_extensions import TypeAliasType
 
-from keyplan.design.declared.fields import TTL, VERSION, marks_of
+from keyplan.design.declared.fields import TTL, VERSION, is_alias, marks_of
 from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Page, Range
 
 __all__ = ["TYPE_NAMES", "is_type", "literal_text", "type_text"]
@@ -41,7 +40,7 @@ def type_text(annotation: Any, names: Mapping[Any, str]) -> str:
     """A type as text; ``names`` are those of classes of the design. An enum is the literals of its values, a nested
     model a dict. Raises ValueError for what has no text.
     """
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return type_text(annotation.__value__, names)
     if annotation is Cursor:
         return "Cursor"

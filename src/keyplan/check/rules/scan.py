@@ -17,7 +17,10 @@ from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
 from keyplan.cost.words import number
-from keyplan.design.compiled.plans import ScanPlan
+from keyplan.design.compiled.plans import ReadPattern, ScanPlan
+from keyplan.design.declared.indexes import Index
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
 from keyplan.wire.capacity import read_units
 
 __all__ = ["RULE"]
@@ -26,6 +29,9 @@ __all__ = ["RULE"]
 def _find(subject: Subject) -> Iterator[Remark]:
     for pattern in subject.design.reads.values():
         if not isinstance(pattern.plan, ScanPlan):
+            continue
+        if pattern.plan.index is not None:
+            yield from _whole(subject, pattern, pattern.plan.index)
             continue
         load = subject.load(pattern)
         lines: list[str] = []
@@ -46,6 +52,25 @@ def _find(subject: Subject) -> Iterator[Remark]:
             tuple(lines),
             Severity.ERROR if load.per_second else Severity.WARNING,
         )
+
+
+def _whole(subject: Subject, pattern: ReadPattern, index: Index) -> Iterator[Remark]:
+    """All of an index is little where it is sparse; where each item of an entity stands in it, it is a scan."""
+    for entity in subject.design.entities.values():
+        for key in entity.index_keys:
+            if key.index is not None and key.index.name == index.name and not _is_sparse(entity, key):
+                yield Remark(
+                    pattern.place,
+                    f"it reads all of {index.name}, in which every {entity.name} stands: as much as a scan of them",
+                    "let the key wait (when=), or be made of a field that is None for most items; or ask by its "
+                    "partition key",
+                )
+                return
+
+
+def _is_sparse(entity: CompiledEntity, key: CompiledKey) -> bool:
+    named = (entity.fields[name] for _, template in key.attributes for name in template.fields)
+    return bool(key.when) or any(one.optional for one in named)
 
 
 RULE = Rule("KP301", Severity.WARNING, _find, __name__, __doc__)

@@ -12,9 +12,16 @@ from dataclasses import replace
 from typing import Any
 
 from keyplan.design.compiled.choosing import Candidate, choose, rank, unsorted
+from keyplan.design.compiled.completion import all_of_index, completed, standing_in, without_implied
 from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
-from keyplan.design.compiled.matching import Miss, match_key
-from keyplan.design.compiled.plan_checks import check_projected, check_reach, check_union
+from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
+from keyplan.design.compiled.neighbours import others_between
+from keyplan.design.compiled.plan_checks import (
+    check_projected,
+    check_reach,
+    check_union,
+    lacking_in_index,
+)
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -38,11 +45,14 @@ from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.views import seen_as, seen_by
 
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
 
 Entities = Mapping[type[Entity], CompiledEntity]
+
+_A_KIND = {ShapeKind.COLLECTION: "one collection", ShapeKind.COUNT: "a count", ShapeKind.EXISTS: "a yes or no"}
 
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
@@ -63,11 +73,28 @@ class _Question:
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
         self.signature = signature
         self.options = options
-        self.shape: Shape = shape_of(signature.returns)
-        self.targets = tuple(entities[one] for one in self.shape.entities)
+        self.shape: Shape = shape_of(signature.returns, options.of)
+        self.targets = tuple(self._target(entities[one]) for one in self.shape.entities)
         self.entities = entities
         self.constants: dict[str, Any] = {}
         self.filter_text = options.where if isinstance(options.where, str) else None
+
+    def _target(self, entity: CompiledEntity) -> CompiledEntity:
+        """An entity as the answer has it: whole, as a view, or as no more than what tells whether it belongs to it."""
+        if self.shape.told:
+            return seen_by(entity, self._ranged(entity))
+        view = self.shape.views.get(entity.cls)
+        if view is None:
+            return entity
+        seen, ranged = seen_as(entity, view), self._ranged(entity)
+        if not view.model_fields.keys() >= set(ranged):
+            seen.sifted = seen_by(entity, ranged).from_item
+        return seen
+
+    def _ranged(self, entity: CompiledEntity) -> list[str]:
+        """The fields with which what a key condition lets through is compared."""
+        ranged = (one.name for one in self.signature.parameters if one.kind is ParameterKind.RANGE)
+        return [name for name in ranged if name in entity.fields]
 
     def compile(self) -> ReadPattern:
         self._check_options()
@@ -178,11 +205,11 @@ class _Question:
             raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
         if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
             raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
-        if ParameterKind.LIMIT in kinds and self.shape.kind in {ShapeKind.ONE, ShapeKind.COLLECTION}:
-            what = "item" if self.shape.kind is ShapeKind.ONE else "collection"
-            raise Problem(f"one {what} has no limit", "return a Page or a list, or drop the limit")
+        if ParameterKind.LIMIT in kinds and not self.shape.many:
+            what = "one item" if self.shape.kind is ShapeKind.ONE else f"{_A_KIND[self.shape.kind]}"
+            raise Problem(f"{what} has no limit", "return a Page or a list, or drop the limit")
         each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
-        if each and not self.shape.many:
+        if each and not (self.shape.many or self.shape.told):
             raise Problem(
                 f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one"
             )
@@ -203,10 +230,12 @@ class _Question:
     # Plans by shape
 
     def _plan(self) -> Plan:
-        if self.options.scan:
+        if self.options.scan or self.options.all_of is not None:
             return self._scan()
         if self.options.through is not None:
             return self._through()
+        if self.shape.told:
+            return self._told()
         if self.shape.kind is ShapeKind.ONE:
             entity = self.targets[0]
             knowns = self._knowns(entity)
@@ -217,16 +246,25 @@ class _Question:
         return frozenset(name for name, known in knowns.items() if known.source == "argument")
 
     def _scan(self) -> ScanPlan:
-        if not self.shape.many:
-            raise Problem("a scan answers with a Page, a list or an Iterator")
-        self._refuse_order("a scan gives items in no order")
+        word = "a scan" if self.options.scan else "all of an index"
+        if self.options.scan and self.options.all_of is not None:
+            raise Problem("scan= reads the table whole, and all_of= an index", "leave one of them out")
+        if not self.shape.many and not self.shape.told:
+            raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
+        self._refuse_order(f"{word} gives items in no order")
         if self.options.through is not None:
-            raise Problem("a scan goes by no junction", "leave through= or scan= out")
+            raise Problem(f"{word} goes by no junction", "leave one of them out")
         if self._conditions():
-            raise Problem("a scan takes no key conditions", "use where= with :parameters to filter")
+            raise Problem(f"{word} takes no key conditions", "use where= with :parameters to filter")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
-                raise Problem(f"where= names {name!r}, which isn't a field of all that the scan gives")
+                raise Problem(f"where= names {name!r}, which isn't a field of all that {word} gives")
+        if self.options.all_of is not None:
+            matches = standing_in(self.options.all_of, self.targets, consistent=self.options.consistent)
+            self.constants = without_implied(self.constants, matches)
+            return all_of_index(matches, self.targets, self.options, self._filter(()))
+        if self.options.complete:
+            raise Problem("the table holds all that is asked for", "leave complete=True out")
         return ScanPlan(self.targets, self.options.consistent, self._filter(()))
 
     def _refuse_order(self, why: str) -> None:
@@ -266,7 +304,7 @@ class _Question:
                     )
                 )
         if full:
-            return self._query(*min(full, key=self._rank), ordered=False)
+            return self._query(*min(self._holding(full), key=self._rank), ordered=False)
         for claim in entity.claims:
             match = self._match(entity, claim, knowns, must)
             if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
@@ -275,7 +313,7 @@ class _Question:
                 misses.append(match)
         if not first:
             raise self._no_key(misses)
-        return self._query(*choose(first, self.options.order_by, self.constants))
+        return self._query(*choose(self._holding(first), self.options.order_by, self.constants))
 
     def _why_unfiltered(self, key: CompiledKey, matches: tuple[KeyMatch, ...]) -> str | None:
         """Why what a key leaves open can't be filtered there; None where it can, or nothing is left open."""
@@ -287,8 +325,43 @@ class _Question:
             return None
         return f"{', '.join(sorted(taken))} would be filtered by, and DynamoDB takes no filter on the key it reads by"
 
+    def _told(self) -> GetPlan | ClaimPlan | QueryPlan | BatchGetPlan:
+        """How many items there are, or whether: by the key that costs least, in whatever order."""
+        self._refuse_order("how many there are has none")
+        entity, *others = self.targets
+        if self.shape.kind is ShapeKind.EXISTS and not others:
+            knowns = self._knowns(entity)
+            must = self._must(knowns)
+            for key in self._usable((entity.primary, *entity.claims), []):
+                match = self._match(entity, key, knowns, must)
+                if isinstance(match, KeyMatch) and match.full and not match.each and self._filter((match,)) is None:
+                    consistent = self.options.consistent
+                    return ClaimPlan(entity, key, consistent) if key.is_claim else GetPlan(entity, consistent)
+        batch = self._batch()
+        if batch is not None:
+            return batch
+        plan = self._query(*min(self._candidates(), key=self._rank), ordered=False)
+        return replace(plan, counted=self._counted(plan))
+
+    def _counted(self, plan: QueryPlan) -> bool:
+        """Whether the store itself can count: the key condition names all items of one entity, and no others."""
+        return (
+            self.shape.kind is ShapeKind.COUNT
+            and plan.one_interval
+            and not any(one.entity.labels or one.key.is_raw for one in plan.matches)
+            and not any(others_between(plan, self.entities.values()))
+        )
+
     def _many(self) -> QueryPlan | BatchGetPlan:
         """Several items of one entity or of several: one place whose keys all of them share."""
+        batch = self._batch()
+        if batch is not None:
+            return batch
+        key, matches = choose(self._candidates(), self.options.order_by, self.constants)
+        return self._query(key, matches)
+
+    def _candidates(self) -> list[Candidate]:
+        """The keys that serve. Raises Problem where none does."""
         misses: list[Miss] = []
         found: list[Candidate] = []
         knowns = [self._knowns(entity) for entity in self.targets]
@@ -301,20 +374,21 @@ class _Question:
                 misses.append(Miss(key, why, 2))
             elif matches is not None:
                 found.append((key, matches))
-        batch = self._batch()
-        if batch is not None:
-            return batch
         if not found:
             raise self._no_key(misses)
-        key, matches = choose(found, self.options.order_by, self.constants)
-        return self._query(key, matches)
+        return self._holding(found)
+
+    def _holding(self, found: list[Candidate]) -> list[Candidate]:
+        """Those that hold what is wanted, where any does."""
+        holding = [one for one in found if not any(lacking_in_index(match) for match in one[1])]
+        return holding or found
 
     def _matches_at(
         self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]
     ) -> tuple[KeyMatch, ...] | None:
         matches: list[KeyMatch] = []
         for entity, facts in zip(self.targets, knowns, strict=True):
-            own = key if entity is self.targets[0] else _same_place(entity, key)
+            own = key if entity is self.targets[0] else same_place(entity, key)
             if own is None:
                 misses.append(Miss(key, f"{entity.name} has no key on {key.place} with the same partition", 2))
                 return None
@@ -327,7 +401,7 @@ class _Question:
 
     def _batch(self) -> BatchGetPlan | None:
         entity, *others = self.targets
-        if self.shape.kind is not ShapeKind.LIST or others:
+        if self.shape.kind not in {ShapeKind.LIST, ShapeKind.COUNT} or others:
             return None
         knowns = self._knowns(entity)
         each = [name for name, known in knowns.items() if known.kind is ParameterKind.EACH]
@@ -372,8 +446,9 @@ class _Question:
         )
         if self.shape.kind is ShapeKind.COLLECTION:
             check_reach(self.shape, plan)
-        for match in matches:
-            check_projected(match)
+        if self.options.complete:
+            return completed(plan, self._ranged)
+        check_projected(plan.matches, plan.filter)
         return plan
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
@@ -420,8 +495,10 @@ class _Question:
         return found
 
     def _through(self) -> ThroughPlan:
-        if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION:
+        if len(self.targets) != 1 or self.shape.kind is ShapeKind.COLLECTION or self.shape.told:
             raise Problem("a junction leads to one entity", "return a Page, a list, an Iterator or one of it")
+        if self.options.complete:
+            raise Problem("complete= goes by no junction", "leave complete= or through= out")
         first, *others = [self._way(junction, mapping) for junction, mapping in self._junctions()]
         if others:
             check_union([first, *others])
@@ -458,11 +535,11 @@ class _Question:
                 f"where= filters by {', '.join(unmet)}, but each {end.name} is read by its key, unfiltered",
                 f"keep a copy of it in {junction.name}, or leave out what isn't wanted where the answer is used",
             )
-        fields = {name: mapping.get(name, name) for name in _fields_of(second) if end_knowns[name].source == "junction"}
+        fields = {name: mapping.get(name, name) for name in fields_of(second) if end_knowns[name].source == "junction"}
         return ThroughPlan(first, second, fields, tuple(rest), one=self.shape.kind is ShapeKind.ONE)
 
     def _sub_question(self, junction: CompiledEntity) -> _Question:
-        sub = _Question(self.signature, replace(self.options, through=None), self.entities)
+        sub = _Question(self.signature, replace(self.options, through=None, complete=False), self.entities)
         sub.targets = (junction,)
         sub.constants = {name: value for name, value in self.constants.items() if name in junction.fields}
         return sub
@@ -510,17 +587,8 @@ class _Question:
     # When nothing serves
 
     def _no_key(self, misses: list[Miss]) -> Problem:
-        if not misses:
-            return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
-        nearest = min(misses, key=lambda miss: miss.distance)
-        others = [miss for miss in misses if miss is not nearest]
-        more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
         asked = ", ".join(str(known) for known in self._conditions()) or "nothing known"
-        return Problem(
-            f"no key serves this question ({asked}) without a scan; "
-            f"the nearest is {nearest.key}: {nearest.reason}{more}",
-            "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
-        )
+        return nothing_serves(asked, misses)
 
 
 def junctions_of(through: Any) -> list[Through]:
@@ -532,22 +600,3 @@ def junctions_of(through: Any) -> list[Through]:
 def named_in(where: Any) -> set[str]:
     """The parameters that a text of ``where=`` names."""
     return set(re.findall(r":(\w+)", where)) if isinstance(where, str) else set()
-
-
-def _same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
-    """The entity's key in the same place with the same partition templates."""
-    for own in entity.keys:
-        same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
-        if (
-            same_index
-            and own.shards == key.shards
-            and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]
-        ):
-            return own
-    return None
-
-
-def _fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
-    if isinstance(plan, GetPlan):
-        return frozenset(plan.entity.key_fields)
-    return plan.matches[0].used

@@ -13,10 +13,9 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
-from typing_extensions import TypeAliasType
 
 from keyplan.design.compiled.questions import type_name
-from keyplan.design.declared.fields import kind_of, unbounded
+from keyplan.design.declared.fields import is_alias, kind_of, unbounded
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.fields import StoredField
 from keyplan.errors import KeyFieldError
@@ -56,7 +55,7 @@ def domain_of(annotation: Any) -> tuple[Any, ...] | None:
     """The values of a type that has few: of Literal, Enum and bool, and None where it is one of them. None: many."""
     if annotation is None or annotation is type(None):
         return (None,)
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return domain_of(annotation.__value__)
     origin = get_origin(annotation)
     if origin is Annotated:

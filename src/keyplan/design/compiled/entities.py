@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, get_args, get_origin
 
-from keyplan.design.compiled.constants import constant_of, values_asked
+from keyplan.design.compiled.constants import constant_of, domain_of, values_asked
 from keyplan.design.compiled.names import attribute_problems
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.styles import OURS, KeyStyle, Label
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.comeback import comeback_faults
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.fields import StoredField, stored_fields
+from keyplan.design.stored.fields import StoredField, held_in_key, stored_fields
 from keyplan.design.stored.formats import Format, format_for
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import DELIMITER, Literal_, Template, Variable, split_template
@@ -81,9 +81,9 @@ class _EntityCompiler:
             return None
         labels = tuple(value for value in declared.values() if isinstance(value, Label))
         self._check_labels(labels, (primary, *index_keys))
-        made = CompiledEntity(
-            self.cls, primary, tuple(index_keys), tuple(one for one in claims if one is not None), labels
-        )
+        named = tuple(one for one in claims if one is not None)
+        stored = tuple(self.stored.values())
+        made = CompiledEntity(self.cls, primary, tuple(index_keys), named, labels, stored)
         for name, problem in comeback_faults(made):
             self.fault(name, problem)
         faults.extend(self.faults)
@@ -118,7 +118,8 @@ class _EntityCompiler:
                 )
 
     def _key(self, name: str, key: Key, primary: tuple[Template, ...]) -> CompiledKey | None:
-        partition, sort = self._places(name, key)
+        index = self._index(name, key)
+        partition, sort = self._places(index)
         if len(key.partition) != len(partition) or len(key.sort) != len(sort):
             place = key.index.name if key.index else "the table"
             self.fault(
@@ -152,18 +153,23 @@ class _EntityCompiler:
             self.fault(
                 name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
             )
-        return CompiledKey(
-            name, key.index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates
-        )
+        return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates)
 
-    def _places(self, name: str, key: Key) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+    def _index(self, name: str, key: Key) -> Index | None:
+        """The key's index as the table has it: it may be projected for views there."""
         if key.index is None:
-            return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
-        if key.index not in self.table.indexes:
+            return None
+        own = next((one for one in self.table.indexes if one.same_keys(key.index)), None)
+        if own is None:
             self.fault(
                 name, Problem(f"{key.index.name} isn't among the table's indexes", "add it: Table(..., indexes=[...])")
             )
-        return key.index.partition, key.index.sort
+        return own or key.index
+
+    def _places(self, index: Index | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
+        if index is None:
+            return (self.table.partition,), () if self.table.sort is None else (self.table.sort,)
+        return index.partition, index.sort
 
     def _templates(
         self,
@@ -217,7 +223,9 @@ class _EntityCompiler:
     def _format(self, stored: StoredField, spec: str, attribute: KeyAttribute, *, sorts: bool) -> Format:
         """How a field stands in a key: as its format says, else in its stored form."""
         if stored.codec is None or spec:
-            return format_for(kind_of(stored.annotation), spec, attribute_type=attribute.type, sorts=sorts)
+            ranks = tuple(one for one in domain_of(stored.annotation) or () if one is not None)
+            kind = kind_of(stored.annotation)
+            return format_for(kind, spec, attribute_type=attribute.type, sorts=sorts, ranks=ranks)
         form = {"S": stored.codec.key, "N": stored.codec.number_key}.get(attribute.type)
         if form is None:
             raise Problem(
@@ -227,27 +235,31 @@ class _EntityCompiler:
         return form
 
     def _check_own_attribute(self, attribute: KeyAttribute, template: Template) -> None:
-        """A key attribute may be a field's own attribute only where both hold the same value."""
+        """A key attribute may be a field's own attribute where it holds the whole field and nothing else. The field is
+        then stored as the key holds it, where it has no stored form of its own.
+        """
         owner = next((one for one in self.stored.values() if one.attribute == attribute.name), None)
         if owner is None:
             return
-        kind = kind_of(owner.annotation)
-        bare = len(template.parts) == 1 and template.variables and template.variables[0].field == owner.name
-        if (
-            bare
-            and owner.codec is not None
-            and template.variables[0].format in {owner.codec.key, owner.codec.number_key}
-        ):
-            return
-        if (
-            not bare
-            or (attribute.type == "S" and kind is not str)
-            or (attribute.type == "N" and kind not in {int, float})
-        ):
+        variable = template.variables[0] if len(template.parts) == 1 and template.variables else None
+        if variable is not None and variable.field != owner.name:
+            variable = None
+        if owner.codec is not None and variable is not None:
+            if variable.format in {owner.codec.key, owner.codec.number_key}:
+                return
+            variable = None
+        if variable is None or not (variable.format.whole and variable.format.exact):
             raise Problem(
                 f"the key attribute {attribute.name} also stores the field {owner.name}, with another value",
-                "rename the field or the attribute, or give the field an alias",
+                "let it hold the whole field and nothing else, rename one of them, or give the field an alias",
             )
+        if owner.keeps_null and owner.optional:
+            raise Problem(
+                f"{owner.name} is stored as NULL where it is None, since its default is another value, and DynamoDB "
+                f"refuses NULL in the key attribute {attribute.name}",
+                "let its default be None, or give the field an alias",
+            )
+        self.stored[owner.name] = held_in_key(owner, variable, attribute.type)
 
     def _when(self, name: str, key: Key) -> dict[str, tuple[Any, ...]]:
         found: dict[str, tuple[Any, ...]] = {}

@@ -10,14 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from keyplan.design.compiled.constants import domain_of
-from keyplan.design.compiled.plans import KeyMatch, Known, SortPart
+from keyplan.design.compiled.plans import GetPlan, KeyMatch, Known, QueryPlan, SortPart
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.indexes import KeyAttribute
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.templates import Literal_, Template, Variable
 
-__all__ = ["Miss", "match_key"]
+__all__ = ["Miss", "all_in", "fields_of", "match_key", "nothing_serves", "same_place"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,24 +146,57 @@ def _implied(
     admitted: set[str] = set()
     for name, allowed in key.when.items():
         domain = domain_of(entity.fields[name].annotation)
-        if domain is not None and _all_in(domain, allowed):
+        if domain is not None and all_in(domain, allowed):
             admitted.add(name)
             continue  # the key holds every item, whatever the question
         known = knowns.get(name)
         asked = known.values if known is not None else fixed.get(name)
-        if asked is None or not _all_in(asked, allowed):
+        if asked is None or not all_in(asked, allowed):
             shown = " or ".join(map(repr, allowed))
             return Miss(key, f"it holds only items with {name} = {shown}, and the question doesn't say so", 1)
         # What a call gives may be fewer values than its type has, and an Each may have none at all
         always = known is not None and (known.source == "constant" or (len(asked) == 1 and not _many(known)))
-        (decided if always and _all_in(allowed, asked) else admitted).add(name)
+        (decided if always and all_in(allowed, asked) else admitted).add(name)
     return frozenset(decided), frozenset(admitted)
 
 
-def _all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
+def all_in(some: Sequence[Any], others: Sequence[Any]) -> bool:
     """Whether all of some values are among others; values needn't be hashable."""
     return all(one in others for one in some)
 
 
 def _many(known: Known) -> bool:
     return known.kind is ParameterKind.EACH and known.source != "constant"
+
+
+def nothing_serves(asked: str, misses: Sequence[Miss]) -> Problem:
+    """That no key serves a question, with the nearest one, and what it lacks."""
+    if not misses:
+        return Problem("no key serves", "declare a Key whose partition key is made of the parameters")
+    nearest = min(misses, key=lambda miss: miss.distance)
+    others = [miss for miss in misses if miss is not nearest]
+    more = "".join(f"; {miss.key.name}: {miss.reason}" for miss in others[:4])
+    return Problem(
+        f"no key serves this question ({asked}) without a scan; the nearest is {nearest.key}: {nearest.reason}{more}",
+        "change the parameters, add a Key on an index with them as its partition key, or say scan=True and pay",
+    )
+
+
+def same_place(entity: CompiledEntity, key: CompiledKey) -> CompiledKey | None:
+    """The entity's key in the same place with the same partition templates."""
+    for own in entity.keys:
+        same_index = (own.index.name if own.index else None) == (key.index.name if key.index else None)
+        if (
+            same_index
+            and own.shards == key.shards
+            and [str(one) for _, one in own.partition] == [str(one) for _, one in key.partition]
+        ):
+            return own
+    return None
+
+
+def fields_of(plan: GetPlan | QueryPlan) -> frozenset[str]:
+    """The fields by which a plan finds its items."""
+    if isinstance(plan, GetPlan):
+        return frozenset(plan.entity.key_fields)
+    return plan.matches[0].used

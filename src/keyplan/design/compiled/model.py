@@ -19,12 +19,15 @@ from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.names import entity_problems, pattern_problem
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.compiled.seen import view_problems
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.fields import unaliased
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.load import Load, checked_load
 from keyplan.design.declared.patterns import Pattern, ReadMethod, WriteMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
+from keyplan.design.declared.views import View, entity_of_view, is_view, views_in
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.errors import DesignError, Fault, UnknownPattern
 
@@ -103,6 +106,7 @@ class _Compiler:
         self.namespace = namespace
         self.silence = silence
         self.faults: list[Fault] = []
+        self.wrong_views: set[type[View[Any]]] = set()
 
     def fault(self, place: str, problem: Problem) -> None:
         self.faults.append(Fault(place, str(problem), problem.hint))
@@ -120,6 +124,7 @@ class _Compiler:
         self._check_ttl(entities)
         self._check_collisions(entities)
         self._check_silence()
+        self._check_views(signatures, entities)
         reads, writes = self._compile_patterns(patterns, signatures, entities)
         self._raise()
         inherited: CompiledDesign | None = getattr(self.cls, "compiled", None)  # that of the class it is made from
@@ -255,6 +260,16 @@ class _Compiler:
                 ),
             )
 
+    def _check_views(
+        self, signatures: Mapping[str, Signature], entities: Mapping[type[Entity], CompiledEntity]
+    ) -> None:
+        views = dict.fromkeys(view for one in signatures.values() for view in views_in(one.returns))
+        for view in views:
+            entity = entities.get(entity_of_view(view) or Entity)
+            for name, problem in () if entity is None else view_problems(view, entity):
+                self.fault(f"{view.__name__}.{name}".rstrip("."), problem)
+                self.wrong_views.add(view)
+
     def _check_collisions(self, entities: Mapping[type[Entity], CompiledEntity]) -> None:
         keys = [(entity, key) for entity in entities.values() for key in (entity.primary, *entity.claims)]
         for (left, one), (right, other) in combinations(keys, 2):
@@ -287,6 +302,8 @@ class _Compiler:
             signature = signatures.get(name)
             if signature is None or any(one not in entities for one in _mentioned(pattern, signature)):
                 continue  # its fault, or its entity's, is told already
+            if not self.wrong_views.isdisjoint(views_in(signature.returns)):
+                continue
             if isinstance(pattern, WriteMethod):
                 if not inspect.isgeneratorfunction(pattern.function):
                     self.fault(
@@ -324,7 +341,7 @@ def _key_attributes(table: Table) -> Iterable[tuple[str, tuple[KeyAttribute, ...
 
 def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
     """Every entity that a pattern has to do with."""
-    found = entities_in(signature.returns)
+    found = [*entities_in(signature.returns), *pattern.options.of]
     for parameter in signature.parameters:
         found += entities_in(parameter.annotation)
     return [*found, *(one.entity for one in junctions_of(pattern.options.through))]
@@ -332,8 +349,12 @@ def _mentioned(pattern: Pattern, signature: Signature) -> list[type[Entity]]:
 
 def entities_in(annotation: Any) -> list[type[Entity]]:
     """Every entity that an annotation mentions, also within NamedTuples."""
+    annotation = unaliased(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Entity):
         return [] if annotation is Entity else [annotation]
+    if is_view(annotation):
+        entity = entity_of_view(annotation)
+        return [] if entity is None else [entity]
     if isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields"):
         return [one for part in get_type_hints(annotation).values() for one in entities_in(part)]
     return [one for part in get_args(annotation) for one in entities_in(part)]

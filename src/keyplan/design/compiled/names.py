@@ -67,7 +67,7 @@ def attribute_problems(fields: Iterable[StoredField], table: Table) -> Iterator[
                 ),
             )
         wanted = types.get(field.attribute)
-        tag = "N" if TTL.name in marks_of(field.annotation) else stored_tag(field.annotation)
+        tag = "N" if TTL.name in marks_of(field.annotation) else field.key_type or stored_tag(field.annotation)
         if field.codec is not None:
             tag = field.codec.tag
         if wanted is not None and tag is not None and tag != wanted:

@@ -15,7 +15,7 @@ from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey, literal_start
 from keyplan.design.stored.templates import Literal_
 
-__all__ = ["neighbours"]
+__all__ = ["neighbours", "others_between"]
 
 
 def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
@@ -30,6 +30,21 @@ def neighbours(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[
             if same_partition(plan.key, key) and _lies_in(
                 literal_start(key.sort[0][1]) if key.sort else "", plan.matches
             ):
+                yield entity, key
+
+
+def others_between(plan: QueryPlan, entities: Iterable[CompiledEntity]) -> Iterator[tuple[CompiledEntity, CompiledKey]]:
+    """Like neighbours, with the claims, and further keys of what is asked for: whatever the design could have written
+    where a query looks.
+    """
+    known = list(entities)
+    yield from neighbours(plan, known)
+    asked = {match.entity.name: match.key for match in plan.matches}
+    for entity in known:
+        own = [key for key in entity.keys if entity.name in asked and key is not asked[entity.name]]
+        for key in (*own, *entity.claims):
+            start = literal_start(key.sort[0][1]) if key.sort else ""
+            if same_partition(plan.key, key) and (not plan.key.sort or _lies_in(start, plan.matches)):
                 yield entity, key
 
 

@@ -207,6 +207,8 @@ def stored_field(entity: CompiledEntity, name: str) -> Stored:
         return Stored(found.name, datetime, annotation, "N", field.encode, epoch=True, keeps_null=found.keeps_null)
     if field.codec is not None:
         return replace(found, tag=field.codec.tag, encode=field.codec.compare, codec=field.codec)
+    if field.form is Form.KEYED:  # as its key holds it, it sorts as its values do
+        return replace(found, tag=field.key_type)
     if field.form is not Form.OURS:
         return replace(found, tag=None)
     return found

@@ -6,15 +6,16 @@ Plans are made in ``compiler.py``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from keyplan.design.compiled.plans import KeyMatch, QueryPlan, ThroughPlan
+from keyplan.design.compiled.plans import Filter, KeyMatch, QueryPlan, ThroughPlan
 from keyplan.design.compiled.shapes import Shape
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import literal_start
 
-__all__ = ["check_projected", "check_reach", "check_union"]
+__all__ = ["check_filtered", "check_projected", "check_reach", "check_union", "lacking_in_index"]
 
 
 def check_union(ways: Sequence[ThroughPlan]) -> None:
@@ -61,27 +62,62 @@ def check_reach(shape: Shape, plan: QueryPlan) -> None:
             )
 
 
-def check_projected(match: KeyMatch) -> None:
-    """A pattern promises whole entities, so its index must hold all their fields (or their keys must)."""
+def lacking_in_index(match: KeyMatch) -> list[str]:
+    """The fields of the answer that neither the index of a key nor its entries' keys hold."""
     index = match.key.index
     if index is None or index.projection == "ALL":
-        return
+        return []
     entity = match.entity
     held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
-    in_keys = {
-        name for key in (entity.primary, match.key) for _, one in key.attributes if one.exact for name in one.fields
-    }
+    keys = [one for key in (entity.primary, match.key) for one in key.attributes]
+    held |= {attribute.name for attribute, _ in keys}
+    in_keys = {name for _, template in keys if template.exact for name in template.fields}
+    asked = None if entity.asked is None else set(entity.asked)
     lacking = [
         field.name
         for field in entity.fields.values()
-        if not field.computed and field.attribute not in held and field.name not in in_keys
+        if not field.computed
+        and (asked is None or field.attribute in asked)
+        and field.attribute not in held
+        and field.name not in in_keys
     ]
     if entity.shares_keys:
         lacking += [one for one in entity.labels if one not in held]
+    return lacking
+
+
+def check_projected(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
+    """A pattern promises whole entities, or whole views, so its index must hold all their fields (or their keys must);
+    and a filter sees no more than the index holds.
+    """
+    for match in matches:
+        lacking = lacking_in_index(match)
+        index = match.key.index
+        if index is not None and lacking:
+            raise Problem(
+                f"{index.name} doesn't project {', '.join(lacking)}, which {match.entity.gives.__name__} holds",
+                'add them to projection=, make it "ALL", ask for a View of fewer fields, or say complete=True: what '
+                "the index lacks is then read from the table, by BatchGetItem",
+            )
+    check_filtered(matches, condition)
+
+
+def check_filtered(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
+    """DynamoDB filters the entries of an index by what they hold."""
+    index = matches[0].key.index
+    if condition is None or index is None or index.projection == "ALL":
+        return
+    held = set(index.projection) if isinstance(index.projection, tuple) else set[str]()
+    held |= {
+        attribute.name
+        for match in matches
+        for attribute, _ in (*match.entity.primary.attributes, *match.key.attributes)
+    }
+    firsts = re.findall(r"(?<!\.)#\w+", condition.text)  # what follows a dot lies within an attribute
+    lacking = [name for one in dict.fromkeys(firsts) if (name := condition.names[one]) not in held]
     if lacking:
         raise Problem(
-            f"{index.name} doesn't project {', '.join(lacking)}, which {entity.name} holds",
-            'add them to projection=, make it "ALL", or read the entity through= another that stands in the index',
+            f"{index.name} doesn't project {', '.join(lacking)}, which where= filters by", "add it to projection="
         )
 
 

@@ -157,6 +157,10 @@ class QueryPlan:
     filter: Filter | None = None
     each: str | None = None
     operation: str = "Query"
+    counted: bool = False
+    """Whether the store itself counts (Select=COUNT): nothing else can lie where it looks."""
+    completed: tuple[CompiledEntity, ...] = ()
+    """The entities whose items are read from the table by the keys that the index holds; none: it holds enough."""
 
     @property
     def shards(self) -> int:
@@ -182,12 +186,22 @@ class QueryPlan:
 
 @dataclass(frozen=True)
 class ScanPlan:
-    """Scan of the whole table; only where the pattern declares it."""
+    """Scan of the whole table, or of an index; only where the pattern declares it."""
 
     entities: tuple[CompiledEntity, ...]
     consistent: bool
     filter: Filter | None = None
     operation: str = "Scan"
+    index: Index | None = None
+    """The index that is read whole; None: the table."""
+    completed: tuple[CompiledEntity, ...] = ()
+    """As of a QueryPlan."""
+
+    @property
+    def keys(self) -> tuple[CompiledKey, ...]:
+        """The keys by which the entities stand in the index."""
+        name = None if self.index is None else self.index.name
+        return tuple(key for one in self.entities for key in one.index_keys if key.index and key.index.name == name)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from keyplan.design.declared.fields import is_optional, kind_of
+from keyplan.design.declared.fields import is_optional, kind_of, unaliased
 from keyplan.design.declared.parameters import EACH, PREFIX, Cursor, Range
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import faults_of
@@ -261,7 +261,7 @@ def signature_of(function: Callable[..., Any], place: str, namespace: Mapping[st
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
-    inner = _without_none(annotation)
+    inner = _without_none(unaliased(annotation))
     origin = get_origin(inner)
     if inner is Cursor or (inner is str and name == "cursor"):
         return Parameter(name, ParameterKind.CURSOR, annotation, str, default)
@@ -280,5 +280,5 @@ def _without_none(annotation: Any) -> Any:
     if get_origin(annotation) in {Union, types.UnionType}:
         kinds = [one for one in get_args(annotation) if one is not type(None)]
         if len(kinds) == 1:
-            return kinds[0]
+            return unaliased(kinds[0])
     return annotation

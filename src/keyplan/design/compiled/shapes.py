@@ -1,16 +1,21 @@
-"""What a pattern's return type asks for: one item, a page, a list, an iterator, or an item collection."""
+"""What a pattern's return type asks for: one item, a page, a list, an iterator, an item collection, how many there are
+(``int``), or whether there is any (``bool``).
+"""
 
 from __future__ import annotations
 
 import collections.abc
 import types
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.fields import unaliased
 from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.views import View, entity_of_view, is_view
 
 __all__ = ["Member", "Shape", "ShapeKind", "shape_of"]
 
@@ -23,32 +28,50 @@ class ShapeKind(Enum):
     LIST = "list"
     ITERATOR = "iterator"
     COLLECTION = "collection"
+    COUNT = "count"
+    EXISTS = "exists"
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One field of a collection's NamedTuple: an entity, an optional one, or a list of them."""
+    """One field of a collection's NamedTuple: an entity, an optional one, or a list of them. ``gives``: the class that
+    its items are read as, the entity or a view of it.
+    """
 
     name: str
     entity: type[Entity]
+    gives: type[Any]
     many: bool
     optional: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of an answer and the entities in it. ``optional``: None is an answer."""
+    """The shape of an answer and the entities in it. ``optional``: None is an answer. ``views``: of which entities a
+    view is given.
+    """
 
     kind: ShapeKind
     entities: tuple[type[Entity], ...]
     optional: bool = False
     factory: Any = None
     members: tuple[Member, ...] = ()
+    views: Mapping[type[Entity], type[View[Any]]] = field(default_factory=dict[type[Entity], type[View[Any]]])
 
     @property
     def many(self) -> bool:
         """Whether the answer is a run of items."""
         return self.kind in {ShapeKind.PAGE, ShapeKind.LIST, ShapeKind.ITERATOR}
+
+    @property
+    def told(self) -> bool:
+        """Whether the answer says of items how many there are, or whether, and gives none of them."""
+        return self.kind in {ShapeKind.COUNT, ShapeKind.EXISTS}
+
+    @property
+    def given(self) -> tuple[type[Any], ...]:
+        """The classes of what is in the answer: entities and views."""
+        return tuple(self.views.get(one, one) for one in self.entities)
 
 
 _ITERATORS = {
@@ -59,54 +82,102 @@ _ITERATORS = {
 }
 
 
-def shape_of(annotation: Any) -> Shape:
-    """The shape of a return annotation. Raises Problem for one that is none of ours."""
+_TOLD = {int: ShapeKind.COUNT, bool: ShapeKind.EXISTS}
+_MANY: dict[Any, ShapeKind] = {
+    Page: ShapeKind.PAGE,
+    list: ShapeKind.LIST,
+    **dict.fromkeys(_ITERATORS, ShapeKind.ITERATOR),
+}
+
+
+def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
+    """The shape of a return annotation; ``of`` says what an ``int`` or a ``bool`` is told of. Raises Problem for a type
+    that is none of ours.
+    """
+    annotation = unaliased(annotation)
     origin = get_origin(annotation)
     if origin is Annotated:
-        return shape_of(get_args(annotation)[0])
+        return shape_of(get_args(annotation)[0], of)
+    if annotation in _TOLD:
+        return _told(_TOLD[annotation], of)
+    if of:
+        raise Problem("of= belongs to an answer of type int or bool", "leave it out: the return type names its entity")
     arguments = get_args(annotation)
-    if origin is Page:
-        return Shape(ShapeKind.PAGE, entities_of(arguments[0]))
-    if origin is list:
-        return Shape(ShapeKind.LIST, entities_of(arguments[0]))
-    if origin in _ITERATORS:
-        return Shape(ShapeKind.ITERATOR, entities_of(arguments[0]))
+    if origin in _MANY:
+        entities, views = entities_of(arguments[0])
+        return Shape(_MANY[origin], entities, views=views)
     optional = origin in {Union, types.UnionType} and type(None) in arguments
     kinds = [one for one in arguments if one is not type(None)] if optional else [annotation]
-    if len(kinds) == 1 and _is_entity(kinds[0]):
-        return Shape(ShapeKind.ONE, (kinds[0],), optional=optional)
+    if len(kinds) == 1 and _is_given(kinds[0]):
+        entities, views = entities_of(kinds[0])
+        return Shape(ShapeKind.ONE, entities, views=views, optional=optional)
     if len(kinds) == 1 and _is_named_tuple(kinds[0]):
         return _collection(kinds[0], optional=optional)
     raise Problem(
         f"the return type {_name(annotation)} says nothing that can be read",
-        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], or a NamedTuple of them",
+        "return Entity, Entity | None, Page[Entity], list[Entity], Iterator[Entity], a NamedTuple of them (or of "
+        "views), int or bool",
     )
 
 
-def entities_of(annotation: Any) -> tuple[type[Entity], ...]:
-    """The entities of an item type: one, or a union of several. Raises Problem."""
+def _told(kind: ShapeKind, of: Sequence[type[Entity]]) -> Shape:
+    if not of:
+        what = "how many" if kind is ShapeKind.COUNT else "whether"
+        raise Problem(f"it doesn't say of which entity it tells {what} there are", 'name it: @read("...", of=Order)')
+    if not all(_is_entity(one) for one in of):
+        raise Problem("of= names what isn't an entity", "give an entity, or several")
+    return Shape(kind, tuple(of))
+
+
+Entities = tuple[type[Entity], ...]
+Views = dict[type[Entity], type[View[Any]]]
+
+
+def entities_of(annotation: Any) -> tuple[Entities, Views]:
+    """The entities of an item type, one or a union of several, and of which it has a view. Raises Problem."""
+    annotation = unaliased(annotation)
     parts = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
-    if not parts or not all(_is_entity(part) for part in parts):
-        raise Problem(f"{_name(annotation)} isn't an entity, nor a union of entities")
-    return parts
+    if not parts or not all(_is_given(part) for part in parts):
+        raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
+    views: Views = {_entity_of(part): part for part in parts if is_view(part)}
+    entities = tuple(_entity_of(part) for part in parts)
+    twice = [one.__name__ for one in dict.fromkeys(entities) if entities.count(one) > 1]
+    if twice:
+        raise Problem(
+            f"{_name(annotation)} names {', '.join(twice)} twice", "each entity is given once, whole or as one view"
+        )
+    return entities, views
+
+
+def _entity_of(given: Any) -> type[Entity]:
+    if not is_view(given):
+        return given  # type: ignore[no-any-return]
+    found = entity_of_view(given)
+    if found is None:
+        raise Problem(f"the view {given.__name__} doesn't say of which entity", f"class {given.__name__}(View[Order])")
+    return found
+
+
+def _is_given(value: Any) -> bool:
+    return _is_entity(value) or is_view(value)
 
 
 def _collection(factory: Any, *, optional: bool) -> Shape:
     members: list[Member] = []
     for name, annotation in get_type_hints(factory, include_extras=True).items():
         if get_origin(annotation) is list:
-            members.extend(
-                Member(name, entity, many=True, optional=False) for entity in entities_of(get_args(annotation)[0])
-            )
+            entities, views = entities_of(get_args(annotation)[0])
+            members.extend(Member(name, one, views.get(one, one), many=True, optional=False) for one in entities)
             continue
         inner = shape_of(annotation)
         if inner.kind is not ShapeKind.ONE:
             raise Problem(f"{factory.__name__}.{name} is neither an entity nor a list of them")
-        members.append(Member(name, inner.entities[0], many=False, optional=inner.optional))
-    entities = tuple(dict.fromkeys(member.entity for member in members))
-    if len(entities) != len(members):
+        members.append(Member(name, inner.entities[0], inner.given[0], many=False, optional=inner.optional))
+    found = tuple(dict.fromkeys(member.entity for member in members))
+    if len(found) != len(members):
         raise Problem(f"{factory.__name__} names an entity twice", "each entity of a collection has one field")
-    return Shape(ShapeKind.COLLECTION, entities, optional=optional, factory=factory, members=tuple(members))
+    own = {member.entity: member.gives for member in members if member.gives is not member.entity}
+    return Shape(ShapeKind.COLLECTION, found, views=own, optional=optional, factory=factory, members=tuple(members))
 
 
 def _is_entity(value: Any) -> bool:

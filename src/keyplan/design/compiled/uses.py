@@ -45,7 +45,13 @@ def _uses(plan: Plan) -> Iterator[Use]:
                     yield Use(replace(way, also=()).operation.rpartition(", ")[2])
         case QueryPlan():
             yield Use("Query", None if plan.index is None else plan.index.name)
-        case BatchGetPlan() | ScanPlan():
+            if plan.completed:
+                yield Use("BatchGetItem")
+        case ScanPlan():
+            yield Use("Scan", None if plan.index is None else plan.index.name)
+            if plan.completed:
+                yield Use("BatchGetItem")
+        case BatchGetPlan():
             yield Use(plan.operation)
         case _:
             yield Use("GetItem")

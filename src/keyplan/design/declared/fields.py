@@ -10,11 +10,12 @@ import threading
 import time
 import types
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from typing_extensions import TypeAliasType
+from pydantic import AwareDatetime, FutureDate, FutureDatetime, PastDate, PastDatetime
+from typing_extensions import TypeAliasType, TypeIs
 
 __all__ = [
     "ID",
@@ -24,11 +25,13 @@ __all__ = [
     "Ttl",
     "Version",
     "bounds_of",
+    "is_alias",
     "kind_of",
     "layers",
     "marks_of",
     "now",
     "ulid",
+    "unaliased",
     "unbounded",
 ]
 
@@ -86,10 +89,24 @@ def ulid(at: datetime | None = None) -> str:
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 
+def is_alias(annotation: Any) -> TypeIs[TypeAliasType]:
+    """Whether it is a type's other name: ``type X = …``, or a TypeAliasType of ``typing`` or ``typing_extensions``,
+    which aren't one class everywhere.
+    """
+    return type(annotation).__name__ == "TypeAliasType"
+
+
+def unaliased(annotation: Any) -> Any:
+    """The type that stands behind its other names."""
+    while is_alias(annotation):
+        annotation = annotation.__value__
+    return annotation
+
+
 def layers(annotation: Any) -> Iterator[Any]:
     """The annotation and everything inside its Annotated, aliases and Optional."""
     yield annotation
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         yield from layers(annotation.__value__)
     elif get_origin(annotation) is Annotated:
         inner, *marks = get_args(annotation)
@@ -105,12 +122,23 @@ def marks_of(annotation: Any) -> set[str]:
     return {layer.name for layer in layers(annotation) if isinstance(layer, Mark)}
 
 
+_CONSTRAINED: dict[Any, type[Any]] = {
+    AwareDatetime: datetime,
+    PastDatetime: datetime,
+    FutureDatetime: datetime,
+    PastDate: date,
+    FutureDate: date,
+}
+"""Types of pydantic's own that only narrow another."""
+
+
 def kind_of(annotation: Any) -> Any:
     """The plain type behind an annotation: without Annotated and None, a Literal as the type of its values.
 
-    ``set[str]`` and the like give their origin. A union of several types gives ``object``.
+    ``set[str]`` and the like give their origin. A union of several types gives ``object``. Pydantic's types for moments
+    and days (AwareDatetime, PastDate, ...) are moments and days.
     """
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return kind_of(annotation.__value__)
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -124,12 +152,12 @@ def kind_of(annotation: Any) -> Any:
     supertype = getattr(annotation, "__supertype__", None)
     if supertype is not None:
         return kind_of(supertype)
-    return origin or annotation
+    return _CONSTRAINED.get(annotation, annotation) if origin is None else origin
 
 
 def element_kinds(annotation: Any) -> set[Any]:
     """The kinds of the elements of a list, tuple or set type; empty for another."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return element_kinds(annotation.__value__)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -143,7 +171,7 @@ def element_kinds(annotation: Any) -> set[Any]:
 
 def is_optional(annotation: Any) -> bool:
     """Whether None is one of the field's values."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return is_optional(annotation.__value__)
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -168,7 +196,7 @@ def bounds_of(annotation: Any) -> list[tuple[str, Any]]:
 
 def unbounded(annotation: Any) -> Any:
     """The type without the constraints on its whole value; those on what it contains stay."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return unbounded(annotation.__value__)
     if get_origin(annotation) is Annotated:
         return unbounded(get_args(annotation)[0])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 __all__ = ["Binary", "Index", "KeyAttribute", "Number", "key_attributes"]
 
@@ -39,13 +39,22 @@ def key_attributes(given: str | KeyAttribute | Sequence[str | KeyAttribute] | No
     return tuple(KeyAttribute(one) if isinstance(one, str) else one for one in given)
 
 
+class Projected(Protocol):
+    """What an index can be projected for: a View's class."""
+
+    def model_projection(self, index: Index, /) -> tuple[str, ...]:
+        """The attributes to include, besides the keys."""
+        ...
+
+
 @dataclass(frozen=True, init=False)
 class Index:
     """A secondary index: its name, one to four partition key attributes, up to four sort key attributes.
 
-    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include. ``local=True`` makes a
-    local secondary index: it shares the table's partition key and can be read with strong consistency; it can't be
-    added later, and holds each item collection to 10 GB.
+    ``projection`` is ``"ALL"``, ``"KEYS_ONLY"``, or the names of the attributes to include; where the table names the
+    index, ``GSI1.projected_for(OrderRow)`` includes what a View needs. ``local=True`` makes a local secondary index: it
+    shares the table's partition key and can be read with strong consistency; it can't be added later, and holds each
+    item collection to 10 GB.
 
     Source: CreateTable in DynamoDB's API reference; multi-attribute keys since November 2025.
     """
@@ -71,6 +80,20 @@ class Index:
         object.__setattr__(self, "sort", key_attributes(sort))
         object.__setattr__(self, "projection", included)
         object.__setattr__(self, "local", local)
+
+    def projected_for(self, *views: Projected) -> Index:
+        """The index with the attributes that these views need, besides what it includes already: to be named in
+        ``Table(indexes=[...])``, since keys know the index before there is a view. Fields that stand in the keys of
+        table and index aren't included again.
+        """
+        included = self.projection if isinstance(self.projection, tuple) else ()
+        names = dict.fromkeys((*included, *(name for view in views for name in view.model_projection(self))))
+        return Index(self.name, self.partition, self.sort, projection=tuple(names) or "KEYS_ONLY", local=self.local)
+
+    def same_keys(self, other: Index) -> bool:
+        """Whether both are one index, whatever they are projected for."""
+        mine, theirs = (self.name, self.partition, self.sort), (other.name, other.partition, other.sort)
+        return mine == theirs and self.local is other.local
 
     def holds(self, attribute: str) -> bool:
         """Whether it holds an attribute that is in no key."""

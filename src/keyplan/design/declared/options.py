@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.parameters import Through
 
@@ -24,4 +25,7 @@ class Options:
     where: Mapping[str, Any] | str | None = None
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
     scan: bool = False
+    all_of: Index | None = None
+    of: tuple[type[Entity], ...] = ()
+    complete: bool = False
     load: Load = field(default_factory=Load)

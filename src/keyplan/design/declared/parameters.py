@@ -6,7 +6,7 @@ key, ``Each[T]`` for many values at once. What the compiler makes of them lives 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, NewType
 
@@ -98,6 +98,11 @@ class Range(Generic[T]):
             and (self.le is None or value <= self.le)
             and (self.lt is None or value < self.lt)
         )
+
+    def ranked(self, rank: Callable[[Any], int]) -> Range[int]:
+        """The range of the values' ranks, where their order is not their own."""
+        bounds = {"ge": self.ge, "gt": self.gt, "le": self.le, "lt": self.lt}
+        return Range(**{name: rank(bound) for name, bound in bounds.items() if bound is not None})
 
 
 @dataclass(frozen=True, init=False)

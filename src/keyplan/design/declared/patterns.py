@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 
 from keyplan.design.declared.actions import Action, Ask
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
@@ -271,6 +272,9 @@ def read(
     where: Mapping[str, Any] | str | None = None,
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
     scan: bool = False,
+    all_of: Index | None = None,
+    of: type[Entity] | Sequence[type[Entity]] = (),
+    complete: bool = False,
     per_second: float | None = None,
     items: float | None = None,
     item_bytes: int | None = None,
@@ -282,7 +286,9 @@ def read(
     field. ``consistent=True`` asks for a strongly consistent read, twice the price, and never of a global index.
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
-    answer is what any of them leads to, each item once. ``scan=True`` allows a scan.
+    answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives
+    all that stands in an index. ``of=Order`` says of what an ``int`` tells how many there are, or a ``bool`` whether
+    there is any. ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
 
     ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
     say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
@@ -290,7 +296,22 @@ def read(
     A question that no key answers is a DesignError when the design's class is made.
     """
     load = Load(per_second=per_second, items=items, item_bytes=item_bytes)
-    return ReadDecorator(Options(id, newest_first, order_by, consistent, where, through, scan, load))
+    told_of = (of,) if isinstance(of, type) else tuple(of)
+    return ReadDecorator(
+        Options(
+            id,
+            newest_first=newest_first,
+            order_by=order_by,
+            consistent=consistent,
+            where=where,
+            through=through,
+            scan=scan,
+            all_of=all_of,
+            of=told_of,
+            complete=complete,
+            load=load,
+        )
+    )
 
 
 def write(

@@ -21,7 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticUserError
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import typical_value
-from keyplan.design.declared.fields import is_optional, marks_of
+from keyplan.design.declared.fields import is_alias, is_optional, marks_of
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.dumped import Form, annotated, holds_anything, members_of
 from keyplan.design.stored.entity import CompiledEntity
@@ -115,6 +115,8 @@ def _taken_again(annotation: Any, value: Any) -> bool:
     return True
 
 
+_SURE = frozenset({Form.OURS, Form.KEYED})
+"""The forms whose values come back as they were: what a key can't hold is refused at each write."""
 _HINT = "store it in another type, or give it a serializer and a validator that read it back"
 
 
@@ -199,7 +201,7 @@ def _config_of(annotation: Any) -> Any:
 
 def _made(annotation: Any, depth: int) -> Iterator[Any]:
     """Values made by a type: each choice, each branch of a union, a container of such, and a typical one."""
-    if type(annotation).__name__ == "TypeAliasType":
+    if is_alias(annotation):
         yield from _made(annotation.__value__, depth)
         return
     origin, arguments = get_origin(annotation), get_args(annotation)

@@ -22,9 +22,9 @@ from pydantic import BaseModel, Json, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError
-from typing_extensions import TypeAliasType
 
 from keyplan import values
+from keyplan.design.declared.fields import is_alias, kind_of
 from keyplan.values import AttributeValue
 
 __all__ = [
@@ -51,6 +51,8 @@ class Form(enum.IntEnum):
     """A serializer of the entity's."""
     STORED = 3
     """Its type's ``Stored(...)``."""
+    KEYED = 4
+    """The key whose attribute it is."""
 
 
 _PLAIN = frozenset({str, int, float, Decimal, bool, bytes, datetime, date, UUID})
@@ -75,7 +77,7 @@ def form_of(annotation: Any) -> Form:
 
 
 def _form(annotation: Any, seen: set[Any]) -> Form:
-    if isinstance(annotation, TypeAliasType) or type(annotation).__name__ == "TypeAliasType":
+    if is_alias(annotation):
         return Form.DUMPED if annotation in seen else _form(annotation.__value__, {*seen, annotation})
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -130,7 +132,7 @@ def _form_of_compound(origin: Any, arguments: tuple[Any, ...], seen: set[Any]) -
 
 def _is_one_of(annotation: Any, kinds: frozenset[Any]) -> bool:
     """Whether a type is one of these, or an enum or a choice of texts."""
-    if isinstance(annotation, TypeAliasType):
+    if is_alias(annotation):
         return _is_one_of(annotation.__value__, kinds)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
@@ -146,7 +148,7 @@ def _is_one_of(annotation: Any, kinds: frozenset[Any]) -> bool:
 
 
 def _form_of_class(cls: Any, seen: set[Any]) -> Form:
-    if cls in _PLAIN or cls is type(None):
+    if kind_of(cls) in _PLAIN or cls is type(None):
         return Form.OURS
     if not isinstance(cls, type):
         return Form.DUMPED
@@ -245,7 +247,7 @@ def _holds(annotation: Any, sought: Callable[[Any], bool], seen: set[Any]) -> bo
     seen.add(annotation)
     if sought(annotation):
         return True
-    if type(annotation).__name__ == "TypeAliasType":
+    if is_alias(annotation):
         return _holds(annotation.__value__, sought, seen)
     parts = list(get_args(annotation)) if get_origin(annotation) is not Literal else []
     if isinstance(annotation, type):

@@ -7,8 +7,9 @@ their keys. What the keys look like is in ``keys.py`` and ``templates.py``; requ
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
@@ -49,9 +50,17 @@ class CompiledEntity:
         index_keys: tuple[CompiledKey, ...],
         claims: tuple[CompiledKey, ...],
         labels: tuple[Label, ...] = (),
+        stored: Sequence[StoredField] | None = None,
     ) -> None:
         self.cls = cls
         self.name = cls.__name__
+        self.gives: type[Any] = cls
+        """The class of what its items are read as: its own, or a view's."""
+        self._whole = self
+        self.asked: tuple[str, ...] | None = None
+        """The attributes that are asked for; None: all."""
+        self.sifted: Callable[[Mapping[str, Mapping[str, Any]]], Entity] | None = None
+        """How an item is read to be compared with a call's ranges, where what it is given as lacks their fields."""
         self.primary = primary
         self.index_keys = index_keys
         self.claims = claims
@@ -60,7 +69,8 @@ class CompiledEntity:
         self.shares_keys = False
         """Whether another entity's items can have its keys, so that the labels alone tell them apart."""
         keyed = {name for key in (primary, *index_keys, *claims) for name in key.fields}
-        self.fields = {one.name: one for one in stored_fields(cls) if not one.computed or one.name in keyed}
+        own = stored_fields(cls) if stored is None else stored
+        self.fields = {one.name: one for one in own if not one.computed or one.name in keyed}
         self._readable = [
             (field.attribute, field.name, field.decode) for field in self.fields.values() if not field.computed
         ]
@@ -127,8 +137,10 @@ class CompiledEntity:
                     continue
                 for name in template.fields:
                     info = self.cls.model_fields.get(name)
+                    if info is None or info.is_required() or info.default is not None:
+                        continue
                     own = self.fields[name].attribute
-                    if info is not None and not info.is_required() and info.default is None and own != attribute.name:
+                    if own != attribute.name:
                         found.append((own, attribute.name))
         return found
 
@@ -142,6 +154,14 @@ class CompiledEntity:
                 elif kind_of(self.fields[name].annotation) in _SETS:
                     found[name] = kind_of(self.fields[name].annotation)()
         return found
+
+    def giving(self, reader: CompiledEntity) -> CompiledEntity:
+        """The same entity, whose items are read by another: as a view of it."""
+        seen = copy(self)
+        seen.gives = reader.cls
+        seen.asked = tuple(one.attribute for one in reader.fields.values())
+        seen.from_item = reader.from_item
+        return seen
 
     @cached_property
     def keys(self) -> tuple[CompiledKey, ...]:
@@ -407,6 +427,10 @@ class CompiledEntity:
                     found[name] = self._as_json(
                         name, self._decoded(decode, *next(iter(stored.items())), self.fields[name])
                     )
+                elif self.fields[name].form is Form.KEYED:
+                    found[name] = to_jsonable_python(
+                        self._decoded(decode, *next(iter(stored.items())), self.fields[name])
+                    )
                 else:
                     found[name] = json_of(stored)
         if self._is_whole(item):
@@ -454,6 +478,13 @@ class CompiledEntity:
         """The item's primary key in words, for messages: ``pk=ARTICLE#1, sk=#METADATA``."""
         pairs = ((one.name, item.get(one.name, {}).get(one.type)) for one, _ in self.primary.attributes)
         return ", ".join(f"{name}={value}" for name, value in pairs)
+
+    def __eq__(self, other: object) -> bool:
+        """What is seen as a view is the same entity."""
+        return isinstance(other, CompiledEntity) and self._whole is other._whole
+
+    def __hash__(self) -> int:
+        return id(self._whole)
 
     def __repr__(self) -> str:
         return f"CompiledEntity({self.name}, {self.primary})"

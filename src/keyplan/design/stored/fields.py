@@ -6,8 +6,12 @@ How items are made and read with them is in ``entity.py`` and ``reading.py``; wh
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -17,7 +21,9 @@ from keyplan.design.declared.fields import bounds_of, is_optional, kind_of, mark
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import Decoder, Encoder, decoder_of, encoder_of
 from keyplan.design.stored.dumped import Form, dumper_of, form_of_field, json_of, takes_nothing
+from keyplan.design.stored.formats import NumberFormat, TextFormat
 from keyplan.design.stored.forms import FieldForm, form_of_mark, is_marked_within, mark_of
+from keyplan.design.stored.templates import Variable
 
 __all__ = ["StoredField", "stored_fields"]
 
@@ -46,6 +52,8 @@ class StoredField:
     """Whether a function makes the default anew each time: an item without the attribute has no value of its own."""
     form: Form = Form.OURS
     """Who says how its values are stored."""
+    key_type: str | None = None
+    """Of one that is stored as its key holds it: the key attribute's type, S, N or B."""
     bounds: tuple[tuple[str, Any], ...] = ()
     """Operators and values that a number keeps to."""
     codec: FieldForm | None = None
@@ -102,6 +110,37 @@ def _marked(stored: StoredField, annotation: Any) -> StoredField:
     except Problem as problem:
         return replace(stored, problem=problem)
     return replace(stored, form=Form.STORED, codec=codec, encode=codec.encode, decode=codec.decode)
+
+
+_AS_THEY_ARE: dict[str, set[Any]] = {
+    "S": {str, datetime, date, UUID},
+    "N": {int, float, Decimal},
+    "B": {bytes},
+}
+"""The kinds whose values stand in a key attribute of a type as they are stored anyway."""
+
+
+def held_in_key(field: StoredField, variable: Variable, kind: str) -> StoredField:
+    """A field whose attribute is a key attribute of type ``kind``, stored as that key holds it."""
+    plain = kind_of(field.annotation)
+    if (
+        isinstance(plain, type)
+        and issubclass(plain, enum.Enum)
+        and isinstance(variable.format, TextFormat | NumberFormat)
+    ):
+        plain = {type(member.value) for member in plain}.pop()
+    if field.form is Form.OURS and variable.bare and not variable.format.descending and plain in _AS_THEY_ARE[kind]:
+        return field
+
+    def encode(value: Any) -> dict[str, Any]:
+        return {kind: variable.text(value)}
+
+    def decode(tag: str, value: Any) -> Any:
+        if tag != kind:
+            return json_of({tag: value})
+        return value == "true" if plain is bool else variable.value(value)
+
+    return replace(field, form=Form.KEYED, encode=encode, decode=decode, key_type=kind)
 
 
 def _decode_dumped(tag: str, value: Any) -> Any:

@@ -11,7 +11,7 @@ import enum
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
 from uuid import UUID
@@ -123,6 +123,7 @@ class IntegerFormat:
         return rf"[0-9]{{{self.width}}}" if self.width else r"-?[0-9]+"
 
     def write(self, value: Any) -> str:
+        value = getattr(value, "value", value)  # of an enum
         if self.width is None:
             return str(int(value))
         if value < 0:
@@ -219,6 +220,109 @@ class DateFormat:
 
 
 @dataclass(frozen=True)
+class RankFormat:
+    """One of a few values by its place among them, in the order in which they are declared."""
+
+    ranks: tuple[Any, ...]
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+
+    @property
+    def _width(self) -> int:
+        return len(str(len(self.ranks) - 1))
+
+    @property
+    def pattern(self) -> str:
+        return rf"[0-9]{{{self._width}}}"
+
+    def rank(self, value: Any) -> int:
+        """The place of a value among the others."""
+        return self.ranks.index(value)
+
+    def write(self, value: Any) -> str:
+        if value not in self.ranks:
+            raise KeyFieldError(f"{value!r} is none of {', '.join(map(repr, self.ranks))}")
+        text = f"{self.rank(value):0{self._width}d}"
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> Any:
+        number = int(text.translate(_NINES) if self.descending else text)
+        if number >= len(self.ranks):
+            raise ValueError(text)
+        return self.ranks[number]
+
+
+@dataclass(frozen=True)
+class DayTimeFormat:
+    """A time of day without a zone, to the microsecond: ``09:42:00.000000``."""
+
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+    pattern: str = r"[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}"
+
+    def write(self, value: Any) -> str:
+        if value.tzinfo is not None:
+            raise KeyFieldError(
+                f"{value.isoformat()} has a time zone, and times of several zones don't sort as texts",
+                hint="give a time without one, or a moment",
+            )
+        text = str(value.isoformat(timespec="microseconds"))
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> time:
+        return time.fromisoformat(text.translate(_NINES) if self.descending else text)
+
+
+@dataclass(frozen=True)
+class DurationFormat:
+    """A duration that isn't negative, as its microseconds in a fixed width."""
+
+    descending: bool = False
+    raw: bool = False
+    exact: bool = True
+    whole: bool = True
+    pattern: str = r"[0-9]{20}"
+
+    def write(self, value: Any) -> str:
+        if value < timedelta():
+            raise KeyFieldError(f"{value} is negative, and a padded duration can't be")
+        text = f"{value // timedelta(microseconds=1):020d}"
+        return text.translate(_NINES) if self.descending else text
+
+    def read(self, text: str) -> timedelta:
+        return timedelta(microseconds=int(text.translate(_NINES) if self.descending else text))
+
+
+@dataclass(frozen=True)
+class SecondsFormat:
+    """A native Number attribute that holds a duration: its seconds, or whole milliseconds, or whole seconds."""
+
+    unit: str | None = None
+    raw: bool = False
+    exact: bool = True
+    descending: bool = False
+    pattern: str = r"-?[0-9.Ee+-]+"
+
+    @property
+    def whole(self) -> bool:
+        """In whole units it loses what is below them."""
+        return self.unit is None
+
+    def write(self, value: Any) -> str:
+        if self.unit is None:
+            return canonical(str(Decimal(value // timedelta(microseconds=1)).scaleb(-6)))
+        return str(value // timedelta(milliseconds=1 if self.unit == "ms" else 1000))
+
+    def read(self, text: str) -> timedelta:
+        microseconds = Decimal(text) * {None: 10**6, "ms": 1000, "s": 10**6}[self.unit]
+        return timedelta(microseconds=int(microseconds))
+
+
+@dataclass(frozen=True)
 class NumberFormat:
     """A native Number attribute: a number as it is, or a moment as milliseconds or seconds since 1970."""
 
@@ -236,6 +340,7 @@ class NumberFormat:
     def write(self, value: Any) -> str:
         """The number in DynamoDB's notation."""
         if self.unit is None:
+            value = getattr(value, "value", value)  # of an enum
             try:
                 return canonical(repr(value) if isinstance(value, float) else str(value))
             except NumberError as error:
@@ -336,11 +441,11 @@ class BinaryFormat:
         return base64.b64decode(text)
 
 
-def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool) -> Format:
+def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool, ranks: tuple[Any, ...] = ()) -> Format:
     """The format of a field of type ``kind`` under ``spec`` (what stands behind the colon of ``{field:spec}``).
 
     ``attribute_type`` is the key attribute's own: S, N or B. ``sorts``: whether the text must sort as the value does.
-    Raises Problem where there is no such format.
+    ``ranks``: the field's values, where it has few. Raises Problem where there is no such format.
     """
     if attribute_type == "N":
         return _number_format(kind, spec)
@@ -353,17 +458,35 @@ def format_for(kind: Any, spec: str, *, attribute_type: str, sorts: bool) -> For
     base, _, turn = spec.rpartition(":") if spec.endswith(":desc") else ("", "", spec)
     descending = turn == "desc"
     plain = base if descending else spec
+    if plain == "rank":
+        return _rank_format(ranks, descending=descending)
     return _text_format(kind, plain, descending=descending, sorts=sorts)
 
 
+def _rank_format(ranks: tuple[Any, ...], *, descending: bool) -> Format:
+    if len(ranks) < 2:
+        raise Problem("only a type of a few values has ranks", "give it an Enum, or a Literal, of several values")
+    return RankFormat(ranks, descending)
+
+
 def _number_format(kind: Any, spec: str) -> Format:
-    if kind in {int, float, Decimal} and not spec:
+    if (kind in {int, float, Decimal} or _is_of_integers(kind)) and not spec:
         return NumberFormat()
+    if kind is timedelta and spec in {"", "ms", "s"}:
+        return SecondsFormat(spec or None)
     if kind is datetime and spec in {"ms", "s"}:
         return NumberFormat(unit=spec)
     if kind is datetime:
         raise Problem("a moment in a Number key attribute needs its unit", "write '{field:ms}' or '{field:s}'")
-    raise Problem("a Number key attribute takes an int, Decimal or float field as it is, or a datetime as ms or s")
+    raise Problem(
+        "a Number key attribute takes an int, Decimal, float, IntEnum or timedelta field as it is, or a datetime as ms "
+        "or s"
+    )
+
+
+def _is_of_integers(kind: Any) -> bool:
+    """Whether it is an enum whose values are whole numbers."""
+    return isinstance(kind, type) and issubclass(kind, enum.Enum) and all(type(one.value) is int for one in kind)
 
 
 def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Format:
@@ -374,8 +497,11 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if kind is date:
         _no_spec(spec)
         return DateFormat(descending=descending)
-    if kind is int:
+    if kind is int or (_is_of_integers(kind) and (spec or descending)):
         return _integer_format(spec, descending=descending, sorts=sorts)
+    if kind in {time, timedelta}:
+        _no_spec(spec)
+        return DayTimeFormat(descending) if kind is time else DurationFormat(descending)
     if descending:
         raise Problem("only numbers and times can be turned with :desc")
     _no_spec(spec)
@@ -388,7 +514,8 @@ def _text_format(kind: Any, spec: str, *, descending: bool, sorts: bool) -> Form
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         if sorts and not all(isinstance(member.value, str) for member in kind):
             raise Problem(
-                f"{kind.__name__} has values that aren't texts, and don't sort as such", "give it text values"
+                f"{kind.__name__} has values that aren't texts, and don't sort as such",
+                "pad whole numbers, as in {level:02d}, or take its members in the order of the class: {level:rank}",
             )
         return TextFormat(lambda value: str(value.value))
     if kind is tuple:
@@ -407,7 +534,8 @@ def _same(value: str) -> str:
 def _no_spec(spec: str) -> None:
     if spec:
         raise Problem(
-            f"this type takes no format {spec!r}", "numbers take '08d', times take strftime fields; both take ':desc'"
+            f"this type takes no format {spec!r}",
+            "numbers take '08d', times take strftime fields, types of few values 'rank'; all of them take ':desc'",
         )
 
 

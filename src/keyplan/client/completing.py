@@ -1,0 +1,71 @@
+"""Reading an index that holds no more than a part of what is asked for, and the rest from the table by the keys that
+its entries have. The queries themselves are in ``reads.py`` and ``merges.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyplan.client.batches import batch_get
+from keyplan.client.conversations import Conversation
+from keyplan.client.cursors import Position
+from keyplan.client.merges import MergeReader
+from keyplan.client.reads import Chunk, Entry, Item, QueryReader, ScanReader, asked_of_table, own_item
+from keyplan.client.target import Target
+from keyplan.design.compiled.plans import QueryPlan, ScanPlan
+from keyplan.design.declared.entity import Entity
+
+__all__ = ["CompletingReader"]
+
+
+class CompletingReader:
+    """A query of an index, or several merged, or all of it, and their items by the table's keys, in batches."""
+
+    def __init__(self, plan: QueryPlan | ScanPlan, target: Target) -> None:
+        self.plan = plan
+        self.target = target
+        self._entries: QueryReader | MergeReader | ScanReader
+        if isinstance(plan, ScanPlan):
+            self._entries = ScanReader(plan, target)
+        else:
+            self._entries = MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+        self._asked = asked_of_table(target, plan.completed)
+
+    def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
+        """The next items, in the index's order; an entry whose item is gone is passed over. One item more than asked
+        for is looked up, since a further entry alone doesn't say that anything follows.
+        """
+        found: list[Entry] = []
+        while True:
+            wanted = None if size is None else size + 1 - len(found)
+            entries = yield from self._entries.chunk(values, wanted, position)
+            found.extend((yield from self._items(entries.entries)))
+            position = entries.position
+            if position is None or (size is not None and len(found) > size):
+                break
+        if size is None or len(found) <= size:
+            return Chunk(found, None)
+        del found[size:]
+        return Chunk(found, self._entries.position(found[-1].item))
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item."""
+        position: Position | None = None
+        while True:
+            entries = yield from self._entries.chunk(values, 1, position)
+            found = yield from self._items(entries.entries)
+            position = entries.position
+            if found or position is None:
+                return found[0].instance if found else None
+
+    def _items(self, entries: Sequence[Entry]) -> Conversation[list[Entry]]:
+        names = self.target.table.key_names
+        keys: list[Item] = [{name: entry.item[name] for name in names} for entry in entries]
+        items = yield from batch_get(self.target.name, keys, consistent=self.target.consistent, projection=self._asked)
+        found = ((self._instance(item), entry) for item, entry in zip(items, entries, strict=True) if item is not None)
+        return [Entry(instance, entry.item) for instance, entry in found if instance is not None]
+
+    def _instance(self, item: Item) -> Entity | None:
+        entity = next((one for one in self.plan.completed if one.matches(item)), None)
+        return None if entity is None else own_item(entity, item)

@@ -1,0 +1,133 @@
+"""How many items a question has, and whether any: paged to the end, and no item is made of what is read.
+
+Where nothing else can lie in what a query names, the store counts (Select=COUNT). Elsewhere the keys are asked for, and
+those of the entity are counted here; both cost the same units, since what is read is paid for and not what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from keyplan.client.bounds import partition_texts
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.merges import MergeReader
+from keyplan.client.reads import (
+    Item,
+    QueryReader,
+    ScanReader,
+    base_request,
+    batch_entities,
+    get_item,
+    projection_of,
+)
+from keyplan.client.sieve import sieve_of
+from keyplan.client.target import Target
+from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
+
+__all__ = ["exists", "how_many"]
+
+PARALLEL_MAX = 20
+"""How many partitions are counted at a time."""
+
+
+def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
+    """How many items the plan names."""
+    match plan:
+        case QueryPlan():
+            return (yield from _count(plan, target, values))
+        case ScanPlan():
+            return (yield from _count_scanned(ScanReader(plan, target), values))
+        case BatchGetPlan():
+            entity = plan.entity
+            keys = {
+                str(key): key
+                for one in values[plan.each]
+                for key in [entity.item_key(entity.primary, {**values, plan.each: one})]
+            }
+            found = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
+            return sum(one is not None for one in found)
+        case _:  # pragma: no cover - the compiler makes no other plan for a count
+            raise TypeError(plan)
+
+
+def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[bool]:
+    """Whether there is any item that the plan names."""
+    match plan:
+        case GetPlan():
+            key = plan.entity.item_key(plan.entity.primary, values)
+            return (yield from get_item(target, plan.entity, key, consistent=plan.consistent)) is not None
+        case ClaimPlan():  # a claim is there as long as its owner is
+            request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
+            request["Key"] = plan.entity.item_key(plan.claim, values)
+            return "Item" in (yield Request("GetItem", request))
+        case QueryPlan() if plan.merged:
+            return bool((yield from MergeReader(plan, target).chunk(values, 1, None)).entries)
+        case QueryPlan():
+            return (yield from _any(plan, target, values))
+        case ScanPlan():
+            return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
+        case _:  # pragma: no cover - the compiler makes no other plan for it
+            raise TypeError(plan)
+
+
+def _any(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[bool]:
+    reader, sieve = QueryReader(plan, target), sieve_of(plan, values)
+    request = reader.request(values, partition_texts(plan.matches[0], values))
+    while request is not None:
+        request["Limit"] = reader.page_size(request, 1)
+        response = yield Request("Query", request)
+        for item in response["Items"]:
+            instance = reader.instance(item)
+            if instance is not None and (sieve is None or sieve.passes(instance, item)):
+                return True
+        last = response.get("LastEvaluatedKey")
+        request = None if last is None else {**request, "ExclusiveStartKey": last}
+    return False
+
+
+def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
+    """All partitions, some in parallel, each to its end."""
+    reader, counted = QueryReader(plan, target), 0
+    pending = list(_requests(reader, values))
+    while pending:
+        now, pending = pending[:PARALLEL_MAX], pending[PARALLEL_MAX:]
+        sent = [Request("Query", request) for _, request in now]
+        responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
+        for (one, request), response in zip(now, responses, strict=True):
+            counted += response["Count"] if plan.counted else _counted(reader, one, response["Items"])
+            last = response.get("LastEvaluatedKey")
+            if last is not None:
+                pending.append((one, {**request, "ExclusiveStartKey": last}))
+    return counted
+
+
+def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """The first request of each partition, once each, with the values that it is for."""
+    plan = reader.plan
+    sets = [values] if plan.each is None else [{**values, plan.each: one} for one in dict.fromkeys(values[plan.each])]
+    seen: set[tuple[str, ...]] = set()
+    for one in sets:
+        for shard in range(plan.shards):
+            partition = partition_texts(plan.matches[0], one, plan.key.suffix(shard))
+            request = reader.request(one, partition)
+            if request is not None and tuple(partition) not in seen:
+                seen.add(tuple(partition))
+                yield one, request
+
+
+def _counted(reader: QueryReader, values: Mapping[str, Any], items: list[Item]) -> int:
+    sieve = sieve_of(reader.plan, values)
+    instances = ((reader.instance(item), item) for item in items)
+    return sum(one is not None and (sieve is None or sieve.passes(one, item)) for one, item in instances)
+
+
+def _count_scanned(reader: ScanReader, values: Mapping[str, Any]) -> Conversation[int]:
+    request, counted = reader.request(values), 0
+    while True:
+        response = yield Request("Scan", request)
+        counted += sum(reader.instance(item) is not None for item in response["Items"])
+        last = response.get("LastEvaluatedKey")
+        if last is None:
+            return counted
+        request = {**request, "ExclusiveStartKey": last}

@@ -1,0 +1,75 @@
+"""Indexes that are read whole, and those that hold no more than a part of what is asked for: what is read besides.
+
+Which key serves a question is decided in ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from keyplan.design.compiled.constants import values_asked
+from keyplan.design.compiled.matching import all_in
+from keyplan.design.compiled.plan_checks import check_filtered, check_projected, lacking_in_index
+from keyplan.design.compiled.plans import Filter, KeyMatch, QueryPlan, ScanPlan
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.options import Options
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.views import seen_by
+
+__all__ = ["all_of_index", "completed", "standing_in", "without_implied"]
+
+
+def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent: bool) -> list[KeyMatch]:
+    """The keys by which entities stand in an index that is read whole. Raises Problem for one that doesn't, and where
+    the index can't be read so.
+    """
+    found: list[KeyMatch] = []
+    for entity in entities:
+        keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
+        if not keys:
+            raise Problem(f"{entity.name} has no key on {wanted.name}", "name an index in which it stands")
+        found.extend(KeyMatch(entity, key, (), (), frozenset(), None, full=False) for key in keys)
+    if consistent and not wanted.local:
+        raise Problem("a global index can't be read with strong consistency", "leave consistent=True out")
+    return found
+
+
+def without_implied(constants: Mapping[str, Any], matches: Sequence[KeyMatch]) -> dict[str, Any]:
+    """The constants that something must filter: what each of the keys waits for needs no filter."""
+    return {
+        name: value
+        for name, value in constants.items()
+        if not all(name in one.key.when and all_in(one.key.when[name], values_asked(value)) for one in matches)
+    }
+
+
+def all_of_index(
+    matches: Sequence[KeyMatch], entities: tuple[CompiledEntity, ...], options: Options, condition: Filter | None
+) -> ScanPlan:
+    """The plan that reads the index whole. Raises Problem where it lacks what is asked for."""
+    plan = ScanPlan(entities, options.consistent, condition, index=matches[0].key.index)
+    if not options.complete:
+        check_projected(matches, condition)
+        return plan
+    _check_lacking(matches, condition)
+    keys_only = tuple(seen_by(one, ()) for one in entities)
+    return replace(plan, entities=keys_only, completed=entities, operation="Scan, BatchGetItem")
+
+
+def completed(plan: QueryPlan, fields_of: Callable[[CompiledEntity], list[str]]) -> QueryPlan:
+    """The plan, with the table read for what its index lacks; ``fields_of`` an entity those that entries are compared
+    by. Raises Problem.
+    """
+    _check_lacking(plan.matches, plan.filter)
+    keys_only = tuple(replace(one, entity=seen_by(one.entity, fields_of(one.entity))) for one in plan.matches)
+    whole = tuple(one.entity for one in plan.matches)
+    return replace(plan, matches=keys_only, completed=whole, operation="Query, BatchGetItem")
+
+
+def _check_lacking(matches: Sequence[KeyMatch], condition: Filter | None) -> None:
+    if not any(lacking_in_index(match) for match in matches):
+        raise Problem(f"{matches[0].key.place} holds all that is asked for", "leave complete=True out")
+    check_filtered(matches, condition)

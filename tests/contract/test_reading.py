@@ -1,0 +1,169 @@
+"""Views, counts, whole indexes and native key attributes, on every store."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from keyplan import Range
+from keyplan.testing import verify
+from tests.contract.reading import Color, Level, Note, Reading, Task, TaskKeys, TaskRow, Thing, Weight
+from tests.contract.stores import CALLERS, OPENERS, Caller
+from tests.contract.test_patterns import paged
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+def reading(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+    """The design on an empty store."""
+    store, way = request.param
+    caller = CALLERS[way](OPENERS[store](Reading, tmp_path))
+    yield caller
+    caller.close()
+
+
+def task(number: int, **more: Any) -> Task:
+    given = {"project": "p", "person": "ada", "title": f"t{number}", "opened_at": NOON + timedelta(hours=number)}
+    return Task(task_id=str(number), text="x" * 300, **{**given, **more})
+
+
+def row(number: int, **more: Any) -> TaskRow:
+    return TaskRow(task_id=str(number), **{"title": f"t{number}", "status": "open", **more})
+
+
+def test_views_are_read_by_key_by_index_and_in_batches(reading: Caller) -> None:
+    for number in range(5):
+        reading.create(task(number, status="done" if number == 3 else "open"))
+    assert reading.read("row", task_id="1") == row(1)
+    assert reading.read("row", task_id="9") is None
+    assert paged(reading, "rows", 2, project="p") == [row(0), row(1), row(2), row(3, status="done"), row(4)]
+    since = Range(gt=NOON + timedelta(hours=2))
+    assert paged(reading, "rows", 1, project="p", opened_at=since) == [row(3, status="done"), row(4)]
+    assert reading.read("rows_of", task_id=["2", "9", "0"]) == [row(2), row(0)]
+    keys = [TaskKeys(task_id=str(number), opened_at=NOON + timedelta(hours=number)) for number in (4, 2, 1, 0)]
+    assert reading.read("keys", person="ada", status="open") == keys
+    assert reading.read("row_by_number", project="p", title="t4") == row(4)
+
+
+def test_what_an_index_lacks_is_read_from_the_table(reading: Caller) -> None:
+    written = [reading.create(task(number, person="ada" if number % 2 else "bob")) for number in range(6)]
+    assert paged(reading, "tasks", 2, person="ada", status="open") == written[1::2]
+    assert paged(
+        reading, "tasks", 1, person="ada", status="open", opened_at=Range(gt=NOON, lt=NOON + timedelta(hours=5))
+    ) == [
+        written[1],
+        written[3],
+    ]
+    assert reading.read("last_row", person="bob", status="open") == row(4)
+    assert reading.read("last_row", person="bob", status="done") is None
+    people = paged(reading, "rows_of_people", 4, person=["bob", "ada", "eve"])
+    assert people == [row(number) for number in range(6)]
+
+
+def test_collections_and_streams_of_views(reading: Caller) -> None:
+    reading.create(task(1))
+    for number in range(3):
+        reading.put(Note(task_id="1", number=number, text=f"n{number}"))
+    sheet = reading.read("sheet", task_id="1")
+    assert (sheet.task, [note.text for note in sheet.notes]) == (row(1), ["n0", "n1", "n2"])
+    assert reading.read("sheet", task_id="2") is None
+    parts = reading.read("parts", task_id="1")
+    assert [type(one).__name__ for one in parts] == ["TaskRow", "Note", "Note", "Note"]
+
+
+def test_counts(reading: Caller) -> None:
+    for number in range(5):
+        reading.create(task(number, person="ada" if number % 2 else "bob", status="done" if number == 3 else "open"))
+    reading.put(Note(task_id="1", number=1, text=""))
+    asked = [
+        reading.read("how_many", project="p"),
+        reading.read("how_many", project="q"),
+        reading.read("how_many_since", project="p", opened_at=Range(gt=NOON)),
+        reading.read("how_many_notes", task_id="1"),
+        reading.read("how_many_there", task_id=["1", "1", "2", "9"]),
+        reading.read("how_many_of_people", person=["ada", "bob", "ada"]),
+        reading.read("how_many_open"),
+        reading.read("how_many_parts", task_id="1"),
+    ]
+    assert asked == [5, 0, 4, 1, 2, 5, 4, 2]
+    assert not any(isinstance(one, bool) for one in asked)
+
+
+def test_whether_there_is_any(reading: Caller) -> None:
+    reading.create(task(1))
+    yes = [reading.read("is_there", task_id="1"), reading.read("is_taken", project="p", title="t1")]
+    no = [reading.read("is_there", task_id="2"), reading.read("is_taken", project="p", title="t2")]
+    yes.append(reading.read("has_any", person="ada", status="open", opened_at=Range(ge=NOON)))
+    no.append(reading.read("has_any", person="ada", status="open", opened_at=Range(gt=NOON + timedelta(hours=1))))
+    no.append(reading.read("has_done", project="p"))
+    assert (yes, no) == ([True] * 3, [False] * 4)
+
+
+def test_all_of_an_index(reading: Caller) -> None:
+    for number in range(7):
+        escalated = {"escalated_to": f"boss{number % 3}", "escalated_at": NOON} if number % 2 else {}
+        reading.create(
+            task(number, due=date(2026, 3, 1 + number), status="done" if number == 4 else "open", **escalated)
+        )
+    found = paged(reading, "all_escalated", 2)
+    assert sorted(one.task_id for one in found) == ["1", "3", "5"]
+    assert sorted(one.task_id for one in reading.read("all_late")) == ["0", "1", "2", "3", "5", "6"]
+    assert reading.read("how_many_late") == 6
+    assert [one.task_id for one in reading.read("all_escalated_to", person="boss0")] == ["3"]
+    ended = next(one for one in found if one.task_id == "1")
+    reading.update(ended, escalated_to=None)
+    assert sorted(one.task_id for one in paged(reading, "all_escalated", 2)) == ["3", "5"]
+
+
+def thing(number: int, **more: Any) -> Thing:
+    given: dict[str, Any] = {
+        "day": date(2026, 3, 1),
+        "token": UUID(int=number),
+        "urgent": bool(number % 2),
+        "level": Level.HIGH if number > 2 else Level.LOW,
+        "color": Color.RED,
+        "price": Decimal(number) / 2,
+        "weekday": Color.GREEN,
+        "at": time(9, 30),
+        "took": timedelta(milliseconds=1500 * (5 - number)),
+        "weight": list(Weight)[number % 3],
+    }
+    return Thing(thing_id=f"g{number}", **{**given, **more})
+
+
+def test_native_attributes_of_every_type(reading: Caller) -> None:
+    things = [reading.put(thing(number)) for number in range(5)]
+    assert reading.read("things_of", day=date(2026, 3, 1)) == things
+    assert reading.read("things_of", day=date(2026, 3, 1), token=Range(gt=UUID(int=2))) == things[3:]
+    assert reading.read("things_by_level", urgent=True) == [things[3], things[1]]
+    assert reading.read("things_by_level", urgent=False, level=Range(lt=Level.HIGH)) == [things[2], things[0]] or (
+        reading.read("things_by_level", urgent=False, level=Range(lt=Level.HIGH)) == [things[0], things[2]]
+    )
+    assert (
+        reading.read("things_by_price", color=Color.RED, price=Range(ge=Decimal("0.5"), lt=Decimal(2))) == things[1:4]
+    )
+    assert reading.read("things_at", weekday=Color.GREEN, at=time(9, 30)) == things[::-1]
+    between = Range(gt=timedelta(seconds=3), le=timedelta(seconds=6))
+    assert reading.read("things_at", weekday=Color.GREEN, at=time(9, 30), took=between) == [things[2], things[1]]
+    assert reading.read("things_of_weight", weight=Weight.MASSIVE) == [things[2]]
+    assert reading.read("urgent_things", urgent=True, took=timedelta(seconds=4)) == [things[3]]
+    assert reading.read("heavier", weight=Range(gt=Weight.LIGHT)) == [things[2], things[4], things[1]]
+    assert reading.read("of_one_weight", weight=Weight.HEAVY) == [things[4], things[1]]
+    changed = reading.update(things[0], urgent=True, level=Level.HIGH, took=timedelta(), at=time(8, 0, 0, 1))
+    assert changed in reading.read("things_by_level", urgent=True)
+    assert reading.read("things_at", weekday=Color.GREEN, at=time(8, 0, 0, 1)) == [changed]
+
+
+@pytest.mark.parametrize(("store", "stores"), [("memory", 20), ("server", 8), ("dynamodb-local", 6)])
+def test_generated_stores(store: str, stores: int, tmp_path: Path) -> None:
+    """Every pattern against brute force, on each kind of store."""
+    folders = (tmp_path / str(number) for number in itertools.count())
+    verify(Reading, stores=stores, seed=1, open=lambda: OPENERS[store](Reading, next(folders)))
