@@ -194,7 +194,7 @@ def test_native_attributes_take_what_they_can_hold() -> None:
         class D(Design):
             table = Table("ttt", indexes=[GSI2, One.b.index or GSI2, One.c.index or GSI2], entities=[One])
 
-    told(error, r"One\.a", "a Number key attribute takes an int, Decimal or float")
+    told(error, r"One\.a", "a Number key attribute takes an int, Decimal, float")
     told(error, r"One\.b", r"needs its unit \(write '\{field:ms\}' or '\{field:s\}'\)")
     told(error, r"One\.c", "bsk is of type B: it takes one field and no other text")
 

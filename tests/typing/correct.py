@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
-from keyplan import Cursor, Delete, Page, Put, Range, Update
-from tests.typing.library import Book, BookWithCopies, Copy, Library
+from keyplan import Cursor, Delete, Index, Page, Put, Range, Update
+from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library
 
 
 def reads(library: Library) -> None:
@@ -45,6 +45,18 @@ def parameters(library: Library) -> None:
     assert_type(library.books(("1", "2")), list[Book])
 
 
+def views(library: Library) -> None:
+    """Views, counts, and all of an index."""
+    assert_type(library.titles_by("Ada"), Page[BookTitle])
+    assert_type([row.title for row in library.titles_by("Ada")], list[str])
+    assert_type(library.title("1"), BookTitle | None)
+    assert_type(library.how_many("1"), int)
+    assert_type(library.is_there("1"), bool)
+    assert_type(list(library.all_titles()), list[BookTitle])
+    assert_type(BookTitle(book_id="1", title="Notes").title, str)
+    assert_type(GSI1.projected_for(BookTitle), Index)
+
+
 def writes(library: Library) -> None:
     """Patterns that write, and the plain verbs."""
     copy = library.buy("1", shelf="B2")
@@ -67,6 +79,10 @@ def writes(library: Library) -> None:
 
 async def awaited(library: Library) -> None:
     """The same from asynchronous code."""
+    assert_type(await library.titles_by.aio("Ada"), Page[BookTitle])
+    assert_type(await library.how_many.aio("1"), int)
+    assert_type(await library.is_there.aio("1"), bool)
+    assert_type([row async for row in library.all_titles.aio()], list[BookTitle])
     assert_type(await library.book.aio("1"), Book)
     assert_type(await library.find_book.aio(book_id="1"), Book | None)
     assert_type(await library.books_by.aio("Ada", limit=1), Page[Book])

@@ -22,6 +22,7 @@ from keyplan import (
     Range,
     Table,
     Update,
+    View,
     Writes,
     read,
     write,
@@ -51,6 +52,13 @@ class Copy(Entity):
     shelf: str = "A1"
 
     primary = Key("BOOK#{book_id}", "COPY#{number:04d}")
+
+
+class BookTitle(View[Book]):
+    """A book in a list."""
+
+    book_id: str
+    title: str
 
 
 class BookWithCopies(NamedTuple):
@@ -100,6 +108,21 @@ class Library(Design):
 
     @read("L12")
     def copies_later(self, book_id: str) -> AsyncIterator[Copy]: ...
+
+    @read("L13")
+    def titles_by(self, author: str, limit: int = 10, cursor: Cursor | None = None) -> Page[BookTitle]: ...
+
+    @read("L14")
+    def title(self, book_id: str) -> BookTitle | None: ...
+
+    @read("L15", of=Copy)
+    def how_many(self, book_id: str) -> int: ...
+
+    @read("L16", of=[Book, Copy])
+    def is_there(self, book_id: str) -> bool: ...
+
+    @read("L17", all_of=GSI1)
+    def all_titles(self) -> Iterator[BookTitle]: ...
 
     @write("W1")
     def buy(self, book_id: str, shelf: str = "A1") -> Writes[Copy]:

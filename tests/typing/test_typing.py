@@ -83,6 +83,7 @@ def test_the_right_calls_are_right_when_they_run() -> None:
     """What the checkers are told is also what happens."""
     with correct.opened() as library:
         correct.reads(library)
+        correct.views(library)
         correct.parameters(library)
         correct.writes(library)
         asyncio.run(correct.awaited(library))

@@ -7,7 +7,7 @@ Nothing here is run, and the repository's own type checks leave the file out.
 from __future__ import annotations
 
 from keyplan import Create, Delete, Design, Page, Range, Update, Writes, read, write
-from tests.typing.library import Book, Copy, Library
+from tests.typing.library import GSI1, Book, BookTitle, Copy, Library
 
 
 def arguments(library: Library, book: Book) -> None:
@@ -34,6 +34,17 @@ def arguments(library: Library, book: Book) -> None:
     library.buy("1", shelve="B2")  # refused: mypy pyright
     library.throw_away()  # refused: mypy pyright
     library.throw_away(book)  # refused: mypy pyright
+
+
+def views(library: Library, row: BookTitle) -> None:
+    print(row.year)  # refused: mypy pyright
+    print(library.title("1").title)  # refused: mypy pyright
+    library.how_many("1").bit_size()  # refused: mypy pyright
+    library.how_many(1)  # refused: mypy pyright
+    library.put(row)  # refused: mypy pyright
+    GSI1.projected_for(Book)  # refused: mypy pyright
+    read("X1", all_of="GSI1")  # refused: mypy pyright
+    read("X2", of="Book")  # refused: mypy pyright
 
 
 def names(library: Library) -> None:

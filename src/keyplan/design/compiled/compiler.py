@@ -49,7 +49,6 @@ from keyplan.design.stored.views import seen_as, seen_by
 
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
-
 Entities = Mapping[type[Entity], CompiledEntity]
 
 _A_KIND = {ShapeKind.COLLECTION: "one collection", ShapeKind.COUNT: "a count", ShapeKind.EXISTS: "a yes or no"}
@@ -587,8 +586,7 @@ class _Question:
     # When nothing serves
 
     def _no_key(self, misses: list[Miss]) -> Problem:
-        asked = ", ".join(str(known) for known in self._conditions()) or "nothing known"
-        return nothing_serves(asked, misses)
+        return nothing_serves(", ".join(map(str, self._conditions())) or "nothing known", misses)
 
 
 def junctions_of(through: Any) -> list[Through]:

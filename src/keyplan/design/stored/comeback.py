@@ -70,7 +70,7 @@ def comeback_faults(entity: CompiledEntity) -> Iterator[tuple[str, Problem]]:
 
 def _is_tried(field: StoredField) -> bool:
     """Whether somebody else says how it is stored: pydantic, or functions of the user's."""
-    return field.form is not Form.OURS and (field.codec is None or field.codec.mark.write is not None)
+    return field.form not in _SURE and (field.codec is None or field.codec.mark.write is not None)
 
 
 def _others(entity: CompiledEntity) -> dict[str, Any]:
