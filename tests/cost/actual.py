@@ -244,8 +244,6 @@ class Actual:
 
     def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
         """All items, in an order of their own: a scan's order is the store's business, and every item is met."""
-        met = []
-        """All items, in an order of their own: a scan's order is the store's affair, and every item is met."""
         met: list[Met] = []
         for number, item in enumerate(self.items):
             entry = None if plan.index is None else entry_of(self.compiled.table, plan.index, item)
