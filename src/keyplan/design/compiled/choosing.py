@@ -14,7 +14,7 @@ from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.keys import CompiledKey, literal_start
 from keyplan.design.stored.templates import Variable
 
-__all__ = ["Candidate", "choose", "rank", "unsorted"]
+__all__ = ["Candidate", "choose", "ordered_by", "rank", "unsorted"]
 
 Candidate: TypeAlias = tuple[CompiledKey, tuple[KeyMatch, ...]]
 """A key that serves, and how it does for each entity of the answer."""
@@ -26,7 +26,7 @@ def choose(found: Sequence[Candidate], order_by: str | None, constants: Mapping[
     """
     wanted = None if order_by is None else order_by.lstrip("-")
     if wanted is not None:
-        fitting = [one for one in found if _ordered_by(one[1], wanted)]
+        fitting = [one for one in found if ordered_by(one[1], wanted)]
         if not fitting:
             orders = ", ".join(f"{key.name} orders by {_order(matches)}" for key, matches in found)
             raise Problem(f"no key that serves orders by {wanted}: {orders}")
@@ -54,7 +54,7 @@ def rank(candidate: Candidate, constants: Mapping[str, Any]) -> tuple[int, int, 
     return (filtered + narrowed, place, key.shards)
 
 
-def _ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
+def ordered_by(matches: tuple[KeyMatch, ...], wanted: str) -> bool:
     """Whether the answer has the order asked for: all keys that leave something open begin with that field."""
     firsts = [match.order[0][0] for match in matches if match.order]
     return bool(firsts) and all(one == wanted for one in firsts) and unsorted(matches) is None

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from keyplan.design.compiled.choosing import Candidate, choose, rank, unsorted
+from keyplan.design.compiled.choosing import Candidate, choose, ordered_by, rank, unsorted
 from keyplan.design.compiled.completion import all_of_index, completed, standing_in, without_implied
 from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
@@ -36,7 +36,7 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
-from keyplan.design.compiled.shapes import Shape, ShapeKind, shape_of
+from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of
 from keyplan.design.declared.load import checked_load
@@ -50,8 +50,6 @@ from keyplan.design.stored.views import seen_as, seen_by
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
 Entities = Mapping[type[Entity], CompiledEntity]
-
-_A_KIND = {ShapeKind.COLLECTION: "one collection", ShapeKind.COUNT: "a count", ShapeKind.EXISTS: "a yes or no"}
 
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
@@ -205,8 +203,7 @@ class _Question:
         if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
             raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
         if ParameterKind.LIMIT in kinds and not self.shape.many:
-            what = "one item" if self.shape.kind is ShapeKind.ONE else f"{_A_KIND[self.shape.kind]}"
-            raise Problem(f"{what} has no limit", "return a Page or a list, or drop the limit")
+            raise Problem(f"{WORDS[self.shape.kind]} has no limit", "return a Page or a list, or drop the limit")
         each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
         if each and not (self.shape.many or self.shape.told):
             raise Problem(
@@ -378,9 +375,11 @@ class _Question:
         return self._holding(found)
 
     def _holding(self, found: list[Candidate]) -> list[Candidate]:
-        """Those that hold what is wanted, where any does."""
+        """Those that hold what is wanted, where any does, in the order that is asked for."""
+        wanted = (self.options.order_by or "").lstrip("-")
         holding = [one for one in found if not any(lacking_in_index(match) for match in one[1])]
-        return holding or found
+        fits = any(not wanted or ordered_by(matches, wanted) for _, matches in holding)
+        return holding if fits and not self.options.complete else found
 
     def _matches_at(
         self, key: CompiledKey, knowns: list[dict[str, Known]], must: frozenset[str], misses: list[Miss]

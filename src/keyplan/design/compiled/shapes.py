@@ -17,7 +17,7 @@ from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.views import View, entity_of_view, is_view
 
-__all__ = ["Member", "Shape", "ShapeKind", "shape_of"]
+__all__ = ["WORDS", "Member", "Shape", "ShapeKind", "shape_of"]
 
 
 class ShapeKind(Enum):
@@ -30,6 +30,15 @@ class ShapeKind(Enum):
     COLLECTION = "collection"
     COUNT = "count"
     EXISTS = "exists"
+
+
+WORDS = {
+    ShapeKind.ONE: "one item",
+    ShapeKind.COLLECTION: "one collection",
+    ShapeKind.COUNT: "a count",
+    ShapeKind.EXISTS: "a yes or no",
+}
+"""What answers that are no run of items are called."""
 
 
 @dataclass(frozen=True, slots=True)
