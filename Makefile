@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs mutants crash sdks docs system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs mutants crash sdks docs vendored pictures system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -105,6 +105,12 @@ sdks: $(VENV)/.dev ## Run programs of the AWS CLI, aioboto3 and PynamoDB against
 docs: $(VENV)/.dev ## Write the parts of docs/ that are made from the code
 	$(BIN)/python -m tests.repository.made_pages
 	$(BIN)/python -m tests.check.made_pages
+
+vendored: ## Fetch the studio's JavaScript libraries anew, in the versions that .ci/vendored lists
+	.ci/vendored
+
+pictures: $(VENV)/.dev ## Make the pictures of the README and the docs anew (needs Chromium)
+	$(BIN)/python -m tests.browser.pictures
 
 constraints: ## Make constraints.txt anew, with the newest versions that fit pyproject.toml
 	rm -rf .cache/constraints

@@ -24,7 +24,7 @@ FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def _goes_on(words: list[str]) -> bool:
     """Whether a command goes on until it is stopped, and so isn't run."""
-    return words[0] == "serve" or (words[0] == "dynamodb" and "check" not in words)
+    return words[0] in {"serve", "studio"} or (words[0] == "dynamodb" and "check" not in words)
 
 
 @dataclass(frozen=True)

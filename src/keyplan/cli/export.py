@@ -23,6 +23,8 @@ __all__ = ["command"]
 T = TypeVar("T")
 
 _FORMATS = ("cloudformation", "terraform", "create-table", "iam", "workbench", "markdown", "mermaid")
+_PICTURES = ("html", "svg")
+"""What the studio makes: with items of a store, or of the sample."""
 _CLASSES = ("standard", "infrequent-access")
 _VIEWS = ("keys", "new", "old", "new-and-old")
 _SAMPLE_DEFAULT = 10
@@ -38,13 +40,14 @@ _OPTIONS = {
     "workbench": _TABLE | {"sample", "db"},
     "markdown": set[str](),
     "mermaid": set[str](),
+    **{key: {"sample", "db"} for key in _PICTURES},
 }
 """The options that a format makes use of."""
 
 
 @click.command(
     "export",
-    short_help="Write a design for other tools: CloudFormation, Terraform, IAM, Workbench, Markdown, ...",
+    short_help="Write a design for other tools: CloudFormation, Terraform, IAM, Workbench, Markdown, a map, ...",
     epilog="""\b
 Examples:
   keyplan export cms --to cloudformation > cms.yaml
@@ -53,10 +56,12 @@ Examples:
   keyplan export cms --to iam --region eu-west-1 --account 123456789012
   keyplan export cms --to workbench --sample 20 -o cms.json
   keyplan export designs.py:Shop --to markdown
+  keyplan export cms --to html --sample 40 -o cms.html
+  keyplan export designs.py:Shop --to svg --db shop.db -o shop.svg
 """,
 )
 @name_argument
-@click.option("--to", "to", type=click.Choice(_FORMATS), required=True, help="The format.")
+@click.option("--to", "to", type=click.Choice([*_FORMATS, *_PICTURES]), required=True, help="The format.")
 @click.option(
     "-o",
     "--output",
@@ -82,16 +87,16 @@ Examples:
     default=_SAMPLE_DEFAULT,
     show_default=True,
     metavar="N",
-    help="Workbench: how many main items of a system's sample to write.",
+    help="Workbench, html, svg: how many main items of a system's sample to write.",
 )
-@click.option("--db", metavar="FILE|URL", help="Workbench: take the items from this store instead.")
+@click.option("--db", metavar="FILE|URL", help="Workbench, html, svg: take the items from this store instead.")
 @json_option
 @tells_errors
 def command(name: str, to: str, output: str | None, *, as_json: bool, **given: Any) -> None:
     """Write the design NAME for other tools. It opens no store, but for --db.
 
     cloudformation is YAML, with --json JSON; terraform is HCL, with --json Terraform's JSON; iam is a policy with
-    the least rights that the patterns need.
+    the least rights that the patterns need. html is the studio's map, questions and findings in one file, svg the map.
     """
     from keyplan.cli.designs import find
     from keyplan.export.formats import export
@@ -99,10 +104,24 @@ def command(name: str, to: str, output: str | None, *, as_json: bool, **given: A
     found = find(name)
     source = click.get_current_context().get_parameter_source
     typed = {one for one in given if source(one) is click.core.ParameterSource.COMMANDLINE}
-    exported = export(to, _inputs(found, to, given, typed), as_json=as_json)
+    inputs = _inputs(found, to, given, typed)
+    exported = _pictured(found, to, given) if to in _PICTURES else export(to, inputs, as_json=as_json)
     _write(exported, output)
     for note in exported.notes:
         click.echo(note, err=True)
+
+
+def _pictured(found: Found, to: str, given: Mapping[str, Any]) -> Exported:
+    """The studio's page or its map: of a store, else of a system's sample, else of the templates."""
+    from keyplan.export.formats import Exported
+    from keyplan.studio.exported import page_file, svg_file
+    from keyplan.studio.subject import of_design
+
+    opened = found.design.open(":memory:") if given["db"] is None else found.open(given["db"], create=False)
+    with opened as design:
+        if given["db"] is None and found.system is not None and given["sample"]:
+            found.system.sample(design, given["sample"], lambda _done, _total: None)
+        return Exported((page_file if to == "html" else svg_file)(of_design(design)))
 
 
 def _inputs(found: Found, to: str, given: Mapping[str, Any], typed: set[str]) -> Inputs:

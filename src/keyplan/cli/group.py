@@ -19,6 +19,7 @@ __all__ = ["cli"]
 
 _COMMANDS = {
     "serve": "serve",
+    "studio": "studio",
     "call": "call",
     "explain": "explain",
     "plan": "plan",

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-import gc
-import socket
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
+from keyplan.cli.listening import HOST, listen, missing, need_server, run_server, write_sample
 from keyplan.cli.options import db_option, name_argument, tells_errors
 from keyplan.cli.secret import secret_of
 
@@ -25,12 +22,6 @@ if TYPE_CHECKING:
     from keyplan.systems import SiteMaker
 
 __all__ = ["command"]
-
-HOST = "127.0.0.1"
-COLLECT_AFTER = 10_000
-"""Objects more than were freed before the collector looks at the young ones; Python's own 700 is once a request."""
-SWITCH_SECONDS = 0.0005
-"""A thread that works lets others go on after so long: Python's own 5 ms, a few times, are a late answer."""
 
 
 @click.command(
@@ -81,53 +72,41 @@ def command(
     Every access pattern is an endpoint, described by OpenAPI; the page shows them all, and tries them. A system with a
     site (blog) has that at /, and the page at /docs.
     """
-    try:
-        import uvicorn
-    except ModuleNotFoundError as error:
-        raise _missing(error, "web") from None
     from keyplan.cli.designs import find
-    from keyplan.web.connections import Bounds, allow_many_files, bounded_protocol
 
+    need_server()
     found = find(name)
     maker = None if found.system is None else found.system.site
     public = None if origin is None else _origin(origin, maker)
     if settings is not None and maker is None:
         raise click.BadParameter("only a system with a site has settings", param_hint="--site")
-    listener = _listen(port)
+    listener = listen(port)
     secret = None if maker is None else secret_of(found.db(db), secret_file)
-    bounds = allow_many_files(Bounds())
     with listener, found.open(db, secret=secret) as design:
         if sample is not None:
-            _sample(found, design, sample)
+            write_sample(found, design, sample)
         port = listener.getsockname()[1]
         application, told = _application(maker, design, secret, public, settings)
+        if public is None:  # the studio is for whoever sits at this machine
+            application, told = _with_studio(found, design, application, told, port)
         _tell(found, design, port, told, site=maker is not None)
-        config = uvicorn.Config(
-            application,
-            http=bounded_protocol(bounds),
-            log_level="warning",
-            access_log=False,
-            timeout_graceful_shutdown=5,
-            proxy_headers=public is not None,  # else whoever asks could say whom limits should count
-        )
-        sys.setswitchinterval(SWITCH_SECONDS)
-        _spare_the_collector()
-        with suppress(KeyboardInterrupt):  # the server has stopped by then
-            uvicorn.Server(config).run(sockets=[listener])
+        run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
 
-def _spare_the_collector() -> None:
-    """Let Python's garbage collector look at what requests leave, and not at modules and designs again and again: that
-    takes some 50 ms each time, in which nobody is answered.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(COLLECT_AFTER, 20, 100)
+def _with_studio(
+    found: Found, design: Design, application: ASGIApp, told: Sequence[str], port: int
+) -> tuple[ASGIApp, Sequence[str]]:
+    """The application with the studio at ``/studio``, and what is said of it."""
+    from keyplan.cli.studio import studio_of
+    from keyplan.studio.access import Access
+    from keyplan.studio.application import Beside as WithStudio
+    from keyplan.studio.application import studio_application
 
-
-def _missing(error: ModuleNotFoundError, extra: str) -> click.ClickException:
-    return click.ClickException(f"serving needs {error.name}: pip install 'keyplan[{extra}]'")
+    access = Access(hosts=(HOST, "localhost"))
+    studio = studio_application(studio_of(found, design), access)
+    line = f"  studio   http://{HOST}:{port}/studio/?token={access.token}"
+    return WithStudio(application, studio), (line, *told)
 
 
 def _origin(text: str, maker: SiteMaker | None) -> str:
@@ -155,38 +134,9 @@ def _application(
             return application(design, hosts=hosts), ()
         site = maker(design, SiteOptions(secret, hosts, origin, settings))
     except ModuleNotFoundError as error:
-        raise _missing(error, "all") from None
+        raise missing(error, "all") from None
     api = application(design, hosts=hosts, policy=site.policy, origin=origin)
     return Beside(api, site.application), site.told
-
-
-def _listen(port: int) -> socket.socket:
-    # With its protocol named, asyncio knows it for TCP and switches Nagle's algorithm off: else answers wait for 40 ms.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((HOST, port))
-        listener.listen(256)
-    except OSError as error:
-        listener.close()
-        raise click.ClickException(
-            f"port {port} can't be used: {error.strerror or error}\n"
-            "  → stop what uses it, or choose another with --port"
-        ) from None
-    return listener
-
-
-def _sample(found: Found, design: Design, count: int) -> None:
-    from keyplan.cli.designs import find_system
-    from keyplan.cli.progress import progress
-
-    system = find_system(found.name, "a sample") if found.system is None else found.system
-    store = design.store
-    if store.transport.call("Scan", {"TableName": store.table_name, "Limit": 1})["Items"]:
-        click.echo(f"{store.url} holds items already; no sample is written.", err=True)
-        return
-    with progress("Sampling") as report:
-        system.sample(design, count, report)
 
 
 def _tell(found: Found, design: Design, port: int, told: Sequence[str], *, site: bool) -> None:

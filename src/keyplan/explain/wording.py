@@ -85,7 +85,7 @@ def conditions(requests: Iterable[Request], plan: Plan) -> str:
     """The key conditions of the requests, in order; like ones are reported once."""
     if isinstance(plan, ScanPlan):
         return f"none: every {'item of the table' if plan.index is None else f'entry of {plan.index.name}'} is read"
-    texts = dict.fromkeys(_condition(one) for one in requests)
+    texts = dict.fromkeys(key_condition(one) for one in requests)
     shards = _shards(plan)
     if shards > 1 or any(_EACH.search(text) for text in texts):
         texts = dict.fromkeys(_every(text, shards) for text in texts)
@@ -111,7 +111,8 @@ def _every(text: str, shards: int) -> str:
     return text
 
 
-def _condition(request: Request) -> str:
+def key_condition(request: Request) -> str:
+    """The key condition of one request, with its names and values in it."""
     parameters = request.parameters
     if "Key" in parameters:
         return _key_text(parameters["Key"])

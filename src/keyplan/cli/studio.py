@@ -1,0 +1,87 @@
+"""``keyplan studio``: see a design's table, work its data, and change the design, in a page on this machine only."""
+# ruff: noqa: PLC0415 - what is heavy is imported when the command runs
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from keyplan.cli.listening import HOST, listen, missing, run_server, write_sample
+from keyplan.cli.options import db_option, tells_errors
+
+if TYPE_CHECKING:
+    from keyplan.cli.designs import Found
+    from keyplan.opening import Design
+    from keyplan.studio.actions import Studio
+
+__all__ = ["command", "studio_of"]
+
+
+@click.command(
+    "studio",
+    short_help="See a table as item collections, run its questions, work its data, and change its design.",
+    epilog="""\b
+Examples:
+  keyplan studio cms --sample 60
+  keyplan studio designs.py:Shop --db shop.db
+  keyplan studio designs.py:Shop --db dynamodb://eu-west-1/shop-prod
+  keyplan studio dynamodb+http://127.0.0.1:8000/orders
+""",
+)
+@click.argument("name", metavar="DESIGN|URL")
+@db_option
+@click.option("--port", type=click.IntRange(0, 65535), default=8800, show_default=True, help="0 takes any free one.")
+@click.option(
+    "--sample", type=click.IntRange(min=1), metavar="N", help="Write a sample of N main items, if the table is empty."
+)
+@click.option(
+    "--write/--read-only",
+    "writable",
+    default=None,
+    help="Whether data may be changed.  [default: only in a store on this machine]",
+)
+@tells_errors
+def command(name: str, db: str | None, port: int, sample: int | None, *, writable: bool | None) -> None:
+    """Open the studio of DESIGN, or of any table at the URL of an endpoint.
+
+    It listens on 127.0.0.1 only; the address that is printed has a token, without which nothing is answered.
+    """
+    try:
+        from keyplan.studio.access import Access
+        from keyplan.studio.application import Beside as WithStudio
+        from keyplan.studio.application import studio_application
+    except ModuleNotFoundError as error:
+        raise missing(error, "web") from None
+    from keyplan.client.transports.urls import is_url
+
+    access = Access(hosts=(HOST, "localhost"))
+    with listen(port) as listener:
+        port = listener.getsockname()[1]
+        address = f"http://{HOST}:{port}/studio/?token={access.token}"
+        if is_url(name):
+            from keyplan.studio.actions import Studio
+            from keyplan.studio.browsing import browsed
+
+            with browsed(name, writable=writable) as subject:
+                click.echo(f"{subject.name} on {subject.url}\n  studio   {address}\nCtrl-C stops it.")
+                run_server(WithStudio(None, studio_application(Studio(subject), access)), listener)
+        else:
+            from keyplan.cli.designs import find
+
+            found = find(name)
+            with found.open(db) as design:
+                if sample is not None:
+                    write_sample(found, design, sample)
+                click.echo(f"{found.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
+                studio = studio_of(found, design, writable=writable, source=name)
+                run_server(WithStudio(None, studio_application(studio, access)), listener)
+    click.echo("Stopped.", err=True)
+
+
+def studio_of(found: Found, design: Design, *, writable: bool | None = None, source: str | None = None) -> Studio:
+    """The studio of an open design; ``source`` is the name by which it was found, whose module is watched."""
+    from keyplan.studio.actions import Studio
+    from keyplan.studio.subject import of_design
+
+    return Studio(of_design(design, writable=writable), source or found.name)

@@ -1,0 +1,54 @@
+"""Who may use the studio: whoever has its token, from a page of its own, under a name of this machine.
+
+The page itself says nothing; everything that it asks goes with the token in a header, which no other page can send.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+
+__all__ = ["HEADER", "Access"]
+
+HEADER = "x-keyplan-token"
+TOKEN_BYTES = 24
+
+
+def _token() -> str:
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+@dataclass(frozen=True)
+class Access:
+    """The token of one server, and the host names that it answers for (None: any)."""
+
+    token: str = field(default_factory=_token, repr=False)
+    hosts: Sequence[str] | None = ("127.0.0.1", "localhost")
+
+    def knows_host(self, request: Request) -> bool:
+        """Whether a request names this server by a name of this machine."""
+        named = request.headers.getlist("host")
+        return self.hosts is None or (len(named) == 1 and _name(named[0]) in self.hosts)
+
+    def refusal(self, request: Request) -> tuple[int, str, str] | None:
+        """Why a request isn't answered: a status, a code and a message; None where it is."""
+        if not self.knows_host(request):
+            return 421, "WrongHost", f"this server answers for {', '.join(self.hosts or ())}"
+        host = request.headers.get("host", "")
+        origins = request.headers.getlist("origin")
+        if any(one != f"{request.url.scheme}://{host}" for one in origins):
+            return 403, "WrongOrigin", "another site's page asks; the studio answers its own page only"
+        given = request.headers.get(HEADER, "")
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return 401, "TokenNeeded", "the token is missing or wrong: open the address that the terminal shows"
+        return None
+
+
+def _name(host: str) -> str:
+    """A host without its port."""
+    name, colon, port = host.lower().rpartition(":")
+    return name if colon and port.isascii() and port.isdigit() else host.lower()

@@ -1,0 +1,209 @@
+"""What the page can ask: a table of actions, each a function of the studio and of what the page gave, as JSON data.
+
+How they come over HTTP is in ``application.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from keyplan._version import __version__
+from keyplan.errors import Fault, ItemNotFound, RequestError
+from keyplan.studio.changing import change_json
+from keyplan.studio.describing import item_json
+from keyplan.studio.editing import edit_json
+from keyplan.studio.finding import data_json
+from keyplan.studio.items import Item, key_of
+from keyplan.studio.maps import map_json
+from keyplan.studio.reviewing import check_json, cost_json, questions_json
+from keyplan.studio.running import form_json, needed, run_json
+from keyplan.studio.subject import Subject
+
+__all__ = ["ACTIONS", "Studio", "run", "start_json"]
+
+ROWS_MAX = 50
+SEEN_MAX = 5000
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
+"""What a design can be looked at in."""
+
+
+@dataclass
+class Studio:
+    """One studio: what it looks at, and the name by which its design is found again. ``seen`` are items that were
+    shown, by identity.
+    """
+
+    subject: Subject
+    source: str = ""
+    seen: dict[str, Item] = field(default_factory=dict[str, Item])
+
+    def remember(self, items: Mapping[str, Item]) -> None:
+        """Keep items that are shown, so that they can be looked at; the oldest are forgotten."""
+        for name, item in items.items():
+            self.seen.pop(name, None)
+            self.seen[name] = item
+        while len(self.seen) > SEEN_MAX:
+            self.seen.pop(next(iter(self.seen)))
+
+
+Given: TypeAlias = Mapping[str, Any]
+Action: TypeAlias = Callable[[Studio, Given], dict[str, Any]]
+
+
+def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
+    """Do what the page asks. Raises RequestError for what no action takes, and what the action raises."""
+    action = ACTIONS.get(name)
+    if action is None:
+        raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
+    return action(studio, given)
+
+
+def _start(studio: Studio, _given: Given) -> dict[str, Any]:
+    return start_json(studio.subject)
+
+
+def start_json(subject: Subject) -> dict[str, Any]:
+    """What is looked at, for the page's head and its palette."""
+    design = subject.compiled
+    return {
+        "name": subject.name,
+        "doc": "" if design is None else design.doc.partition("\n\n")[0],
+        "table": subject.table_name,
+        "store": subject.url,
+        "local": subject.local,
+        "writable": subject.writable,
+        "version": __version__,
+        "views": list(VIEWS) if design is not None else ["map", "data"],
+        "indexes": [one.name for one in subject.table.indexes],
+        "entities": [] if design is None else [one.name for one in design.entities.values()],
+        "questions": []
+        if design is None
+        else [
+            {
+                "id": one.id,
+                "name": one.name,
+                "kind": "read" if one.name in design.reads else "write",
+                "doc": one.signature.doc.partition("\n\n")[0],
+            }
+            for one in design.patterns.values()
+        ],
+    }
+
+
+def _questions(studio: Studio, _given: Given) -> dict[str, Any]:
+    return questions_json(type(needed(studio.subject)))
+
+
+def _check(studio: Studio, _given: Given) -> dict[str, Any]:
+    return check_json(type(needed(studio.subject)))
+
+
+def _cost(studio: Studio, given: Given) -> dict[str, Any]:
+    return cost_json(type(needed(studio.subject)), given)
+
+
+def _form(studio: Studio, given: Given) -> dict[str, Any]:
+    return form_json(studio.subject, text_of(given, "question") or "")
+
+
+def _run(studio: Studio, given: Given) -> dict[str, Any]:
+    question = text_of(given, "question") or ""
+    made = run_json(studio.subject, question, object_of(given, "arguments") or {}, send=given.get("send") is True)
+    studio.remember({one["id"]: one["item"] for step in made["steps"] for one in step["items"]})
+    return made
+
+
+def _data(studio: Studio, given: Given) -> dict[str, Any]:
+    made = data_json(studio.subject, given)
+    studio.remember(made["items"])
+    return made
+
+
+def _edit(studio: Studio, given: Given) -> dict[str, Any]:
+    return edit_json(studio.subject, given.get("edits"), save=given.get("save") is True)
+
+
+def _change(studio: Studio, given: Given) -> dict[str, Any]:
+    return change_json(type(needed(studio.subject)), _scratch(given), text_of(given, "version"))
+
+
+def _scratch(given: Given) -> str | None:
+    """The scratch copy, which may be empty; None where there is none. Raises RequestError."""
+    text = given.get("text")
+    if text is not None and not isinstance(text, str):
+        raise _wrong("text", "isn't a text")
+    return text
+
+
+def _map(studio: Studio, given: Given) -> dict[str, Any]:
+    question = text_of(given, "question")
+    arguments = object_of(given, "arguments")
+    rows = whole_of(given, "rows", 7, ROWS_MAX)
+    seen: dict[str, Item] = {}
+    made = map_json(studio.subject, question, arguments, rows=rows, seen=seen)
+    studio.remember(seen)
+    return made
+
+
+def _item(studio: Studio, given: Given) -> dict[str, Any]:
+    """An item that was shown, as it now is in the table."""
+    name = text_of(given, "item") or ""
+    known = studio.seen.get(name)
+    if known is None:
+        raise RequestError("this item isn't shown", hint="choose it on the map, or in the data")
+    subject = studio.subject
+    key = key_of(known, subject.table)
+    found = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
+    if "Item" not in found:
+        raise ItemNotFound("the item isn't there any more", hint="it was deleted, or it is a key that would be written")
+    return item_json(subject, found["Item"])
+
+
+# What the page gave
+
+
+def text_of(given: Given, name: str) -> str | None:
+    """A text, or None where it isn't given. Raises RequestError."""
+    value = given.get(name)
+    if value is not None and not isinstance(value, str):
+        raise _wrong(name, "isn't a text")
+    return value or None
+
+
+def object_of(given: Given, name: str) -> dict[str, Any] | None:
+    """An object, or None where it isn't given. Raises RequestError."""
+    value = given.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise _wrong(name, "isn't an object")
+    return value
+
+
+def whole_of(given: Given, name: str, default: int, most: int) -> int:
+    """A whole number from 1 on. Raises RequestError."""
+    value = given.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise _wrong(name, f"isn't a whole number from 1 to {most}")
+    return value
+
+
+def _wrong(name: str, message: str) -> RequestError:
+    return RequestError("the page asked for what can't be", faults=[Fault(name, message)])
+
+
+ACTIONS: dict[str, Action] = {
+    "start": _start,
+    "map": _map,
+    "item": _item,
+    "questions": _questions,
+    "check": _check,
+    "cost": _cost,
+    "form": _form,
+    "run": _run,
+    "data": _data,
+    "edit": _edit,
+    "change": _change,
+}

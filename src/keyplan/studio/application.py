@@ -1,0 +1,123 @@
+"""The studio over HTTP: its page, its static files, and its actions as JSON. Needs the extra ``web``.
+
+Actions run in threads: a store that answers late keeps nobody else waiting.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import partial
+
+from pydantic import ValidationError
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from keyplan.errors import KeyplanError, RequestError
+from keyplan.plain.answers import error_json, known_error
+from keyplan.studio.access import Access
+from keyplan.studio.actions import Studio, run
+from keyplan.studio.pages import MODULES, STATIC, page_html
+from keyplan.web.api import JsonResponse
+from keyplan.web.incoming import read_object
+from keyplan.web.statuses import status_of
+
+__all__ = ["Beside", "studio_application"]
+
+_KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+def studio_application(studio: Studio, access: Access) -> Starlette:
+    """The application, to be mounted at ``/studio``. It leaves the design open when it ends."""
+    imports = json.dumps({"imports": {name: f"./static/{path}" for name, path in MODULES.items()}})
+    digest = base64.b64encode(hashlib.sha256(imports.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'self' 'sha256-{digest}'; style-src 'self'; img-src 'self' data: blob:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    headers = {
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": "no-cache",
+    }
+    html = page_html(studio.subject.name, imports)
+
+    async def look(request: Request) -> Response:
+        if not access.knows_host(request):
+            raise HTTPException(421)
+        return HTMLResponse(html, headers=headers)
+
+    async def static(request: Request) -> Response:
+        content = _static(request.path_params["path"])
+        if content is None:
+            raise HTTPException(404)
+        return Response(content[0], media_type=content[1], headers=headers)
+
+    async def act(request: Request) -> Response:
+        refused = access.refusal(request)
+        if refused is not None:
+            status, code, message = refused
+            return JsonResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
+        answer = await _acted(studio, request)
+        answer.headers.update({**headers, "cache-control": "no-store"})
+        return answer
+
+    routes: list[BaseRoute] = [
+        Route("/", look),
+        Route("/static/{path:path}", static),
+        Route("/do/{action}", act, methods=["POST"]),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware, minimum_size=500)])
+
+
+async def _acted(studio: Studio, request: Request) -> Response:
+    try:
+        given = await read_object(request)
+        made = await run_in_threadpool(partial(run, studio, request.path_params["action"], given))
+    except (KeyplanError, ValidationError) as error:
+        known = known_error(error)
+        return JsonResponse(error_json(known), status_code=status_of(known))
+    except RecursionError:
+        deep = RequestError("a value is nested too deeply", hint="DynamoDB allows 32 levels")
+        return JsonResponse(error_json(deep), status_code=400)
+    return JsonResponse(made)
+
+
+def _static(path: str) -> tuple[bytes, str] | None:
+    """A file of ``static/`` with its kind; None for what isn't there."""
+    names = path.split("/")
+    suffix = path[path.rfind(".") :]
+    if suffix not in _KINDS or any(not one.replace("-", "").replace(".", "").isalnum() or ".." in one for one in names):
+        return None
+    found = STATIC.joinpath(*names)
+    return (found.read_bytes(), _KINDS[suffix]) if found.is_file() else None
+
+
+class Beside:
+    """One application of the studio at its place, and another everywhere else; it begins and ends with the other."""
+
+    def __init__(self, other: ASGIApp | None, studio: ASGIApp, at: str = "/studio") -> None:
+        self.at = at
+
+        async def enter(request: Request) -> Response:
+            query = f"?{request.url.query}" if request.url.query else ""
+            return RedirectResponse(f"{at}/{query}", status_code=307)
+
+        doors = [Route(at, enter), Mount(at, studio), *([] if other is not None else [Route("/", enter)])]
+        self._own = Starlette(routes=doors)
+        self._other = self._own if other is None else other
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or begin and end."""
+        path: str = scope.get("path", "")
+        own = scope["type"] == "http" and (path == self.at or path.startswith(f"{self.at}/"))
+        await (self._own if own else self._other)(scope, receive, send)

@@ -1,0 +1,216 @@
+"""A design's module watched, and a changed design compared with the one that is looked at.
+
+The module is read anew when its file changes, and so is a scratch copy that the page edits, under a name of its own:
+neither replaces the design that the studio is open on. What can't be compiled is said with its place; what can is
+compared (``keyplan.diff``), priced before and after, and drawn from its templates with what changes marked.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import inspect
+import linecache
+import sys
+import traceback
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from keyplan.cost.bills import Payer
+from keyplan.cost.estimate import estimate
+from keyplan.cost.pricelist import price_list
+from keyplan.diff.changes import Severity
+from keyplan.diff.report import Difference, difference
+from keyplan.errors import DesignError, Fault, KeyplanError
+from keyplan.opening import Design
+from keyplan.studio.collections import Picture, template_picture
+from keyplan.studio.drawing import COLOURS, drawing
+from keyplan.studio.layout import laid_out
+from keyplan.studio.reviewing import REGION
+
+__all__ = ["Source", "change_json", "source_of"]
+
+SCRATCH = "keyplan_studio_scratch"
+_MARKS = {Severity.BREAKS: "delete", Severity.MIGRATE: "update", Severity.CALLERS: "check", Severity.SAFE: "put"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file of a design, and its class's name there; ``package`` is the module's, for relative imports."""
+
+    path: Path
+    class_name: str
+    package: str | None
+
+    def text(self) -> str:
+        """What is in the file. Raises OSError."""
+        return self.path.read_text(encoding="utf-8", errors="replace")
+
+
+def source_of(design: type[Design]) -> Source | None:
+    """Where a design's class stands; None where it stands in no file."""
+    module = sys.modules.get(design.__module__)
+    try:
+        path = inspect.getsourcefile(design)
+    except TypeError:
+        path = None
+    path = path or getattr(module, "__file__", None)
+    if path is None or not Path(path).is_file():
+        return None
+    return Source(Path(path), design.__name__, getattr(module, "__package__", None) or None)
+
+
+def change_json(design: type[Design], text: str | None, known: str | None) -> dict[str, Any]:
+    """What the file, or a scratch copy of it, changes. ``known`` is the version that the page has: where it is still
+    that, nothing more is said.
+    """
+    source = source_of(design)
+    if source is None:
+        return {"file": None, "version": "", "text": "", "same": True, "error": None, "changes": [], "map": None}
+    try:
+        stored = source.text()
+    except OSError as error:
+        return {"file": str(source.path), "version": "", "error": _problem(f"the file can't be read: {error.strerror}")}
+    given = stored if text is None else text
+    version = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()[:16]
+    if version == known:
+        return {"version": version, "unchanged": True}
+    found: dict[str, Any] = {
+        "file": str(source.path),
+        "version": version,
+        "text": given,
+        "same": False,
+        "error": None,
+        "changes": [],
+        "prices": None,
+        "map": None,
+        "patch": _patch(source, stored, given),
+        "words": _words(design),
+    }
+    made = _loaded(source, given)
+    if not isinstance(made, type):
+        return {**found, "error": made}
+    compared = difference(design.compiled, made.compiled)
+    return {
+        **found,
+        "same": not compared.changes,
+        "summary": compared.summary,
+        "changes": [one.as_json() for one in compared.changes],
+        "prices": [_prices(design), _prices(made)],
+        "map": _map(made, compared),
+    }
+
+
+def _words(design: type[Design]) -> list[str]:
+    """What an editor completes: the design's own names, and Keyplan's."""
+    import keyplan  # noqa: PLC0415 - its list of names alone
+
+    own = {name for entity in design.compiled.entities.values() for name in (entity.name, *entity.fields)}
+    return sorted({*own, *design.compiled.patterns, *keyplan.__all__})
+
+
+def _patch(source: Source, stored: str, given: str) -> str:
+    """The difference of the scratch copy from the file, to be applied by ``patch`` or ``git apply``."""
+    name = source.path.name
+    lines = difflib.unified_diff(
+        stored.splitlines(keepends=True), given.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return "".join(one if one.endswith("\n") else f"{one}\n\\ No newline at end of file\n" for one in lines)
+
+
+# Loading
+
+
+def _loaded(source: Source, text: str) -> type[Design] | dict[str, Any]:
+    """The design of a text, or what is wrong with it."""
+    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:12]
+    name = f"{SCRATCH}_{digest}"
+    module = ModuleType(name)
+    module.__file__ = str(source.path)
+    module.__package__ = source.package or ""
+    sys.modules[name] = module  # annotations are looked up there
+    folder = str(source.path.parent)
+    try:
+        code = compile(text, str(source.path), "exec")
+        linecache.checkcache(str(source.path))
+        sys.path.insert(0, folder)
+        exec(code, module.__dict__)  # noqa: S102 - the file that the studio was started with, or its owner's own copy
+    except DesignError as error:
+        return _design_problem(error, source)
+    except KeyplanError as error:
+        return _problem(str(error), _line(error, source))
+    except SyntaxError as error:
+        return _problem(f"{type(error).__name__}: {error.msg}", error.lineno)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the module does
+        return _problem(f"{type(error).__name__}: {error}", _line(error, source))
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
+        sys.modules.pop(name, None)
+    found = module.__dict__.get(source.class_name)
+    if not isinstance(found, type) or not issubclass(found, Design) or not hasattr(found, "compiled"):
+        return _problem(f"{source.class_name} isn't there any more", None)
+    return found
+
+
+def _line(error: BaseException, source: Source) -> int | None:
+    """The last line of the module that an error came through."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == str(source.path)]
+    return frames[-1].lineno if frames else None
+
+
+def _problem(message: str, line: int | None = None, faults: tuple[Fault, ...] = ()) -> dict[str, Any]:
+    return {
+        "message": message,
+        "line": line,
+        "faults": [{"place": one.place, "message": one.message, "hint": one.hint, "line": None} for one in faults],
+    }
+
+
+def _design_problem(error: DesignError, source: Source) -> dict[str, Any]:
+    found = _problem(error.message, _line(error, source), tuple(error.faults))
+    return {**found, "hint": error.hint}
+
+
+# What it means
+
+
+def _prices(design: type[Design]) -> dict[str, Any]:
+    found = estimate(design)
+    payer = Payer(found, price_list(REGION))
+    calls = [payer.call_usd(one) for one in found.patterns]
+    return {
+        "questions": {
+            one.name: None if usd is None else usd * 1_000_000 for one, usd in zip(found.patterns, calls, strict=True)
+        },
+        "region": REGION,
+        "failures": list(found.failures),
+    }
+
+
+def _map(design: type[Design], compared: Difference) -> dict[str, Any]:
+    drawn = template_picture(design.compiled.name, design.compiled)
+    _mark(drawn, compared)
+    layout = laid_out(drawn)
+    return {
+        "svg": drawing(drawn, layout),
+        "width": layout.width,
+        "height": layout.height,
+        "kinds": [{"label": one.label, "role": one.role, "colour": at % COLOURS} for at, one in enumerate(drawn.kinds)],
+    }
+
+
+def _mark(drawn: Picture, compared: Difference) -> None:
+    """Mark every row of an entity, or of its key on an index, by the gravest change that speaks of it."""
+    worst: dict[str, Severity] = {}
+    for one in compared.changes:
+        entity = ([*one.place.split("."), "", ""])[1]
+        if entity not in worst or one.severity.rank < worst[entity].rank:
+            worst[entity] = one.severity
+    for place in drawn.places:
+        for collection in place.collections:
+            for at, entry in enumerate(collection.entries):
+                if entry.kind in worst:
+                    collection.entries[at] = replace(entry, mark=_MARKS[worst[entry.kind]])

@@ -1,0 +1,392 @@
+"""How items stand together: the table's item collections, the same items as each index sees them, and what ties them.
+
+A tie is an item's entry in an index, or a junction's item and what it joins. Where all of this is drawn is in
+``layout.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Some
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ThroughPlan
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.errors import KeyplanError
+from keyplan.plain.answers import plain
+from keyplan.studio.items import (
+    Item,
+    Kind,
+    Piece,
+    attribute_text,
+    identity,
+    key_of,
+    kind_of,
+    pieces,
+    place_attributes,
+    plain_pieces,
+    template_pieces,
+)
+from keyplan.studio.sampling import Count, Stretch
+from keyplan.values.order import key_text
+
+__all__ = ["Collection", "Entry", "Picture", "Place", "Tie", "picture", "sharded", "template_picture"]
+
+ENTRIES = 7
+"""Entries of one index collection that are shown at first."""
+COLLECTIONS = 9
+"""Collections of one index that are shown at first."""
+ATTRIBUTES = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An item's place in a collection. ``id`` names the place, ``item`` the item; ``gap``: others lie before it."""
+
+    id: str
+    item: str
+    kind: str
+    sort: Sequence[Piece]
+    facts: Sequence[tuple[str, str]]
+    template: str
+    gap: bool = False
+    badge: int | None = None
+    """Its number in the answer of the question that is selected."""
+    mark: str = ""
+    """What a write would do to it: put, update, delete or check."""
+
+
+@dataclass
+class Collection:
+    """Items with one partition key, in the table or in an index."""
+
+    id: str
+    partition: Sequence[Piece]
+    partition_value: Sequence[Mapping[str, Any]]
+    template: str
+    entries: list[Entry]
+    count: Count | None
+    condition: str = ""
+    """The key condition of the question that is selected, where it reads this collection."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The table, or an index (``index``: its name)."""
+
+    index: str
+    title: str
+    keys: str
+    note: str
+    collections: list[Collection]
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A line between two entries. ``kind``: ``index``, or ``junction``, whose label says what is joined."""
+
+    kind: str
+    source: str
+    target: str
+    entity: str
+    label: str
+
+
+@dataclass
+class Picture:
+    """All that the map shows. ``kinds`` are whose items there are, in the order of their colours."""
+
+    name: str
+    places: list[Place]
+    ties: list[Tie] = field(default_factory=list[Tie])
+    kinds: list[Kind] = field(default_factory=list[Kind])
+    items: dict[str, Item] = field(default_factory=dict[str, Item])
+    symbolic: bool = False
+    """Whether it shows templates, since there are no items."""
+
+
+def picture(
+    name: str,
+    table: Table,
+    design: CompiledDesign | None,
+    stretches: Sequence[Stretch],
+    *,
+    focus: Some[str] = (),
+) -> Picture:
+    """The picture of some item collections. Entities of which none is there are drawn from their templates. Items in
+    ``focus`` (by identity) are shown in every index that has them.
+    """
+    drawer = _Picturing(name, table, design, frozenset(focus))
+    own = [drawer.collection(one) for one in stretches if one.items]
+    drawer.made.kinds = _kinds(design, drawer.kinds)
+    places = [drawer.place(None, own)]
+    places += [drawer.place(one, drawer.index_collections(one)) for one in table.indexes]
+    drawer.made.places = places
+    drawer.made.ties = [*drawer.index_ties(), *drawer.junction_ties()]
+    if design is not None:
+        present = {kind.entity.name for kind in drawer.kinds.values() if kind.entity is not None}
+        missing = [one for one in design.entities.values() if one.name not in present]
+        _add_templates(drawer.made, table, missing)
+    return drawer.made
+
+
+def template_picture(name: str, design: CompiledDesign) -> Picture:
+    """The picture of a design without data: what its templates say."""
+    made = picture(name, design.table, design, ())
+    made.symbolic = True
+    return made
+
+
+def _kinds(design: CompiledDesign | None, present: Mapping[str, Kind]) -> list[Kind]:
+    """Each kind once: the design's entities in their order, then claims and what fits none."""
+    found = dict.fromkeys([] if design is None else [one.name for one in design.entities.values()])
+    kinds = {} if design is None else {one.name: Kind(one.name, "entity", one) for one in design.entities.values()}
+    return [present.get(name) or kinds[name] for name in dict.fromkeys([*found, *present])]
+
+
+class _Picturing:
+    def __init__(self, name: str, table: Table, design: CompiledDesign | None, focus: frozenset[str]) -> None:
+        self.focus = focus
+        self.table = table
+        self.design = design
+        self.made = Picture(name, [])
+        self.kinds: dict[str, Kind] = {}
+        self.of: dict[str, Kind] = {}
+        self.entry_of: dict[tuple[str, str], str] = {}
+
+    def place(self, index: Index | None, collections: list[Collection]) -> Place:
+        return _place(self.table, index, collections)
+
+    def collection(self, stretch: Stretch) -> Collection:
+        """A collection of the table, its items kept for what else shows them."""
+        rows = [*((one, False) for one in stretch.items), *((one, True) for one in stretch.apart)]
+        entries = [self._entry(item, None, gap=gap) for item, gap in rows]
+        first = stretch.items[0]
+        value = [first[self.table.partition.name]]
+        kind = self.of[entries[0].item]
+        title, template = _side(value, kind.key.partition if kind.key else (), sharded=sharded(kind.key))
+        return Collection(f"t-{identity({'': value[0]})}", title, value, template, entries, stretch.count)
+
+    def _entry(self, item: Item, index: Index | None, *, gap: bool = False) -> Entry:
+        own = key_of(item, self.table)
+        name = identity(own)
+        kind = self.of.get(name)
+        if kind is None:
+            kind = kind_of(item, self.design, self.table)
+            self.of[name] = kind
+            self.kinds.setdefault(kind.label, kind)
+            self.made.items[name] = item
+        key = kind.key if index is None else _index_key(kind, index)
+        _, sort = place_attributes(self.table, index)
+        values = [item[one.name] for one in sort if one.name in item]
+        text, template = _side(values, key.sort if key is not None else ())
+        place = "t" if index is None else f"x{self.table.indexes.index(index)}"
+        found = f"{place}-{name}"
+        self.entry_of[place, name] = found
+        facts = _facts(item, self.table, kind) if index is None else [("", _key_words(own))]
+        return Entry(found, name, kind.label, text or [Piece("—")], facts, template, gap)
+
+    # Indexes
+
+    def index_collections(self, index: Index) -> list[Collection]:
+        """The items shown, as an index has them."""
+        partition, sort = place_attributes(self.table, index)
+        wanted = [one.name for one in (*partition, *sort)]
+        groups: dict[str, list[Item]] = {}
+        focused: set[str] = set()
+        for name, item in self.made.items.items():
+            if all(one in item for one in wanted):
+                value = str([item[one.name] for one in partition])
+                groups.setdefault(value, []).append(item)
+                focused |= {value} if name in self.focus else set()
+        shown = focused.union(sorted(groups, key=lambda one: -len(groups[one]))[:COLLECTIONS])
+        return [self._index_collection(index, items) for value, items in groups.items() if value in shown]
+
+    def _index_collection(self, index: Index, items: Sequence[Item]) -> Collection:
+        partition, sort = place_attributes(self.table, index)
+        value = [items[0][one.name] for one in partition]
+        ordered = sorted(items, key=lambda item: [_order(item, one) for one in sort])
+        named = [identity(key_of(item, self.table)) for item in ordered]
+        shown = [item for at, item in enumerate(ordered) if at < ENTRIES or named[at] in self.focus]
+        entries = [self._entry(item, index) for item in shown]
+        key = _index_key(self.of[entries[0].item], index)
+        title, template = _side(value, key.partition if key is not None else (), sharded=sharded(key))
+        number = self.table.indexes.index(index)
+        return Collection(f"x{number}-{identity({'': {'L': value}})}", title, value, template, entries, None)
+
+    def index_ties(self) -> Iterator[Tie]:
+        """A tie from each item to each entry that an index has of it."""
+        for (place, item), entry in self.entry_of.items():
+            if place != "t" and ("t", item) in self.entry_of:
+                index = self.table.indexes[int(place[1:])].name
+                yield Tie("index", self.entry_of["t", item], entry, self.of[item].label, index)
+
+    # Junctions
+
+    def junction_ties(self) -> Iterator[Tie]:
+        """A tie from each junction's item to each item that it joins, where that is shown."""
+        if self.design is None:
+            return
+        ends = _junctions(self.design)
+        for name, kind in self.of.items():
+            for end in ends.get(kind.label, ()):
+                target = self._joined(name, kind, end)
+                if target is not None and ("t", target) in self.entry_of:
+                    yield Tie("junction", f"t-{name}", f"t-{target}", kind.label, end.name)
+
+    def _joined(self, name: str, kind: Kind, end: CompiledEntity) -> str | None:
+        if kind.entity is None:
+            return None
+        try:
+            values = kind.entity.field_values(kind.entity.from_item(self.made.items[name]))
+            return identity(end.item_key(end.primary, values))
+        except (KeyplanError, KeyError):  # it can't be read, or calls the field by another name
+            return None
+
+
+def _junctions(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
+    """The junctions' names, each with the entities that it joins: those that a question reads through it, and those
+    whose whole key it has in its own.
+    """
+    found: dict[str, dict[str, CompiledEntity]] = {}
+    for read in design.reads.values():
+        if isinstance(read.plan, ThroughPlan):
+            for way in read.plan.ways:
+                end = _entity_of(way.end)
+                found.setdefault(_entity_of(way.junction).name, {})[end.name] = end
+    every = list(design.entities.values())
+    for junction in every:
+        fields = set(junction.key_fields)
+        ends = [one for one in every if set(one.key_fields) < fields and one is not junction]
+        sides = {frozenset(one.key_fields) for one in ends}
+        if junction.name in found or len([one for one in sides if not any(one < other for other in sides)]) > 1:
+            for end in ends:
+                found.setdefault(junction.name, {}).setdefault(end.name, end)
+    return {name: list(ends.values()) for name, ends in found.items()}
+
+
+def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:
+    return plan.matches[0].entity if isinstance(plan, QueryPlan) else plan.entity
+
+
+# Templates
+
+
+def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntity]) -> None:
+    """A collection for each kind of partition key, with a line for each entity that stands in it."""
+    entries: dict[tuple[str, str], str] = {}
+    wanted = list(entities)
+    for place, index in zip(made.places, (None, *table.indexes), strict=True):
+        groups: dict[str, Collection] = {}
+        for entity in wanted:
+            key = entity.primary if index is None else _index_key(Kind(entity.name, "entity", entity), index)
+            if key is None:
+                continue
+            title = [piece for _, one in key.partition for piece in template_pieces(one, sharded=sharded(key))]
+            shape = "".join("{}" if piece.field else piece.text for piece in title)
+            number = "t" if index is None else f"x{table.indexes.index(index)}"
+            found = groups.setdefault(
+                shape,
+                Collection(f"{number}-{identity({'': {'S': shape}})}", title, (), _texts(key.partition), [], None),
+            )
+            found.entries.append(_template_entry(number, entity, key, index))
+            entries[number, entity.name] = found.entries[-1].id
+        place.collections.extend(groups.values())
+    for (number, name), entry in entries.items():
+        if number != "t":
+            made.ties.append(Tie("index", entries["t", name], entry, name, table.indexes[int(number[1:])].name))
+
+
+def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index: Index | None) -> Entry:
+    name = f"template-{entity.name}"
+    sort = [piece for _, one in key.sort for piece in template_pieces(one)] or [Piece("—")]
+    named = set(entity.key_fields)
+    fields = [one for one in entity.fields.values() if one.name not in named and not one.computed]
+    facts = (
+        [(one.attribute, "") for one in fields[:ATTRIBUTES]]
+        if index is None
+        else [("", _texts(entity.primary.attributes))]
+    )
+    return Entry(f"{place}-{name}", name, entity.name, sort, facts, _texts(key.sort))
+
+
+# Parts
+
+
+def _place(table: Table, index: Index | None, collections: list[Collection]) -> Place:
+    partition, sort = place_attributes(table, index)
+    keys = " + ".join(one.name for one in partition) + (" / " + " + ".join(one.name for one in sort) if sort else "")
+    if index is None:
+        return Place("", table.name, keys, "the table", collections)
+    projection = index.projection if isinstance(index.projection, str) else "INCLUDE"
+    kind = "local index" if index.local else "index"
+    return Place(index.name, index.name, keys, f"{kind} · {projection}", collections)
+
+
+def _index_key(kind: Kind, index: Index) -> CompiledKey | None:
+    if kind.entity is None:
+        return None
+    return next((one for one in kind.entity.index_keys if one.index is not None and one.index.name == index.name), None)
+
+
+def _side(
+    values: Sequence[Mapping[str, Any]], templates: Sequence[tuple[KeyAttribute, Any]], *, sharded: bool = False
+) -> tuple[list[Piece], str]:
+    """The texts of some key attributes in their parts, and their templates."""
+    found: list[Piece] = []
+    for position, value in enumerate(values):
+        text = attribute_text(value)
+        if position:
+            found.append(Piece(" · "))
+        fits = position < len(templates) and "B" not in value
+        found += pieces(text, templates[position][1], sharded=sharded and not position) if fits else plain_pieces(text)
+    return found, _texts(templates)
+
+
+def _texts(templates: Sequence[tuple[KeyAttribute, Any]]) -> str:
+    return " · ".join(str(template) for _, template in templates)
+
+
+def sharded(key: CompiledKey | None) -> bool:
+    """Whether a key spreads its partition over shards."""
+    return key is not None and key.shards > 1
+
+
+def _order(item: Item, attribute: KeyAttribute) -> bytes:
+    text = key_text(dict(item[attribute.name]))
+    return text if isinstance(text, bytes) else text.encode()
+
+
+def _key_words(key: Mapping[str, Mapping[str, Any]]) -> str:
+    return " / ".join(attribute_text(one) for one in key.values())
+
+
+def _facts(item: Item, table: Table, kind: Kind) -> list[tuple[str, str]]:
+    """What says most of an item: what its key says otherwise than it reads, then attributes that no key is made of."""
+    keys = {*table.attribute_types, *table.key_names}
+    attributes = {} if kind.entity is None else {one.name: one.attribute for one in kind.entity.fields.values()}
+    in_key = set() if kind.entity is None else {attributes[one] for one in kind.entity.key_fields if one in attributes}
+    names = [name for name in item if name not in keys and name not in in_key] or [n for n in item if n not in keys]
+    ordered = [one for one in attributes.values() if one in names] + [
+        one for one in sorted(names) if one not in attributes.values()
+    ]
+    found = [*_decoded(item, kind), *((name, attribute_text(item[name], 80)) for name in ordered)]
+    return found[:ATTRIBUTES]
+
+
+def _decoded(item: Item, kind: Kind) -> list[tuple[str, str]]:
+    """The fields of a key whose values can't be read off it: a number that is turned, say."""
+    if kind.role != "entity" or kind.key is None:
+        return []
+    read: dict[str, str] = {}
+    for position, (one, template) in enumerate(kind.key.attributes):
+        text = attribute_text(item[one.name])
+        found = pieces(text, template, sharded=sharded(kind.key) and not position)
+        read.update((piece.field, piece.text) for piece in found if piece.field)
+    values = kind.key.values(item) or {}
+    return [(name, str(plain(value))) for name, value in values.items() if str(plain(value)) != read.get(name)]

@@ -1,0 +1,272 @@
+"""The map as SVG: the same text on the screen, in an exported file, and on paper.
+
+Colours are classes, which ``static/map.css`` gives their values for light and dark; it is put into an exported drawing.
+What the pointer and the keys do with it is in ``static/map.js``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from keyplan.studio.collections import Entry, Picture
+from keyplan.studio.items import Piece
+from keyplan.studio.layout import CAPTION_HEIGHT, HEAD_HEIGHT, Box, Layout, Line, Row, Zone
+from keyplan.studio.pages import static_text
+
+__all__ = ["COLOURS", "drawing", "standalone"]
+
+COLOURS = 12
+"""How many colours there are; with more kinds they come again, and every row says its kind in words."""
+MONO = 7.25
+"""The width of a character of the keys' font at 12 pixels."""
+SANS = 6.3
+"""The usual width of a character of the other font at 11 pixels, a little more than most have."""
+
+
+def drawing(picture: Picture, layout: Layout) -> str:
+    """The map as one SVG element, without colours of its own."""
+    colours = {kind.label: f"k{number % COLOURS}" for number, kind in enumerate(picture.kinds)}
+    joins = {tie.source for tie in picture.ties if tie.kind == "junction"}
+    junctions = [one for one in layout.lines if one.tie.kind == "junction"]
+    is_lit = any(entry.badge is not None or entry.mark for box in layout.boxes for entry in box.collection.entries)
+    head = (
+        f'<svg class="map{" lit" if is_lit else ""}" xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="0 0 {layout.width} {layout.height}" width="{layout.width}" height="{layout.height}" '
+        f'role="group" aria-label="{_attribute(_summary(picture, layout))}"><g class="paper">'
+    )
+    parts = [
+        head,
+        *(_zone(one) for one in layout.zones),
+        '<g class="ties" aria-hidden="true">',
+        *(_tie(one, colours) for one in layout.lines),
+        "</g>",
+        *(_box(one, colours, joins) for one in layout.boxes),
+        '<g class="ties" aria-hidden="true">',
+        *(_ends(one, colours) for one in junctions),
+        "</g></g></svg>",
+    ]
+    return "".join(parts)
+
+
+def standalone(picture: Picture, layout: Layout) -> str:
+    """The map as an SVG file: with its colours, for light and dark, and a title."""
+    made = drawing(picture, layout)
+    style = static_text("map.css")
+    head, rest = made.split('<g class="paper">', 1)
+    title = f"<title>{_text(picture.name)}</title><style>{escape(style, quote=False)}</style>"
+    return f'{head}{title}<rect class="ground" width="100%" height="100%"/><g class="paper">{rest}\n'
+
+
+def _summary(picture: Picture, layout: Layout) -> str:
+    rows = sum(len(box.rows) for box in layout.boxes)
+    what = "templates" if picture.symbolic else "items and index entries"
+    return f"Map of {picture.name}: {len(layout.boxes)} item collections with {rows} {what}"
+
+
+# Places
+
+
+def _zone(zone: Zone) -> str:
+    place = zone.place
+    classes = "zone index" if place.index else "zone"
+    x, y = zone.x - 16, zone.y - 8
+    note = f"{place.keys}  ·  {place.note}"
+    title = _cut(place.title, zone.width, 12 if place.index else 14)
+    return (
+        f'<g class="{classes}"><rect x="{x}" y="{y}" width="{zone.width + 32}" height="{zone.height + 24}" rx="16"/>'
+        f'<text class="title" x="{zone.x}" y="{zone.y + 24}">{_text(title)}</text>'
+        f'<text class="note" x="{zone.x}" y="{zone.y + 44}">{_text(_cut(note, zone.width, SANS))}</text>'
+        + ("" if place.collections else _nothing(zone))
+        + "</g>"
+    )
+
+
+def _nothing(zone: Zone) -> str:
+    return f'<text class="note" x="{zone.x}" y="{zone.y + 84}">no item shown is in it</text>'
+
+
+def _box(box: Box, colours: Mapping[str, str], joins: set[str]) -> str:
+    collection = box.collection
+    classes = ["card", *(["index"] if box.index else []), *(["asked"] if collection.condition else [])]
+    title = "".join(one.text for one in collection.partition)
+    partition = _pieces(collection.partition, box.width - 28 - 8 * len(box.foot), MONO * 1.08)
+    parts = [
+        f'<g class="{" ".join(classes)}" id="{collection.id}" data-title="{_attribute(title)}">',
+        f'<rect class="body" x="{box.x}" y="{box.y}" width="{box.width}" height="{box.height}" rx="10"/>',
+        f'<path class="head" d="{_head(box)}"/>',
+        f'<text class="partition" id="{collection.id}-key" x="{box.x + 14}" y="{box.y + 24}">{partition}</text>',
+    ]
+    if collection.condition:
+        text = _cut(collection.condition, box.width - 28, MONO * 0.94)
+        y = box.y + HEAD_HEIGHT + CAPTION_HEIGHT - 7
+        parts.append(f'<text class="condition" x="{box.x + 14}" y="{y}">{_text(text)}</text>')
+    parts += [_row(one, colours, collection.id, joins) for one in box.rows]
+    if box.foot:
+        parts.append(
+            f'<text class="foot" x="{box.x + 14}" y="{box.y + box.height - 9}" '
+            f'data-more="{collection.id}">{_text(box.foot)}</text>'
+        )
+    return "".join([*parts, "</g>"])
+
+
+def _head(box: Box) -> str:
+    x, y, width = box.x, box.y, box.width
+    return f"M{x} {y + HEAD_HEIGHT}V{y + 10}a10 10 0 0 1 10 -10H{x + width - 10}a10 10 0 0 1 10 10V{y + HEAD_HEIGHT}Z"
+
+
+# Rows
+
+
+def _row(row: Row, colours: Mapping[str, str], card: str, joins: set[str]) -> str:
+    """One entry. Its texts name it for a screen reader, and its card's key describes it."""
+    entry = row.entry
+    classes = ["row", colours.get(entry.kind, "k11"), *(["hit"] if entry.badge is not None else [])]
+    classes += [entry.mark] if entry.mark else []
+    name = f"{entry.kind} ◆" if entry.id in joins else entry.kind
+    name = _cut(name, row.width // 2, SANS)
+    space = row.width - 34 - len(name) * SANS - 12
+    head = (
+        f'<g class="{" ".join(classes)}" id="{entry.id}" data-item="{entry.item}" role="button" tabindex="-1" '
+        f'aria-describedby="{card}-key">'
+    )
+    parts = [
+        head,
+        _gap(row) if entry.gap else "",
+        f'<rect class="ground" x="{row.x + 1}" y="{row.y}" width="{row.width - 2}" height="{row.height}"/>',
+        f'<rect class="stripe" x="{row.x + 8}" y="{row.y + 6}" width="4" height="{row.height - 12}" rx="2"/>',
+        f'<text class="sort" x="{row.x + 22}" y="{row.y + 17}">{_pieces(entry.sort, space, MONO)}</text>',
+        f'<text class="kind" x="{row.x + row.width - 12}" y="{row.y + 17}">{_text(name)}</text>',
+        f'<text class="facts" x="{row.x + 22}" y="{row.y + 33}">{_facts(entry, row.width - 36)}</text>',
+        _badge(row),
+        "</g>",
+    ]
+    return " ".join(parts)
+
+
+_SIGNS = {"put": "+", "update": "~", "delete": "−", "check": "✓"}
+
+
+def _badge(row: Row) -> str:
+    entry = row.entry
+    text = str(entry.badge) if entry.badge is not None else _SIGNS.get(entry.mark, "")
+    if not text:
+        return ""
+    x, y = row.x, row.y + row.height // 2
+    return f'<g class="badge"><circle cx="{x}" cy="{y}" r="11"/><text x="{x}" y="{y + 4}">{text}</text></g>'
+
+
+def _gap(row: Row) -> str:
+    x, y = row.x + 22, row.y - 4
+    return f'<path class="gap" d="M{x} {y}h10m4 0h10m4 0h10"/>'
+
+
+def _facts(entry: Entry, width: float) -> str:
+    """Names and values of attributes, as many as fit; of an index's entry the primary key."""
+    if len(entry.facts) == 1 and not entry.facts[0][0]:
+        return f'<tspan class="key">{_text(_cut(entry.facts[0][1], width, MONO * 0.88))}</tspan>'
+    parts: list[str] = []
+    left = width
+    for name, value in entry.facts:
+        if left < 60:
+            break
+        shown = _cut(value, max(left - len(name) * SANS - 8, 24), SANS)
+        left -= _width(name, SANS) + _width(shown, SANS) + 16
+        gap = ' dx="10"' if parts else ""
+        parts.append(f'<tspan{gap}>{_text(name)}</tspan><tspan class="value" dx="4">{_text(shown)}</tspan>')
+    return "".join(parts)
+
+
+def _pieces(given: Sequence[Piece], width: float, each: float) -> str:
+    """A key's text in its parts, cut where there is no more room."""
+    parts: list[str] = []
+    left = width
+    for one in given:
+        shown = _cut(one.text, left, each)
+        left -= _width(shown, each)
+        if one.field is not None:
+            parts.append(f'<tspan class="value">{_text(shown)}</tspan>')
+        else:
+            parts.append(_text(shown))
+        if shown != one.text:
+            break
+    return "".join(parts)
+
+
+# Lines
+
+
+def _tie(line: Line, colours: Mapping[str, str]) -> str:
+    """A line, behind the cards; an index's with its tip."""
+    (ax, ay), (bx, by), (cx, cy), (dx, dy) = line.points
+    back = -6 if cx < dx else 6
+    tip = f'<path class="tip" d="M{dx} {dy}l{back} -3.5v7z"/>' if line.tie.kind == "index" else ""
+    return f'{_tie_group(line, colours)}<path class="line" d="M{ax} {ay}C{bx} {by} {cx} {cy} {dx} {dy}"/>{tip}</g>'
+
+
+def _ends(line: Line, colours: Mapping[str, str]) -> str:
+    """The ends of a junction's line, before the cards."""
+    (ax, ay), _, _, (dx, dy) = line.points
+    diamond = f'<path class="tip" d="M{ax - 5} {ay}l5 -5l5 5l-5 5z"/>'
+    return f'{_tie_group(line, colours)}{diamond}<circle class="tip" cx="{dx}" cy="{dy}" r="3.5"/></g>'
+
+
+def _tie_group(line: Line, colours: Mapping[str, str]) -> str:
+    tie = line.tie
+    classes = f"tie {tie.kind} {colours.get(tie.entity, 'k11')}"
+    return f'<g class="{classes}" data-a="{tie.source}" data-b="{tie.target}">'
+
+
+# Texts
+
+
+def _text(text: str) -> str:
+    return escape(_clean(text), quote=False)
+
+
+def _attribute(text: str) -> str:
+    return escape(_clean(text))
+
+
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def _clean(text: str) -> str:
+    """The text without what XML can't hold."""
+    return _UNFIT.sub("�", text)
+
+
+def _wide(one: str) -> bool:
+    return unicodedata.east_asian_width(one) in "WF"
+
+
+def _width(text: str, each: float) -> float:
+    return sum(each * (1.75 if _wide(one) else 0 if unicodedata.combining(one) else 1) for one in text)
+
+
+def _cut(text: str, width: float, each: float) -> str:
+    """As much of the text as fits, with a sign where it was cut."""
+    if _width(text[:500], each) <= width and len(text) <= 500:
+        return text
+    room = width - each
+    kept: list[str] = []
+    for one in _clusters(text[:500]):
+        room -= _width(one, each)
+        if room < 0:
+            break
+        kept.append(one)
+    return "".join(kept) + "…"
+
+
+def _clusters(text: str) -> Iterable[str]:
+    """Characters with what combines with them: a cut never leaves half of one."""
+    cluster = ""
+    for one in text:
+        if cluster and not unicodedata.combining(one):
+            yield cluster
+            cluster = ""
+        cluster += one
+    if cluster:
+        yield cluster

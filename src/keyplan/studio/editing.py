@@ -1,0 +1,267 @@
+"""Edits that are staged in the page: checked, shown as before and after with the exact requests, and saved in one
+transaction.
+
+Items of an entity go through the write compiler, so that index keys, claims and versions follow; what is edited is
+expected to be as it was when it was read. An item that fits no entity is written attribute by attribute.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.client.conversations import Conversation, Request
+from keyplan.client.target import Target
+from keyplan.client.transactions import send
+from keyplan.client.writes import Operation, WriteCompiler
+from keyplan.design.declared.actions import Action, Create, Delete, Update
+from keyplan.design.declared.entity import Entity
+from keyplan.design.stored.entity import CompiledEntity, faults_of
+from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.paths import Path, followed
+from keyplan.studio.running import changes_json, require_writable, stored_items
+from keyplan.studio.subject import Subject
+
+__all__ = ["edit_json"]
+
+EDITS_MAX = 100
+"""Actions of one transaction. Source: TransactWriteItems in the API reference."""
+
+
+@dataclass(frozen=True)
+class _Made:
+    """One edit as operations, with the item that it leaves (None: none, or the store alone can tell)."""
+
+    operations: Sequence[Any]
+    after: Mapping[str, Item | None]
+
+
+def edit_json(subject: Subject, edits: Any, *, save: bool) -> dict[str, Any]:
+    """What edits would do, or what they did. Raises RequestError with the faults of all edits, WriteFailed, Refused
+    where the store isn't to be written to.
+    """
+    require_writable(subject)
+    if not isinstance(edits, list) or not 1 <= len(edits) <= EDITS_MAX:
+        raise RequestError(f"1 to {EDITS_MAX} edits go into one transaction", hint="save some of them first")
+    made = _made(subject, edits)
+    raw = [one for each in made for one in each.operations]
+    if len(raw) > EDITS_MAX:
+        raise RequestError(
+            f"these edits are {len(raw)} operations, claims and moved items included; a transaction takes {EDITS_MAX}",
+            hint="save some of them first",
+        )
+    after: dict[str, Item | None] = {name: item for each in made for name, item in each.after.items()}
+    keys = {identity(key): key for one in raw if (key := _key_of(subject, one))}
+    before = stored_items(subject, keys.values())
+    path = Path({})
+    followed(_send(raw), subject.transport, path, send=save)
+    if save:
+        now: Mapping[str, Item] = stored_items(subject, keys.values())
+    else:
+        now = {name: item for name, item in {**before, **after}.items() if item is not None}
+    return {
+        "saved": save,
+        "changes": changes_json(subject, keys, before, now),
+        "requests": [one.as_json() for one in path.steps],
+    }
+
+
+def _send(operations: Sequence[Any]) -> Conversation[Any]:
+    """All operations in one request: those of the write compiler, and plain ones."""
+    if all(isinstance(one, Operation) for one in operations):
+        return (yield from send(list(operations), "studio"))
+    items = [{one.kind: _unnamed(one)} if isinstance(one, Operation) else one for one in operations]
+    return (yield Request("TransactWriteItems", {"TransactItems": items}))
+
+
+def _unnamed(operation: Operation) -> dict[str, Any]:
+    return dict(operation.parameters)
+
+
+def _key_of(subject: Subject, operation: Any) -> dict[str, Any]:
+    parameters = operation.parameters if isinstance(operation, Operation) else next(iter(operation.values()))
+    return key_of(parameters.get("Item") or parameters["Key"], subject.table)
+
+
+def _made(subject: Subject, edits: Sequence[Any]) -> list[_Made]:
+    """Every edit's operations. Raises RequestError with the faults of all."""
+    found: list[_Made] = []
+    faults: list[Fault] = []
+    for number, edit in enumerate(edits):
+        try:
+            found.append(_one(subject, edit))
+        except RequestError as error:
+            own = error.faults or (Fault("", error.message, error.hint),)
+            faults += [
+                Fault(f"edits[{number}]{'.' if one.place else ''}{one.place}", one.message, one.hint) for one in own
+            ]
+    if faults:
+        raise RequestError("these edits can't be saved", faults=faults)
+    return found
+
+
+def _one(subject: Subject, edit: Any) -> _Made:
+    if not isinstance(edit, dict) or edit.get("do") not in {"change", "delete", "create"}:
+        raise RequestError("an edit changes, deletes or creates an item")
+    design = subject.compiled
+    if edit["do"] == "create":
+        entity = None if design is None else design.by_name.get(str(edit.get("entity")))
+        if entity is None:
+            raise RequestError("there is no such entity", hint="choose one of the design's")
+        return _created(subject, entity, edit.get("fields"))
+    key = edit.get("key")
+    if not isinstance(key, dict):
+        raise RequestError("the edit names no item")
+    answer = subject.transport.call("GetItem", {"TableName": subject.table_name, "Key": key, "ConsistentRead": True})
+    if "Item" not in answer:
+        raise RequestError("the item isn't there any more", hint="discard this edit")
+    item: Item = answer["Item"]
+    kind = kind_of(item, design, subject.table)
+    entity = kind.entity if kind.role == "entity" else None
+    instance = None if entity is None else _instance(entity, item)
+    if edit["do"] == "delete":
+        if entity is None or instance is None:
+            return _plainly(subject, "Delete", {"Key": key_of(item, subject.table)}, item, None)
+        return _Made(_operations(subject, Delete(instance)), {identity(key_of(item, subject.table)): None})
+    changes = edit.get("fields")
+    if not isinstance(changes, dict) or not changes:
+        raise RequestError("the edit changes nothing")
+    if entity is None or instance is None:
+        return _raw_change(subject, item, changes)
+    return _changed(subject, entity, instance, item, changes, edit.get("was"))
+
+
+def _instance(entity: CompiledEntity, item: Item) -> Entity | None:
+    try:
+        return entity.from_item(item)
+    except KeyplanError:
+        return None
+
+
+# By the write compiler
+
+
+def _operations(subject: Subject, *actions: Action) -> list[Operation]:
+    entities = {} if subject.compiled is None else subject.compiled.entities
+    compiler = WriteCompiler(entities, Target(subject.table_name, subject.table))
+    return [one for action in actions for one in compiler.compile(action).operations]
+
+
+def _created(subject: Subject, entity: CompiledEntity, given: Any) -> _Made:
+    if not isinstance(given, dict):
+        raise RequestError("the new item has no fields")
+    try:
+        instance = entity.cls.model_validate_json(json.dumps(given))
+    except ValidationError as error:
+        raise RequestError("not valid", faults=faults_of(error, entity.name)) from None
+    return _Made(_operations(subject, Create(instance)), dict([_after(subject, entity, instance)]))
+
+
+def _changed(
+    subject: Subject,
+    entity: CompiledEntity,
+    instance: Entity,
+    item: Item,
+    changes: Mapping[str, Any],
+    was: Any,
+) -> _Made:
+    values = _validated(entity, changes)
+    before = {name: getattr(instance, name) for name in values}
+    _check_unchanged(entity, before, was)
+    new = entity.checked(instance.model_copy(update=values))
+    own = identity(key_of(item, subject.table))
+    name, after = _after(subject, entity, new)
+    if name != own:  # its primary key is another: the item moves
+        return _Made(_operations(subject, Delete(instance).only_if(**before), Create(new)), {own: None, name: after})
+    plain = {one: value for one, value in values.items() if value != before[one]}
+    if not plain:
+        raise RequestError("the edit changes nothing", hint="discard it")
+    update = Update(instance).set(**plain).only_if(**{one: before[one] for one in plain})
+    return _Made(_operations(subject, update), {own: after})
+
+
+def _validated(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """New values of fields, from JSON data. Raises RequestError with every fault."""
+    faults: list[Fault] = []
+    found: dict[str, Any] = {}
+    for name, value in changes.items():
+        known = entity.fields.get(name)
+        if known is None or known.computed:
+            faults.append(Fault(f"{entity.name}.{name}", "there is no such field"))
+            continue
+        try:
+            adapter: TypeAdapter[Any] = TypeAdapter(known.annotation)
+            found[name] = adapter.validate_json(json.dumps(value))
+        except ValidationError as error:
+            faults += faults_of(error, f"{entity.name}.{name}")
+    if faults:
+        raise RequestError("not valid", faults=faults)
+    return found
+
+
+def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any) -> None:
+    """Raises RequestError where somebody else changed a field since the page read it."""
+    if not isinstance(was, dict):
+        return
+    known = _validated(entity, {name: value for name, value in was.items() if name in before})
+    others = [name for name, value in known.items() if value != before[name]]
+    if others:
+        raise RequestError(
+            f"changed meanwhile: {', '.join(others)}", hint="discard this edit, look again, and edit what is there now"
+        )
+
+
+def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[str, Item]:
+    item: Item = entity.to_item(instance)
+    return identity(key_of(item, subject.table)), item
+
+
+# Attribute by attribute
+
+
+def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:
+    condition = {
+        "ConditionExpression": "attribute_exists(#key)",
+        "ExpressionAttributeNames": {"#key": subject.table.partition.name, **parameters.pop("names", {})},
+    }
+    whole = {"TableName": subject.table_name, **parameters, **condition}
+    return _Made([{kind: whole}], {identity(key_of(item, subject.table)): after})
+
+
+def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any]) -> _Made:
+    """Attribute values as DynamoDB has them; None removes one."""
+    sets: list[str] = []
+    removes: list[str] = []
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    for number, (name, value) in enumerate(changes.items()):
+        if name in subject.table.key_names:
+            raise RequestError(
+                f"{name} is of the key, which can't be changed", hint="delete the item, and write another"
+            )
+        names[f"#a{number}"] = name
+        if value is None:
+            removes.append(f"#a{number}")
+        elif not isinstance(value, dict) or len(value) != 1:
+            raise RequestError(f"{name} isn't an attribute value", hint='write {"S": "text"} or {"N": "1"}')
+        else:
+            values[f":a{number}"] = value
+            sets.append(f"#a{number} = :a{number}")
+    expression = " ".join(_clauses(sets, removes))
+    after = {name: value for name, value in {**item, **changes}.items() if value is not None}
+    parameters: dict[str, Any] = {"Key": key_of(item, subject.table), "UpdateExpression": expression, "names": names}
+    if values:
+        parameters["ExpressionAttributeValues"] = values
+    return _plainly(subject, "Update", parameters, item, after)
+
+
+def _clauses(sets: Sequence[str], removes: Sequence[str]) -> Iterator[str]:
+    if sets:
+        yield f"SET {', '.join(sets)}"
+    if removes:
+        yield f"REMOVE {', '.join(removes)}"

@@ -1,0 +1,120 @@
+"""The studio as one file: the map, the questions and the findings of a design, to be opened from anywhere.
+
+Everything is within: modules, styles, data (compressed). Nothing can be run or changed there.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from html import escape
+from typing import Any
+
+from keyplan._version import __version__
+from keyplan.plain.answers import json_text
+from keyplan.studio.actions import start_json
+from keyplan.studio.describing import item_json
+from keyplan.studio.drawing import standalone
+from keyplan.studio.items import Item
+from keyplan.studio.layout import laid_out
+from keyplan.studio.maps import lit_picture, map_json
+from keyplan.studio.pages import MODULES, static_text
+from keyplan.studio.paths import Path
+from keyplan.studio.reviewing import check_json, questions_json
+from keyplan.studio.sampling import sample
+from keyplan.studio.subject import Subject
+
+__all__ = ["page_file", "svg_file"]
+
+VIEWS = ("map", "questions", "check")
+OWN = ("lib", "app", "palette", "map", "questions", "check")
+LIBRARIES = ("preact", "preact/hooks", "@preact/signals-core", "@preact/signals", "htm")
+
+
+def svg_file(subject: Subject) -> str:
+    """The map alone, as SVG. Raises DynamoDBError, StoreError."""
+    drawn = lit_picture(subject, sample(subject), Path({}))
+    return standalone(drawn, laid_out(drawn))
+
+
+def page_file(subject: Subject) -> str:
+    """The whole as HTML. Raises DynamoDBError, StoreError."""
+    data = base64.b64encode(gzip.compress(json_text(_data(subject)).encode(), mtime=0)).decode()
+    imports = {name: _module(static_text(MODULES[name])) for name in LIBRARIES}
+    imports |= {f"studio/{name}.js": _module(_own(name)) for name in OWN}
+    style = f"{static_text('map.css')}\n{static_text('studio.css')}"
+    icon = static_text("icon.svg")
+    mark = re.sub(r"^<svg", '<svg hidden id="icon"', icon)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Keyplan {escape(__version__)}">
+<title>{escape(subject.name)}</title>
+<style>{style}</style>
+<script type="importmap">{json.dumps({"imports": imports})}</script>
+</head>
+<body><div id="studio"></div>{mark}
+<script type="application/octet-stream" id="data">{data}</script>
+<script type="module">{_ENTRY}</script>
+<noscript>{svg_file(subject)}</noscript>
+</body>
+</html>
+"""
+
+
+_ENTRY = """
+const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (one) => one.charCodeAt(0));
+const text = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+globalThis.KEYPLAN_EXPORT = {
+  views: ["map", "questions", "check"],
+  async answer(action, given) {
+    const data = await text;
+    if (action === "map") return (given.question && data.maps[given.question]) || data.maps[""];
+    const absent = { id: given.item, kind: "an item", colour: 11, keys: [], item: {}, bytes: 0, fault: null };
+    if (action === "item") return data.items[given.item] ?? absent;
+    return data[action];
+  },
+};
+await import("studio/app.js");
+"""
+
+
+def _module(text: str) -> str:
+    return f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+
+
+def _own(name: str) -> str:
+    """One of the page's modules, its imports by names that the import map has."""
+    text = static_text(f"{name}.js")
+    text = text.replace("import(`./${name}.js`)", "import(`studio/${name}.js`)")
+    return re.sub(r'from "\./(\w+\.js)"', r'from "studio/\1"', text).replace("static/icon.svg#mark", "#mark")
+
+
+def _data(subject: Subject) -> dict[str, Any]:
+    """What the page asks for: the map with each read lit on it, and what is shown of each item."""
+    seen: dict[str, Item] = {}
+    maps: dict[str, Any] = {"": map_json(subject, seen=seen)}
+    design = subject.design
+    for name in () if design is None else design.compiled.reads:
+        maps[name] = map_json(subject, name, seen=seen)
+    for path in filter(None, (one["path"] for one in maps.values())):
+        path["milliseconds"] = 0  # so that the file is the same each time
+        for step in path["steps"]:
+            step["items"] = []
+    return {
+        "start": {**start_json(subject), "store": "", "writable": False},
+        "maps": maps,
+        "items": {name: item_json(subject, item) for name, item in seen.items()},
+        "questions": None if design is None else questions_json(type(design)),
+        "check": None if design is None else _without_files(check_json(type(design))),
+    }
+
+
+def _without_files(found: dict[str, Any]) -> dict[str, Any]:
+    """The findings without where they stand on this machine."""
+    return {**found, "findings": [{**one, "file": None, "line": None} for one in found["findings"]]}

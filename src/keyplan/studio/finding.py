@@ -1,0 +1,331 @@
+"""Items found for the Data view: of a collection, of an index's collection, or of an entity, by conditions.
+
+What the key decides goes into the key condition, the rest into a filter; how many items were looked at is said. A page
+ends after so many requests, found or not, and goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.plain.answers import plain
+from keyplan.studio.describing import colour_of
+from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
+from keyplan.studio.subject import Subject
+from keyplan.values import NumberError, canonical
+
+__all__ = ["OPERATORS", "data_json", "row_json"]
+
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists")
+_SORT_OPERATORS = {"=", "<", "<=", ">", ">=", "between", "begins with"}
+PAGE = 50
+PAGE_MAX = 500
+REQUESTS = 12
+REQUESTS_AWAY = 3
+LOOK = 400
+"""Items that one request looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on an attribute, as the page gives it: its values are texts."""
+
+    name: str
+    operator: str
+    values: tuple[str, ...]
+
+
+@dataclass
+class _Expression:
+    """An expression while it is put together."""
+
+    keys: list[str] = field(default_factory=list[str])
+    filters: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def name(self, text: str) -> str:
+        """The placeholder of a name; ``a.b`` is a path into a map."""
+        parts: list[str] = []
+        for part in text.split("."):
+            known = next((token for token, name in self.names.items() if name == part), None)
+            if known is None:
+                known = f"#n{len(self.names)}"
+                self.names[known] = part
+            parts.append(known)
+        return ".".join(parts)
+
+    def value(self, given: Mapping[str, Any]) -> str:
+        """The placeholder of a value."""
+        token = f":v{len(self.values)}"
+        self.values[token] = dict(given)
+        return token
+
+    def members(self) -> dict[str, Any]:
+        """The members of a request."""
+        found: dict[str, Any] = {}
+        if self.keys:
+            found["KeyConditionExpression"] = " AND ".join(self.keys)
+        if self.filters:
+            found["FilterExpression"] = " AND ".join(self.filters)
+        if self.names:
+            found["ExpressionAttributeNames"] = self.names
+        if self.values:
+            found["ExpressionAttributeValues"] = self.values
+        return found
+
+
+def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
+    """A page of items. Raises RequestError with all faults of what was given, DynamoDBError, StoreError."""
+    index, partition, entity, conditions, limit = _checked(subject, given)
+    operation, request = _request(subject, index, partition, entity, conditions)
+    start = given.get("start")
+    found: list[Item] = []
+    looked, units, requests = 0, 0.0, 0
+    while True:
+        page = {**request, "Limit": LOOK, "ReturnConsumedCapacity": "TOTAL"}
+        answer = subject.transport.call(operation, page if not start else {**page, "ExclusiveStartKey": start})
+        requests += 1
+        looked += answer["ScannedCount"]
+        units += float((answer.get("ConsumedCapacity") or {}).get("CapacityUnits", 0))
+        fitting = [one for one in answer["Items"] if entity is None or entity.matches(one)]
+        start = answer.get("LastEvaluatedKey")
+        room = limit - len(found)
+        if len(fitting) > room:
+            found += fitting[:room]
+            start = _start(subject, index, found[-1])
+            break
+        found += fitting
+        if not start or len(found) == limit or requests >= (REQUESTS if subject.local else REQUESTS_AWAY):
+            break
+    return {
+        "rows": [row_json(subject, one) for one in found],
+        "items": {identity(key_of(one, subject.table)): one for one in found},
+        "next": start,
+        "looked_at": looked,
+        "units": units,
+        "request": {"operation": operation, "parameters": request},
+        "columns": _columns(entity, found),
+        "names": _names(subject),
+    }
+
+
+def row_json(subject: Subject, item: Item) -> dict[str, Any]:
+    """An item as a row: its attributes as they are stored, and its fields where it can be read as its entity."""
+    kind = kind_of(item, subject.compiled, subject.table)
+    fields: dict[str, Any] | None = None
+    fault: str | None = None
+    if kind.role == "entity" and kind.entity is not None:
+        try:
+            fields = {name: plain(value) for name, value in kind.entity.own_values(kind.entity.from_item(item)).items()}
+        except KeyplanError as error:
+            fault = str(error)
+    elif kind.role == "none":
+        fault = "its key fits no entity"
+    return {
+        "id": identity(key_of(item, subject.table)),
+        "key": key_of(item, subject.table),
+        "kind": kind.label,
+        "role": kind.role,
+        "colour": colour_of(subject, kind),
+        "fields": fields,
+        "fault": fault,
+    }
+
+
+def _columns(entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
+    """The attributes that the items have, those of the entity's fields first."""
+    own = [] if entity is None else [one.attribute for one in entity.fields.values()]
+    names = dict.fromkeys(name for item in items for name in item)
+    return [*[one for one in own if one in names or entity is not None], *[one for one in names if one not in own]]
+
+
+def _names(subject: Subject) -> dict[str, dict[str, str]]:
+    """The fields that attributes are stored from, by entity: what an edit of a cell is an edit of."""
+    entities = () if subject.compiled is None else subject.compiled.entities.values()
+    return {
+        entity.name: {one.attribute: one.name for one in entity.fields.values() if not one.computed}
+        for entity in entities
+    }
+
+
+def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
+    """The position behind an item."""
+    partition, sort = place_attributes(subject.table, index)
+    return {**key_of(item, subject.table), **{one.name: item[one.name] for one in (*partition, *sort)}}
+
+
+# What the page gave
+
+
+def _checked(
+    subject: Subject, given: Mapping[str, Any]
+) -> tuple[Index | None, list[dict[str, Any]] | None, CompiledEntity | None, list[Condition], int]:
+    faults: list[Fault] = []
+    index = None
+    if given.get("index"):
+        index = next((one for one in subject.table.indexes if one.name == given["index"]), None)
+        if index is None:
+            faults.append(Fault("index", "the table has no such index"))
+    entity = None
+    if given.get("entity"):
+        entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given["entity"]))
+        if entity is None:
+            faults.append(Fault("entity", "the design has no such entity"))
+    partition = _partition(given.get("partition"), faults)
+    attributes, _ = place_attributes(subject.table, index)
+    if partition is not None and len(partition) != len(attributes):
+        faults.append(Fault("partition", f"takes {len(attributes)} values"))
+    conditions = [one for one in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if one]
+    limit = given.get("limit", PAGE)
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= PAGE_MAX:
+        faults.append(Fault("limit", f"isn't a whole number from 1 to {PAGE_MAX}"))
+    start = given.get("start")
+    if start is not None and not isinstance(start, dict):
+        faults.append(Fault("start", "isn't where a page ended"))
+    if faults:
+        raise RequestError("these items can't be looked for", faults=faults)
+    return index, partition, entity, conditions, limit
+
+
+def _list(given: Mapping[str, Any]) -> list[Any]:
+    found = given.get("conditions") or []
+    return found if isinstance(found, list) else [found]
+
+
+def _partition(given: Any, faults: list[Fault]) -> list[dict[str, Any]] | None:
+    if given is None:
+        return None
+    values = given if isinstance(given, list) else [given]
+    for one in values:
+        if not isinstance(one, dict) or len(one) != 1 or not isinstance(next(iter(one.values())), str):
+            faults.append(Fault("partition", 'isn\'t a key value such as {"S": "ARTICLE#1"}'))
+            return None
+    return values
+
+
+def _condition(at: int, given: Any, faults: list[Fault]) -> Condition | None:
+    place = f"conditions[{at}]"
+    if not isinstance(given, dict) or not isinstance(given.get("name"), str) or not given["name"]:
+        faults.append(Fault(place, "names no attribute"))
+        return None
+    if given.get("operator") not in OPERATORS:
+        faults.append(Fault(place, f"has no such operator; there are {', '.join(OPERATORS)}"))
+        return None
+    operator = str(given["operator"])
+    values = given.get("values") or []
+    wanted = {"between": 2, "exists": 0, "not exists": 0}.get(operator, 1)
+    if not isinstance(values, list) or len(values) < wanted or not all(isinstance(one, str) for one in values):
+        faults.append(Fault(place, f"takes {wanted} value{'' if wanted == 1 else 's'}"))
+        return None
+    if operator == "between" and values[0] > values[1] and not all(_number(one) for one in values[:2]):
+        faults.append(Fault(place, "the lower value comes first"))
+        return None
+    return Condition(given["name"], operator, tuple(values[:wanted]))
+
+
+# The request
+
+
+def _request(
+    subject: Subject,
+    index: Index | None,
+    partition: Sequence[Mapping[str, Any]] | None,
+    entity: CompiledEntity | None,
+    conditions: Sequence[Condition],
+) -> tuple[str, dict[str, Any]]:
+    made = _Expression()
+    attributes, sort = place_attributes(subject.table, index)
+    held = {one.name for one in attributes} if partition is not None else set[str]()
+    for attribute, value in zip(attributes, partition or (), strict=False):
+        made.keys.append(f"{made.name(attribute.name)} = {made.value(value)}")
+    used: Condition | None = None
+    if partition is not None and sort:
+        used = next((one for one in conditions if one.name == sort[0].name and one.operator in _SORT_OPERATORS), None)
+        if used is not None:
+            values = [_typed(sort[0], text) for text in used.values]
+            made.keys.append(_compared(made, made.name(sort[0].name), used.operator, values))
+    keys = {one.name for one in (*attributes, *sort)}
+    for one in conditions:
+        if one is used:
+            continue
+        if partition is not None and (one.name in held or one.name in keys):
+            raise RequestError(
+                f"DynamoDB filters by no key attribute in a query: {one.name} {one.operator}",
+                hint="give one condition on the sort key, or look in the whole table",
+            )
+        made.filters.append(_filter(subject, made, one))
+    if entity is not None and partition is None:
+        start = _literal(entity)
+        if start:
+            name = made.name(subject.table.partition.name)
+            made.filters.append(f"begins_with({name}, {made.value({'S': start})})")
+    base = {"TableName": subject.table_name, **({} if index is None else {"IndexName": index.name})}
+    return "Scan" if partition is None else "Query", {**base, **made.members()}
+
+
+def _literal(entity: CompiledEntity) -> str:
+    attribute, template = entity.primary.partition[0]
+    return re.split(r"\{", str(template), maxsplit=1)[0] if attribute.type == "S" else ""
+
+
+def _filter(subject: Subject, made: _Expression, one: Condition) -> str:
+    """A condition on an attribute whose type nobody knows: on texts, and on numbers where the text is one."""
+    name = made.name(one.name)
+    if one.operator == "exists":
+        return f"attribute_exists({name})"
+    if one.operator == "not exists":
+        return f"attribute_not_exists({name})"
+    known = subject.table.attribute_types.get(one.name)
+    forms = [known] if known is not None else ["S", "N", "BOOL"]
+    texts = [_compared(made, name, one.operator, values) for values in _forms(forms, one)]
+    if not texts:
+        raise RequestError(f"{one.name} takes no such value: {', '.join(one.values)}")
+    joined = " OR ".join(texts) if one.operator != "<>" else " AND ".join(texts)
+    return f"({joined})" if len(texts) > 1 else joined
+
+
+def _forms(tags: Sequence[str], one: Condition) -> list[list[dict[str, Any]]]:
+    """The values of a condition in each type that they could be of."""
+    found: list[list[dict[str, Any]]] = []
+    for tag in tags:
+        if tag == "BOOL":
+            if one.operator in {"=", "<>"} and one.values[0] in {"true", "false"}:
+                found.append([{"BOOL": one.values[0] == "true"}])
+        elif tag == "N":
+            if one.operator != "begins with" and all(_number(text) for text in one.values):
+                found.append([{"N": text.strip()} for text in one.values])
+        else:
+            found.append([{tag: text} for text in one.values])
+    return found
+
+
+def _number(text: str) -> bool:
+    try:
+        canonical(text.strip())
+    except NumberError:
+        return False
+    return True
+
+
+def _typed(attribute: KeyAttribute, text: str) -> dict[str, Any]:
+    return {attribute.type: text}
+
+
+def _compared(made: _Expression, name: str, operator: str, values: Sequence[Mapping[str, Any]]) -> str:
+    tokens = [made.value(one) for one in values]
+    match operator:
+        case "between":
+            return f"{name} BETWEEN {tokens[0]} AND {tokens[1]}"
+        case "begins with":
+            return f"begins_with({name}, {tokens[0]})"
+        case "contains":
+            return f"contains({name}, {tokens[0]})"
+        case _:
+            return f"{name} {operator} {tokens[0]}"

@@ -1,0 +1,186 @@
+"""An item as the studio sees it: whose it is, how its keys are made up, and its attributes in few words.
+
+Without a design, items are told apart by the fixed text that their keys begin with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template
+
+__all__ = [
+    "Item",
+    "Kind",
+    "Piece",
+    "attribute_text",
+    "identity",
+    "key_of",
+    "kind_of",
+    "pieces",
+    "place_attributes",
+    "plain_pieces",
+    "template_pieces",
+]
+
+Item: TypeAlias = Mapping[str, Mapping[str, Any]]
+SHOWN_MAX = 400
+"""Characters of one attribute that are shown where the whole value isn't asked for."""
+SOME = 8
+"""Members of a list or a map that are shown."""
+NO_ENTITY = "fits no entity"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Whose an item is: ``label`` as it is shown. ``role`` is entity, claim, prefix (without a design) or none."""
+
+    label: str
+    role: str
+    entity: CompiledEntity | None = None
+    key: CompiledKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a key's text: fixed, or the value of a field."""
+
+    text: str
+    field: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The piece as JSON data."""
+        return {"text": self.text, "field": self.field}
+
+
+def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
+    """Whose an item is."""
+    if design is None:
+        return Kind(_prefix(item, table), "prefix")
+    entity = design.entity_of(item)
+    if entity is not None:
+        return Kind(entity.name, "entity", entity, entity.primary)
+    for one in design.entities.values():
+        for claim in one.claims:
+            if claim.matches(item):
+                return Kind(f"{one.name} claim", "claim", one, claim)
+    return Kind(NO_ENTITY, "none")
+
+
+def _prefix(item: Item, table: Table) -> str:
+    """The words that the key attributes begin with: ``USER``, ``USER · ORDER``."""
+    words: list[str] = []
+    for attribute in (table.partition, table.sort):
+        text = "" if attribute is None else str((item.get(attribute.name) or {}).get("S", ""))
+        match = re.match(r"#?([^\W\d_][^#:|/]{0,24})(?=[#:|/]|$)", text)
+        if match is not None and match[1] not in words:
+            words.append(match[1])
+    return " · ".join(words) or "item"
+
+
+def key_of(item: Item, table: Table) -> dict[str, Any]:
+    """The primary key of an item."""
+    return {name: item[name] for name in table.key_names if name in item}
+
+
+def identity(key: Item) -> str:
+    """A short name for a primary key, the same each time, which fits into an element's id."""
+    text = json.dumps(key, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def place_attributes(table: Table, index: Index | None) -> tuple[Sequence[KeyAttribute], Sequence[KeyAttribute]]:
+    """The partition and the sort key attributes of the table, or of an index."""
+    if index is not None:
+        return index.partition, index.sort
+    return (table.partition,), () if table.sort is None else (table.sort,)
+
+
+# Keys
+
+
+def pieces(text: str, template: Template, *, sharded: bool = False) -> list[Piece]:
+    """A key's text in the parts of its template; as one part where it isn't of the template."""
+    shard = ""
+    if sharded:
+        text, mark, number = text.rpartition("#")
+        shard = mark + number
+    match = template.regex.fullmatch(text)
+    if match is None:
+        return plain_pieces(text + shard)
+    found: list[Piece] = []
+    group = 0
+    for part in template.parts:
+        if isinstance(part, Literal_):
+            found.append(Piece(part.text))
+        else:
+            group += 1
+            found.append(Piece(match.group(group), part.field))
+    return [*found, *([Piece(shard)] if shard else [])]
+
+
+def template_pieces(template: Template, *, sharded: bool = False) -> list[Piece]:
+    """A template's own parts, its fields in braces."""
+    found = [
+        Piece(part.text) if isinstance(part, Literal_) else Piece(f"{{{part.field}}}", part.field)
+        for part in template.parts
+    ]
+    return [*found, *([Piece("#{shard}")] if sharded else [])]
+
+
+def plain_pieces(text: str) -> list[Piece]:
+    """A key's text of which no template is known: what stands before the first delimiter is taken for fixed."""
+    start, mark, rest = text.partition("#")
+    return [Piece(start + mark), Piece(rest, "")] if mark and rest and start else [Piece(text)]
+
+
+# Attributes
+
+
+_NULL: tuple[str, Any] = ("NULL", True)
+
+
+def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
+    """An attribute value in few words: its content, cut where it is long."""
+    tag, content = next(iter(value.items()), _NULL)
+    match tag:
+        case "S" | "N":
+            text = str(content)
+        case "BOOL":
+            text = "true" if content else "false"
+        case "NULL":
+            text = "null"
+        case "B":
+            text = f"binary, {_bytes(str(content))} bytes"
+        case "SS" | "NS":
+            text = "{" + ", ".join(map(str, content)) + "}"
+        case "BS":
+            text = f"{len(content)} binary values"
+        case "L":
+            text = "[" + _some((attribute_text(one, 40) for one in content), len(content)) + "]"
+        case _:
+            members = (f"{name}: {attribute_text(one, 40)}" for name, one in content.items())
+            text = "{" + _some(members, len(content)) + "}"
+    flat = " ".join(text.split())
+    return flat if len(flat) <= shown_max else flat[: shown_max - 1] + "…"
+
+
+def _bytes(base64_text: str) -> int:
+    return len(base64_text) * 3 // 4 - base64_text[-2:].count("=")
+
+
+def _some(texts: Iterable[str], count: int) -> str:
+    """The first texts, and how many follow: a value may hold thousands."""
+    shown = ", ".join(islice(texts, SOME))
+    return shown + (f", and {count - SOME} more" if count > SOME else "")

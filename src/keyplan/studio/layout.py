@@ -1,0 +1,213 @@
+"""Where everything on the map stands, in its own units: cards of collections, rows of items, and lines between them.
+
+Zooming is a transform of the drawing: nothing here depends on a window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from keyplan.studio.collections import Collection, Entry, Picture, Place, Tie
+
+__all__ = ["Box", "Layout", "Line", "Row", "Zone", "laid_out"]
+
+CARD_WIDTH = 400
+ENTRY_WIDTH = 330
+HEAD_HEIGHT = 38
+ROW_HEIGHT = 42
+ENTRY_HEIGHT = 38
+GAP = 24
+"""Between the cards of a column."""
+GAP_COLUMNS = 44
+"""Between columns of one place: the lines of junctions run there."""
+GAP_PLACES = 150
+"""Between the table and the indexes: the lines run there."""
+GAP_INDEXES = 90
+"""Between columns of indexes."""
+TITLE_HEIGHT = 64
+MARGIN = 32
+FOOT_HEIGHT = 26
+CAPTION_HEIGHT = 24
+SHAPE = 1.7
+"""Width to height that the table's part of the map comes close to."""
+COLUMNS_MAX = 8
+LANES = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One entry, and where its row stands."""
+
+    entry: Entry
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Box:
+    """One collection as a card."""
+
+    collection: Collection
+    index: str
+    x: int
+    y: int
+    width: int
+    height: int
+    rows: Sequence[Row]
+    foot: str
+    """What stands below the rows: how many more there are."""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The part of the map that the table, or an index, has."""
+
+    place: Place
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A tie as a curve: from a point, by two others, to a point."""
+
+    tie: Tie
+    points: tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]
+
+
+@dataclass
+class Layout:
+    """Everything with its place."""
+
+    width: int
+    height: int
+    zones: list[Zone] = field(default_factory=list[Zone])
+    boxes: list[Box] = field(default_factory=list[Box])
+    lines: list[Line] = field(default_factory=list[Line])
+
+
+def laid_out(picture: Picture) -> Layout:
+    """The places of everything in a picture: the table first, then columns of indexes beside it."""
+    found = Layout(0, 0)
+    table, *indexes = picture.places
+    heights = [_height(one, "") for one in table.collections]
+    columns = _columns(heights)
+    tallest = max(_bottoms(heights, columns), default=0)
+    depth = _stand(found, table, heights, columns, (MARGIN, MARGIN), CARD_WIDTH)
+    right, bottom = MARGIN + _zone_width(columns, CARD_WIDTH), depth
+    x, y, width = right + GAP_PLACES, MARGIN, 0
+    for place in indexes:
+        heights = [_height(one, place.index) for one in place.collections]
+        # An index beside a short table would be the tallest thing on the map: it gets a second column. Short indexes
+        # stand below each other, as long as they reach no further down than the table
+        columns = 1 if sum(heights) <= max(tallest, 500) * 1.25 else 2
+        need = TITLE_HEIGHT + max(_bottoms(heights, columns), default=0)
+        if y > MARGIN and y + need > max(tallest, 700) + MARGIN + TITLE_HEIGHT:
+            x, y, width = x + width + GAP_INDEXES, MARGIN, 0
+        depth = _stand(found, place, heights, columns, (x, y), ENTRY_WIDTH)
+        width = max(width, _zone_width(columns, ENTRY_WIDTH))
+        right, bottom, y = max(right, x + width), max(bottom, depth), depth + GAP * 3
+    found.width, found.height = right + MARGIN, bottom + MARGIN
+    _draw_lines(found, picture)
+    return found
+
+
+def _zone_width(columns: int, width: int) -> int:
+    return columns * width + (columns - 1) * GAP_COLUMNS
+
+
+def _height(collection: Collection, index: str) -> int:
+    each = ENTRY_HEIGHT if index else ROW_HEIGHT
+    gaps = sum(one.gap for one in collection.entries)
+    foot = FOOT_HEIGHT if _foot(collection) else 8
+    caption = CAPTION_HEIGHT if collection.condition else 0
+    return HEAD_HEIGHT + each * len(collection.entries) + 14 * gaps + foot + caption
+
+
+def _foot(collection: Collection) -> str:
+    if collection.count is None:
+        return ""
+    more = collection.count.items - len(collection.entries)
+    if more <= 0 and collection.count.exact:
+        return ""
+    return f"{len(collection.entries)} of {collection.count}"
+
+
+def _columns(heights: Sequence[int]) -> int:
+    """How many columns of cards come nearest to a pleasant shape."""
+
+    def distance(columns: int) -> float:
+        tall = max(_bottoms(heights, columns), default=1)
+        return abs((columns * (CARD_WIDTH + GAP_COLUMNS)) / max(tall, 1) - SHAPE / 1.6)
+
+    return min(range(1, min(COLUMNS_MAX, max(len(heights), 1)) + 1), key=distance)
+
+
+def _bottoms(heights: Sequence[int], columns: int) -> list[int]:
+    found = [0] * columns
+    for height in heights:
+        shortest = found.index(min(found))
+        found[shortest] += height + GAP
+    return found
+
+
+def _stand(
+    found: Layout, place: Place, heights: Sequence[int], columns: int, corner: tuple[int, int], width: int
+) -> int:
+    """Stand the cards of a place, each in the column that is shortest by then; gives where the longest ends."""
+    x, y = corner
+    bottoms = [y + TITLE_HEIGHT] * columns
+    for collection, height in zip(place.collections, heights, strict=True):
+        column = bottoms.index(min(bottoms))
+        left, upper = x + column * (width + GAP_COLUMNS), bottoms[column]
+        found.boxes.append(_box(collection, place.index, left, upper, width, height))
+        bottoms[column] += height + GAP
+    depth = max(bottoms) - GAP if place.collections else y + TITLE_HEIGHT + 40
+    found.zones.append(Zone(place, x, y, _zone_width(columns, width), depth - y))
+    return depth
+
+
+def _box(collection: Collection, index: str, x: int, y: int, width: int, height: int) -> Box:
+    each = ENTRY_HEIGHT if index else ROW_HEIGHT
+    top = y + HEAD_HEIGHT + (CAPTION_HEIGHT if collection.condition else 0)
+    rows: list[Row] = []
+    for entry in collection.entries:
+        top += 14 if entry.gap else 0
+        rows.append(Row(entry, x, top, width, each))
+        top += each
+    return Box(collection, index, x, y, width, height, rows, _foot(collection))
+
+
+# Lines
+
+
+def _draw_lines(found: Layout, picture: Picture) -> None:
+    rows = {row.entry.id: row for box in found.boxes for row in box.rows}
+    for number, tie in enumerate(picture.ties):
+        source, target = rows.get(tie.source), rows.get(tie.target)
+        if source is not None and target is not None:
+            found.lines.append(Line(tie, _curve(source, target, number % LANES)))
+
+
+def _curve(
+    source: Row, target: Row, lane: int
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]:
+    """From the side of a row to the nearer side of another; around the left side where both are in one column. Lines
+    that run side by side have lanes of their own.
+    """
+    start, end = source.y + source.height // 2, target.y + target.height // 2
+    if target.x >= source.x + source.width:
+        left, right = source.x + source.width, target.x
+        bend = max(18, (right - left) // 2) + 7 * (lane - LANES // 2)
+        return (left, start), (left + bend, start), (right - bend, end), (right, end)
+    if target.x + target.width <= source.x:
+        left, right = source.x, target.x + target.width
+        bend = max(18, (left - right) // 2) + 7 * (lane - LANES // 2)
+        return (left, start), (left - bend, start), (right + bend, end), (right, end)
+    bend = 12 + 5 * lane
+    return (source.x, start), (source.x - bend, start), (target.x - bend, end), (target.x, end)

@@ -1,0 +1,211 @@
+"""The map of a subject as the page gets it: the drawing, what its rows stand for, and the question lit on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.design.compiled.model import WritePattern
+from keyplan.design.declared.indexes import Index
+from keyplan.explain.wording import key_condition
+from keyplan.plain.answers import error_json
+from keyplan.studio.collections import Collection, Entry, Picture, picture, template_picture
+from keyplan.studio.describing import colour_of
+from keyplan.studio.drawing import COLOURS, drawing
+from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.layout import laid_out
+from keyplan.studio.paths import Path, Step, example_arguments, read_path, write_path
+from keyplan.studio.sampling import ROWS, Sample, Stretch, sample
+from keyplan.studio.subject import Subject
+
+__all__ = ["lit_picture", "map_json", "question_path"]
+
+ITEMS_MAX = 200
+"""Items of one response that the page gets."""
+LIT_ROWS = 14
+"""Items of an answer that are put on the map."""
+TRIES = 6
+"""Examples that are tried on this machine until a question finds several items; elsewhere one."""
+
+
+def map_json(
+    subject: Subject,
+    question: str | None = None,
+    arguments: Mapping[str, Any] | None = None,
+    *,
+    rows: int = ROWS,
+    seen: dict[str, Item] | None = None,
+) -> dict[str, Any]:
+    """The map, with a question lit on it. ``seen`` gets the items that are shown, by identity. Raises
+    StoreError, DynamoDBError, UnknownPattern, ArgumentError.
+    """
+    made = sample(subject, rows)
+    found = Path({}) if question is None else question_path(subject, question, arguments, made)
+    drawn = lit_picture(subject, made, found)
+    layout = laid_out(drawn)
+    if seen is not None:
+        seen.update(drawn.items)
+    return {
+        "svg": drawing(drawn, layout),
+        "width": layout.width,
+        "height": layout.height,
+        "symbolic": drawn.symbolic,
+        "looked_at": len(made.items),
+        "complete": made.complete,
+        "kinds": [
+            {"label": one.label, "role": one.role, "colour": number % COLOURS} for number, one in enumerate(drawn.kinds)
+        ],
+        "collections": [
+            {"id": one.id, "title": "".join(piece.text for piece in one.partition), "place": place.index}
+            for place in drawn.places
+            for one in place.collections
+        ],
+        "path": None if question is None else path_json(subject, question, found),
+    }
+
+
+def path_json(subject: Subject, question: str, path: Path) -> dict[str, Any]:
+    """A call as JSON data: its arguments, steps, answer or error."""
+    error = None if path.error is None else error_json(path.error)["error"]
+    return {
+        "question": question,
+        "arguments": path.arguments,
+        "steps": [_step_json(subject, one) for one in path.steps],
+        "answer": path.answer,
+        "error": error,
+        "cut": path.cut,
+        "milliseconds": path.milliseconds,
+    }
+
+
+def _step_json(subject: Subject, step: Step) -> dict[str, Any]:
+    return {
+        **step.as_json(),
+        "condition": _condition(step),
+        "index": step.parameters.get("IndexName"),
+        "items": [_found_json(subject, one) for one in step.items[:ITEMS_MAX]],
+        "touched": [{**_found_json(subject, one), "mark": mark} for mark, one in step.touched],
+    }
+
+
+def _found_json(subject: Subject, item: Item) -> dict[str, Any]:
+    kind = kind_of(item, subject.compiled, subject.table)
+    return {
+        "id": identity(key_of(item, subject.table)),
+        "kind": kind.label,
+        "colour": colour_of(subject, kind),
+        "item": item,
+    }
+
+
+def question_path(subject: Subject, question: str, arguments: Mapping[str, Any] | None, made: Sample) -> Path:
+    """The path of a question: with the arguments given, else with some that find something on the map. A write is
+    rehearsed. Raises UnknownPattern.
+    """
+    design = subject.design
+    if design is None:
+        return Path({})
+    pattern = design.compiled.pattern(question)
+    if isinstance(pattern, WritePattern):
+        return Path({}) if arguments is None else write_path(design, question, arguments, send=False)
+    if arguments is not None:
+        return read_path(design, pattern, arguments)
+    shown = [item for one in made.stretches for item in one.items]
+    best = Path({})
+    tries = TRIES if subject.local else 1
+    for number, one in enumerate(example_arguments(design.compiled, pattern, [*shown, *made.items])):
+        path = read_path(design, pattern, one)
+        if not best.steps or (path.error is None and _found(path) > _found(best)):
+            best = path
+        if number + 1 >= tries or _found(best) > 2:
+            break
+    return best
+
+
+def _found(path: Path) -> int:
+    return sum(len(one.items) for one in path.steps)
+
+
+def lit_picture(subject: Subject, made: Sample, path: Path) -> Picture:
+    """The picture of a sample, with the items of a path put in and numbered."""
+    design = subject.compiled
+    if not made.stretches and design is not None and not path.steps:
+        return template_picture(subject.name, design)
+    stretches = _with(subject, made.stretches, _path_items(path))
+    focus = {identity(key_of(one, subject.table)) for one in _path_items(path)}
+    drawn = picture(subject.name, subject.table, design, stretches, focus=focus)
+    _light(subject, drawn, path)
+    return drawn
+
+
+def _path_items(path: Path) -> list[Item]:
+    found = [item for step in path.steps for item in step.items]
+    return found[:LIT_ROWS] + [item for step in path.steps for _, item in step.touched][:LIT_ROWS]
+
+
+def _with(subject: Subject, stretches: Sequence[Stretch], items: Iterable[Item]) -> list[Stretch]:
+    """The stretches with further items, each in its collection; in a new one where there is none."""
+    partition = subject.table.partition.name
+    found = list(stretches)
+    known = {identity(key_of(one, subject.table)) for stretch in found for one in (*stretch.items, *stretch.apart)}
+    for item in items:
+        name = identity(key_of(item, subject.table))
+        if name in known:
+            continue
+        known.add(name)
+        at = next((n for n, one in enumerate(found) if one.items and one.items[0][partition] == item[partition]), None)
+        if at is None:
+            found.append(Stretch([item], [], None))
+        else:
+            held = found[at]
+            found[at] = replace(held, apart=[*held.apart, item])
+    return found
+
+
+# What is lit
+
+
+def _light(subject: Subject, drawn: Picture, path: Path) -> None:
+    """Number the items of an answer where they are read, mark what would be written, and name the key conditions."""
+    number = 0
+    for step in path.steps:
+        index = next((one for one in subject.table.indexes if one.name == step.parameters.get("IndexName")), None)
+        condition = _condition(step)
+        for item in step.items:
+            number += 1
+            if step.operation == "BatchGetItem":  # each item is asked for by its own key
+                condition = key_condition(Request("GetItem", {"Key": key_of(item, subject.table)}))
+            _badge(subject, drawn, index, item, number, condition)
+        for mark, item in step.touched:
+            _mark(subject, drawn, item, mark)
+
+
+def _condition(step: Step) -> str:
+    """What a request asks of the keys, in words."""
+    if step.operation in {"Query", "GetItem", "BatchGetItem"}:
+        return key_condition(Request(step.operation, step.parameters))
+    return ""
+
+
+def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:
+    name = identity(key_of(item, subject.table))
+    place = "t" if index is None else f"x{subject.table.indexes.index(index)}"
+    for collection, at, entry in _entries(drawn, f"{place}-{name}"):
+        collection.entries[at] = replace(entry, badge=entry.badge or number)
+        collection.condition = condition
+
+
+def _mark(subject: Subject, drawn: Picture, item: Item, mark: str) -> None:
+    name = identity(key_of(item, subject.table))
+    for collection, at, entry in _entries(drawn, f"t-{name}"):
+        collection.entries[at] = replace(entry, mark=mark)
+
+
+def _entries(drawn: Picture, wanted: str) -> Iterable[tuple[Collection, int, Entry]]:
+    for place in drawn.places:
+        for collection in place.collections:
+            for at, entry in enumerate(collection.entries):
+                if entry.id == wanted:
+                    yield collection, at, entry

@@ -1,0 +1,278 @@
+"""The path of a question: which requests it makes, which collections they read, and the items that they find, in order.
+
+A read is really made, through the client that answers it everywhere. A write is rehearsed: its reads are made, and what
+it would send is noted and not sent. Arguments that nobody gave are taken from an item that the question asks for.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.answers import Answer
+from keyplan.client.conversations import Conversation, Pause, Request, Transport
+from keyplan.client.target import Target
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import GetPlan, Plan, QueryPlan, ReadPattern, ScanPlan, ThroughPlan
+from keyplan.design.compiled.questions import Parameter, ParameterKind
+from keyplan.design.compiled.shapes import ShapeKind
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.errors import KeyplanError, Refused
+from keyplan.opening import Design
+from keyplan.plain.answers import answer_json, plain
+from keyplan.studio.items import Item
+
+__all__ = ["Path", "Step", "example_arguments", "followed", "read_path", "write_path"]
+
+REQUESTS_MAX = 40
+"""Requests of one call that are followed. An answer that takes more is shown as far as it came."""
+LIMIT = 10
+"""The limit of a page, where the question has one and nobody gave it."""
+EACH = 3
+"""Values that are taken of a parameter that has many."""
+WRITES = {"PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem"}
+
+
+@dataclass
+class Step:
+    """One request and what it found. ``touched`` are the items that it would write, each with what happens to it."""
+
+    operation: str
+    parameters: dict[str, Any]
+    items: list[Item] = field(default_factory=list[Item])
+    units: float = 0.0
+    touched: list[tuple[str, Item]] = field(default_factory=list[tuple[str, Item]])
+
+    def as_json(self) -> dict[str, Any]:
+        """The request as JSON data; items are shown otherwise."""
+        return {
+            "operation": self.operation,
+            "parameters": self.parameters,
+            "found": len(self.items),
+            "units": self.units,
+        }
+
+
+@dataclass
+class Path:
+    """A call with its steps, and its answer or error. ``cut``: more would have followed."""
+
+    arguments: dict[str, Any]
+    steps: list[Step] = field(default_factory=list[Step])
+    answer: Any = None
+    error: KeyplanError | None = None
+    cut: bool = False
+    milliseconds: float = 0.0
+
+
+class _EnoughError(Exception):
+    """So many requests are enough."""
+
+
+def read_path(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Path:
+    """A read with these arguments (texts or JSON values). What it raises is in the path."""
+    found = Path(dict(arguments))
+    began = time.perf_counter()
+    try:
+        conversation = _reading(design, pattern, arguments)
+        found.answer = answer_json(followed(conversation, design.store.transport, found, send=True))
+    except KeyplanError as error:
+        found.error = error
+    except _EnoughError:
+        found.cut = True
+    found.milliseconds = round((time.perf_counter() - began) * 1000, 1)
+    return found
+
+
+def write_path(design: Design, name: str, arguments: Mapping[str, Any], *, send: bool) -> Path:
+    """A write: rehearsed with nothing sent, or carried out. What it raises is in the path."""
+    found = Path(dict(arguments))
+    began = time.perf_counter()
+    try:
+        answer = followed(design.conversation(name, arguments), design.store.transport, found, send=send)
+        found.answer = answer_json(answer) if send else None
+    except KeyplanError as error:
+        found.error = error
+    except _EnoughError:
+        found.cut = True
+    except Exception as error:
+        if send:
+            raise
+        # Nothing was sent, so what follows in the write's own code may miss what a store would have answered
+        found.error = Refused(f"the rehearsal ends here: {type(error).__name__}: {error}", place=name)
+    found.milliseconds = round((time.perf_counter() - began) * 1000, 1)
+    return found
+
+
+def _reading(design: Design, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Conversation[Any]:
+    if pattern.shape.kind is not ShapeKind.ITERATOR:
+        return design.conversation(pattern.name, arguments)
+    bound = pattern.signature.bind((), arguments, strict=False)
+    answer = Answer(pattern, Target(design.store.table_name, design.compiled.table), b"")
+    return _first_part(answer, bound)
+
+
+def _first_part(answer: Answer, bound: dict[str, Any]) -> Conversation[list[Any]]:
+    """An iterator goes on as long as it is asked; its first part is shown."""
+    items, _ = yield from answer.part(bound, None, 0)
+    return items
+
+
+def followed(conversation: Conversation[Any], transport: Transport, path: Path, *, send: bool) -> Any:
+    """Run a conversation, and note each request with its response. Writes are sent only with ``send``."""
+    try:
+        step = next(conversation)
+        while True:
+            try:
+                answer = _answered(step, transport, path, send=send)
+            except KeyplanError as error:
+                step = conversation.throw(error)
+            else:
+                step = conversation.send(answer)
+    except StopIteration as end:
+        return end.value
+    finally:
+        conversation.close()
+
+
+def _answered(step: Request | list[Request] | Pause, transport: Transport, path: Path, *, send: bool) -> Any:
+    if isinstance(step, Pause):
+        if send:
+            time.sleep(step.seconds)
+        return None
+    if len(path.steps) >= REQUESTS_MAX and not any(one.operation in WRITES for one in path.steps):
+        raise _EnoughError
+    if not isinstance(step, Request):
+        return [_asked(one, transport, path, send=send) for one in step]
+    return _asked(step, transport, path, send=send)
+
+
+def _asked(request: Request, transport: Transport, path: Path, *, send: bool) -> dict[str, Any]:
+    made = Step(request.operation, deepcopy(request.parameters))
+    path.steps.append(made)
+    if request.operation in WRITES:
+        made.touched = list(_touched(request))
+        if not send:
+            return {"UnprocessedItems": {}} if request.operation == "BatchWriteItem" else {}
+    parameters = {**request.parameters, "ReturnConsumedCapacity": "TOTAL"}
+    answer = transport.call(request.operation, parameters)
+    made.items = list(_items(answer))
+    made.units = _units(answer.pop("ConsumedCapacity", None))
+    return answer
+
+
+def _items(answer: Mapping[str, Any]) -> Iterator[Item]:
+    if "Item" in answer:
+        yield answer["Item"]
+    yield from answer.get("Items") or ()
+    for found in (answer.get("Responses") or {}).values():
+        yield from found
+
+
+def _units(consumed: Any) -> float:
+    if isinstance(consumed, list):
+        return sum(_units(one) for one in consumed)
+    return float(consumed["CapacityUnits"]) if consumed else 0.0
+
+
+def _touched(request: Request) -> Iterator[tuple[str, Item]]:
+    """The items that a request would write, each by what it has of it: the whole item of a put, the key of others."""
+    parameters = request.parameters
+    match request.operation:
+        case "PutItem":
+            yield "put", parameters["Item"]
+        case "UpdateItem":
+            yield "update", parameters["Key"]
+        case "DeleteItem":
+            yield "delete", parameters["Key"]
+        case "BatchWriteItem":
+            for one in next(iter(parameters["RequestItems"].values())):
+                if "PutRequest" in one:
+                    yield "put", one["PutRequest"]["Item"]
+                else:
+                    yield "delete", one["DeleteRequest"]["Key"]
+        case _:
+            for one in parameters["TransactItems"]:
+                ((kind, action),) = one.items()
+                yield _MARKS[kind], action.get("Item") or action["Key"]
+
+
+_MARKS = {"Put": "put", "Update": "update", "Delete": "delete", "ConditionCheck": "check"}
+
+
+# Arguments that nobody gave
+
+
+def example_arguments(
+    design: CompiledDesign, pattern: Any, items: Sequence[Item], first: Item | None = None
+) -> Iterator[dict[str, Any]]:
+    """Arguments by which a question finds something, by items that are there: for each item that gives some."""
+    given = [one for one in pattern.signature.parameters if one.condition]
+    if not any(one.required for one in given) and not first:
+        yield _defaults(pattern)
+        return
+    entities = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else list(design.entities.values())
+    seen: set[str] = set()
+    for item in [*([first] if first is not None else []), *items]:
+        entity = design.entity_of(item)
+        if entity is None or not any(one is entity for one in entities):
+            continue
+        values = _values(entity, item)
+        found = None if values is None else _arguments(pattern, given, values)
+        if found is not None and str(found) not in seen:
+            seen.add(str(found))
+            yield found
+
+
+def _values(entity: CompiledEntity, item: Item) -> Mapping[str, Any] | None:
+    try:
+        return entity.field_values(entity.from_item(item))
+    except KeyplanError:
+        return None
+
+
+def _arguments(pattern: Any, given: Sequence[Parameter], values: Mapping[str, Any]) -> dict[str, Any] | None:
+    found: dict[str, Any] = _defaults(pattern)
+    for one in given:
+        value = values.get(one.name)
+        if not one.required:
+            continue
+        if value is None:
+            return None
+        found[one.name] = _argument(one, plain(value))
+    return found
+
+
+def _argument(parameter: Parameter, value: Any) -> Any:
+    match parameter.kind:
+        case ParameterKind.RANGE:
+            return {"ge": value}
+        case ParameterKind.PREFIX:
+            return str(value)[:1]
+        case ParameterKind.EACH:
+            return [value]
+        case _:
+            return value
+
+
+def _defaults(pattern: Any) -> dict[str, Any]:
+    limit = next((one for one in pattern.signature.parameters if one.kind is ParameterKind.LIMIT), None)
+    if limit is None or (isinstance(limit.default, int) and limit.default <= LIMIT):
+        return {}
+    return {limit.name: LIMIT}
+
+
+def _asked_for(plan: Plan) -> list[CompiledEntity]:
+    """The entities by whose fields a plan is asked."""
+    match plan:
+        case QueryPlan():
+            return [one.entity for one in plan.matches]
+        case ScanPlan():
+            return list(plan.entities)
+        case ThroughPlan():
+            return [*_asked_for(plan.junction), *([plan.end.entity] if isinstance(plan.end, GetPlan) else [])]
+        case _:
+            return [plan.entity]

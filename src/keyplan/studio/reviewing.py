@@ -1,0 +1,157 @@
+"""What is known of a design without its data: each question explained and priced, its findings, and what it all costs.
+
+The numbers are those of ``keyplan explain``, ``keyplan check`` and ``keyplan cost``; here they are put side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, cast
+
+from keyplan.check.findings import Finding
+from keyplan.check.forms import as_json
+from keyplan.check.rules import RULES
+from keyplan.check.running import check
+from keyplan.cost.bills import Payer
+from keyplan.cost.estimate import Estimate, PatternEstimate, estimate
+from keyplan.cost.pricelist import price_list, priced_regions
+from keyplan.cost.report import report_json
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.declared.load import Load
+from keyplan.design.traffic.files import traffic_of
+from keyplan.errors import Fault, RequestError
+from keyplan.explain.explanation import Explanation, explain_all
+from keyplan.opening import Design
+
+__all__ = ["REGION", "check_json", "cost_json", "questions_json"]
+
+REGION = "us-east-1"
+MILLION = 1_000_000
+RATE_MAX = 1_000_000.0
+COUNT_MAX = 10**12
+BYTES_MAX = 400 * 1024
+TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
+"""Multiples of the rates that the chart shows."""
+
+
+def questions_json(design: type[Design]) -> dict[str, Any]:
+    """Every access pattern with what it asks, takes and costs, and with its findings."""
+    found = _estimate(cast("Any", design), (), ())
+    payer = Payer(found, price_list(REGION))
+    estimates = {one.name: one for one in found.patterns}
+    findings = [one for one in check(design).findings if one.counts]
+    return {
+        "region": REGION,
+        "questions": [_question(design, one, estimates[one.pattern], payer, findings) for one in explain_all(design)],
+    }
+
+
+def _question(
+    design: type[Design], one: Explanation, known: PatternEstimate, payer: Payer, findings: list[Finding]
+) -> dict[str, Any]:
+    pattern = design.compiled.patterns[one.pattern]
+    call = None if known.failure is not None else payer.call_usd(known)
+    own = [each for each in findings if each.place == one.pattern or each.place.endswith(f".{one.pattern}")]
+    return {
+        **one.as_json(),
+        "entities": [each.__name__ for each in pattern.shape.entities] if isinstance(pattern, ReadPattern) else [],
+        "read_units": known.read_units,
+        "write_units": known.write_units,
+        "calls": len(known.requests),
+        "usd_million": None if call is None else call * MILLION,
+        "failure": known.failure,
+        "notes": list(known.notes),
+        "findings": [
+            {"code": each.code, "rule": each.rule, "severity": str(each.severity), "message": each.message}
+            for each in own
+        ],
+    }
+
+
+def check_json(design: type[Design]) -> dict[str, Any]:
+    """What ``keyplan check`` finds, and the manuals of the rules that found it."""
+    report = as_json([check(design)])["reports"][0]
+    codes = {one["code"] for one in report["findings"]}
+    return {
+        **report,
+        "manuals": {one.code: {"title": one.title, "manual": one.manual} for one in RULES if one.code in codes},
+    }
+
+
+def cost_json(design: type[Design], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a design costs under rates, counts and item sizes that the page gives. Raises RequestError with all faults,
+    TrafficError.
+    """
+    faults: list[Fault] = []
+    rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
+    counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
+    sizes = _numbers(given, "bytes", design.compiled.by_name, BYTES_MAX, faults)
+    region = given.get("region") or REGION
+    if region not in priced_regions():
+        faults.append(Fault("region", "has no price list", f"these have: {', '.join(priced_regions())}"))
+    if faults:
+        raise RequestError("this traffic can't be priced", faults=faults)
+    found = _estimate(cast("Any", design), tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
+    patterns = tuple(
+        replace(one, load=replace(one.load, per_second=rates.get(one.name, one.load.per_second)))
+        for one in found.patterns
+    )
+    payer = Payer(replace(found, patterns=patterns), price_list(region))
+    return {
+        **report_json(payer),
+        "curve": [_multiplied(payer, times) for times in TIMES],
+        "regions": list(priced_regions()),
+        "region": region,
+    }
+
+
+@lru_cache(maxsize=32)
+def _estimate(design: Any, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]) -> Estimate:
+    """What calls take and what is stored, apart from how often questions are asked: it takes a second or so for a large
+    design, and a slider moves quicker.
+    """
+    start = traffic_of(design.compiled)
+    given, items = dict(counts), dict(sizes)
+    entities = {
+        name: replace(
+            stored,
+            count=given.get(name, stored.count),
+            item_bytes=max(int(items[name]), 1) if name in items else stored.item_bytes,
+        )
+        for name, stored in start.entities.items()
+    }
+    return estimate(design, replace(start, entities=entities))
+
+
+def _multiplied(payer: Payer, times: float) -> dict[str, Any]:
+    """Both ways of paying when every rate is so many times what it is."""
+    patterns = tuple(replace(one, load=_times(one.load, times)) for one in payer.estimate.patterns)
+    other = Payer(replace(payer.estimate, patterns=patterns), payer.prices)
+    return {"times": times, "on_demand": other.on_demand().usd, "provisioned": other.provisioned().usd}
+
+
+def _times(load: Load, times: float) -> Load:
+    rates = {name: value * times for name, value in load.given.items() if name in {"per_second", "peak_per_second"}}
+    return replace(load, **rates)
+
+
+def _numbers(
+    given: Mapping[str, Any], member: str, names: Mapping[str, Any], most: float, faults: list[Fault]
+) -> dict[str, float]:
+    """Numbers by name. What isn't one is a fault."""
+    value = given.get(member) or {}
+    if not isinstance(value, dict):
+        faults.append(Fault(member, "isn't an object"))
+        return {}
+    found: dict[str, float] = {}
+    for name, number in value.items():
+        place = f"{member}.{name}"
+        if name not in names:
+            faults.append(Fault(place, "the design has none of this name"))
+        elif isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= most:
+            faults.append(Fault(place, f"isn't a number from 0 to {most:,.0f}"))
+        else:
+            found[name] = float(number)
+    return found

@@ -1,0 +1,131 @@
+"""A question run from the page: its form, its answer with the exact requests; a write rehearsed, then carried out, with
+what it changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.errors import Refused
+from keyplan.opening import Design
+from keyplan.studio.describing import colour_of
+from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.maps import path_json
+from keyplan.studio.paths import Path, example_arguments, read_path, write_path
+from keyplan.studio.sampling import sample
+from keyplan.studio.subject import Subject
+from keyplan.web.forms import fields
+from keyplan.web.schemas import Schemas
+
+__all__ = ["changes_json", "form_json", "needed", "run_json", "stored_items"]
+
+
+def needed(subject: Subject) -> Design:
+    """The design. Raises Refused where any table is browsed."""
+    if subject.design is None:
+        raise Refused(
+            "this table is browsed without a design", hint="open the studio of a design: keyplan studio DESIGN"
+        )
+    return subject.design
+
+
+def form_json(subject: Subject, question: str) -> dict[str, Any]:
+    """The form of a question, made from its signature; and arguments that find something. Raises UnknownPattern."""
+    design = needed(subject)
+    pattern = design.compiled.pattern(question)
+    schemas = Schemas(design.compiled, [pattern])
+    examples: list[dict[str, Any]] = []
+    if isinstance(pattern, ReadPattern):
+        shown = sample(subject).items
+        for one in example_arguments(design.compiled, pattern, shown):
+            examples.append(one)
+            if len(examples) == 8:
+                break
+    return {
+        "question": question,
+        "kind": "read" if isinstance(pattern, ReadPattern) else "write",
+        "signature": str(pattern.signature),
+        "fields": fields(pattern, schemas),
+        "examples": examples,
+    }
+
+
+def run_json(subject: Subject, question: str, arguments: Mapping[str, Any], *, send: bool) -> dict[str, Any]:
+    """Run a read; rehearse a write, or carry it out where the store may be written to. Raises UnknownPattern,
+    Refused.
+    """
+    design = needed(subject)
+    pattern = design.compiled.pattern(question)
+    if isinstance(pattern, ReadPattern):
+        return path_json(subject, question, read_path(design, pattern, arguments))
+    if not send:
+        path = write_path(design, question, arguments, send=False)
+        return {**path_json(subject, question, path), "rehearsed": True, "changes": _before(subject, path)}
+    require_writable(subject)
+    planned = _touched(subject, write_path(design, question, arguments, send=False))
+    before = stored_items(subject, planned.values())
+    path = write_path(design, question, arguments, send=True)
+    touched = {**planned, **_touched(subject, path)}
+    after = stored_items(subject, touched.values())
+    return {
+        **path_json(subject, question, path),
+        "rehearsed": False,
+        "changes": changes_json(subject, touched, before, after),
+    }
+
+
+def require_writable(subject: Subject) -> None:
+    """Raises Refused where the studio is for reading only."""
+    if not subject.writable:
+        raise Refused("this studio is for reading only", hint="start it with --write, if you mean to change this store")
+
+
+def _before(subject: Subject, path: Path) -> list[dict[str, Any]]:
+    touched = _touched(subject, path)
+    return changes_json(subject, touched, stored_items(subject, touched.values()), None)
+
+
+def _touched(subject: Subject, path: Path) -> dict[str, Item]:
+    """The keys of all items that a path writes, by identity."""
+    keys = [key_of(item, subject.table) for step in path.steps for _, item in step.touched]
+    return {identity(one): one for one in keys}
+
+
+def stored_items(subject: Subject, keys: Iterable[Item]) -> dict[str, Item]:
+    """The items that are there now, by identity. Raises DynamoDBError, StoreError."""
+    requests = [
+        Request("GetItem", {"TableName": subject.table_name, "Key": dict(one), "ConsistentRead": True}) for one in keys
+    ]
+    answers = subject.transport.call_all(requests) if requests else []
+    items = [one["Item"] for one in answers if "Item" in one]
+    return {identity(key_of(one, subject.table)): one for one in items}
+
+
+def changes_json(
+    subject: Subject, keys: Mapping[str, Item], before: Mapping[str, Item], after: Mapping[str, Item] | None
+) -> list[dict[str, Any]]:
+    """What became of items: each attribute that isn't as it was. ``after`` is None where nothing was sent."""
+    found: list[dict[str, Any]] = []
+    for name, key in keys.items():
+        old, new = before.get(name), None if after is None else after.get(name)
+        kind = kind_of(key, subject.compiled, subject.table)
+        attributes: list[str] = sorted({*(old or {}), *(new or {})}) if after is not None else []
+        found.append(
+            {
+                "id": name,
+                "key": key,
+                "kind": kind.label,
+                "colour": colour_of(subject, kind),
+                "was": old is not None,
+                "is": None if after is None else new is not None,
+                "attributes": [
+                    {"name": one, "before": (old or {}).get(one), "after": (new or {}).get(one)}
+                    for one in attributes
+                    if (old or {}).get(one) != (new or {}).get(one)
+                ],
+            }
+        )
+    return found

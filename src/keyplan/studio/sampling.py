@@ -1,0 +1,206 @@
+"""Which items the map shows: a few whole item collections of each kind, and how many items they have.
+
+On this machine some thousand items are looked at, elsewhere some hundred, since reading them costs. What is counted is
+said to be exact only where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.client.conversations import Request
+from keyplan.design.declared.indexes import Index
+from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
+from keyplan.studio.subject import Subject
+
+__all__ = ["Count", "Sample", "Stretch", "count", "sample", "stretch"]
+
+LOCAL_ITEMS = 4000
+SEGMENTS = 8
+SEGMENT_ITEMS = 40
+"""So many items of so many parts of a table elsewhere: some 40 read units for items of 1 KB."""
+ROWS = 7
+"""Items of one collection that are shown at first."""
+COUNT_PAGES = 8
+"""Pages (of 1 MB) that a count on this machine goes through; elsewhere one."""
+GROUPS = ((4, 3), (10, 2))
+"""Up to so many kinds of collections, so many of each are shown; with more kinds, one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many items there are: exactly, or at the least."""
+
+    items: int
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"{self.items:,}" if self.exact else f"over {self.items:,}"
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Some items of one collection, in their order. ``apart`` are further items, not next to those before them;
+    ``count`` is None where nobody counted.
+    """
+
+    items: Sequence[Item]
+    apart: Sequence[Item]
+    count: Count | None
+
+
+@dataclass
+class Sample:
+    """What was looked at, and the collections chosen. ``complete``: the whole table was looked at."""
+
+    items: list[Item] = field(default_factory=list[Item])
+    complete: bool = True
+    stretches: list[Stretch] = field(default_factory=list[Stretch])
+
+
+def sample(subject: Subject, rows: int = ROWS) -> Sample:
+    """A few collections of each kind. Raises DynamoDBError, StoreError."""
+    found = Sample()
+    _look(subject, found)
+    partition = subject.table.partition.name
+    by_partition: dict[str, list[Item]] = {}
+    for item in found.items:
+        by_partition.setdefault(_text(item.get(partition)), []).append(item)
+    for chosen in _chosen(subject, list(by_partition.values())):
+        found.stretches.append(stretch(subject, chosen[0][partition], rows, chosen))
+    return found
+
+
+def _look(subject: Subject, found: Sample) -> None:
+    """Look at items: at the first thousands here, at some of each part of the table elsewhere."""
+    base = {"TableName": subject.table_name}
+    if subject.local:
+        start: dict[str, Any] = {}
+        while len(found.items) < LOCAL_ITEMS:
+            answer = subject.transport.call("Scan", {**base, "Limit": LOCAL_ITEMS, **start})
+            found.items += answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        found.complete = False
+        return
+    scans = [
+        Request("Scan", {**base, "Limit": SEGMENT_ITEMS, "Segment": number, "TotalSegments": SEGMENTS})
+        for number in range(SEGMENTS)
+    ]
+    for answer in subject.transport.call_all(scans):
+        found.items += answer["Items"]
+        found.complete = found.complete and "LastEvaluatedKey" not in answer
+
+
+def _chosen(subject: Subject, collections: Sequence[list[Item]]) -> Iterator[list[Item]]:
+    """The collections to show: of each kind those with the most entities, near to what is shown already."""
+    groups: dict[str, list[list[Item]]] = {}
+    for items in collections:
+        groups.setdefault(_shape(subject, items[0]), []).append(items)
+    each = next((number for most, number in GROUPS if len(groups) <= most), 1)
+    seen: set[str] = set()
+    for shape in sorted(groups, key=lambda one: _rank(subject, groups[one])):
+        left = sorted(groups[shape], key=_name)
+        for _ in range(min(each, len(left))):
+            best = max(left, key=lambda items: _worth(subject, items, seen))
+            left.remove(best)
+            seen |= _values(best)
+            yield best
+
+
+def _shape(subject: Subject, item: Item) -> str:
+    """What the partition key of an item is made like: items of the same shape stand in collections of one kind."""
+    kind = kind_of(item, subject.compiled, subject.table)
+    if kind.key is None:
+        return kind.label.partition(" · ")[0]
+    return re.sub(r"\{[^}]*\}", "{}", str(kind.key.partition[0][1]))
+
+
+def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, str]:
+    """Where a kind of collections comes: in the order of the design's entities; what fits none comes last."""
+    names = [one.name for one in subject.compiled.entities.values()] if subject.compiled is not None else []
+    kind = kind_of(group[0][0], subject.compiled, subject.table)
+    own = kind.entity.name if kind.entity is not None else ""
+    position = names.index(own) if own in names else len(names)
+    return (position + (len(names) if kind.role == "claim" else 0), kind.label)
+
+
+def _worth(subject: Subject, items: Sequence[Item], seen: set[str]) -> int:
+    kinds = {kind_of(one, subject.compiled, subject.table).label for one in items[:200]}
+    shared = len(_values(items[:50]) & seen)
+    return len(kinds) * 10 + min(len(items), ROWS) + min(shared, 12) * 2
+
+
+def _values(items: Iterable[Item]) -> set[str]:
+    """The texts that items hold: what two collections share of them ties them together."""
+    return {text for item in items for value in item.values() if len(text := str(value.get("S", ""))) > 4}
+
+
+def _name(items: Sequence[Item]) -> str:
+    return str(sorted(items[0].items(), key=lambda pair: pair[0])[:2])
+
+
+def _text(value: Mapping[str, Any] | None) -> str:
+    return str(value)
+
+
+# One collection
+
+
+def stretch(
+    subject: Subject, partition: Mapping[str, Any], rows: int, known: Sequence[Item] = (), index: Index | None = None
+) -> Stretch:
+    """The first items of a collection; and of those known, one of each kind that isn't among them. Raises StoreError
+    and its kind.
+    """
+    request = _query(subject, [partition], index)
+    answer = subject.transport.call("Query", {**request, "Limit": rows})
+    items: list[Item] = answer["Items"]
+    labels = {kind_of(one, subject.compiled, subject.table).label for one in items}
+    apart: dict[str, Item] = {}
+    for one in known:
+        label = kind_of(one, subject.compiled, subject.table).label
+        if label not in labels:
+            apart.setdefault(label, one)
+    more = "LastEvaluatedKey" in answer
+    total = count(subject, [partition], index) if more else Count(len(items), exact=True)
+    return Stretch(items, _sorted(subject, apart.values()), total)
+
+
+def count(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None = None) -> Count:
+    """How many items a collection has, as far as a few pages tell."""
+    request = {**_query(subject, partition, index), "Select": "COUNT"}
+    found, pages = 0, COUNT_PAGES if subject.local else 1
+    for _ in range(pages):
+        answer = subject.transport.call("Query", request)
+        found += answer["Count"]
+        if "LastEvaluatedKey" not in answer:
+            return Count(found, exact=True)
+        request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+    return Count(found, exact=False)
+
+
+def _query(subject: Subject, partition: Sequence[Mapping[str, Any]], index: Index | None) -> dict[str, Any]:
+    attributes, _ = place_attributes(subject.table, index)
+    names = {f"#k{number}": one.name for number, one in enumerate(attributes)}
+    values = {f":k{number}": value for number, value in enumerate(partition)}
+    return {
+        "TableName": subject.table_name,
+        **({} if index is None else {"IndexName": index.name}),
+        "KeyConditionExpression": " AND ".join(f"#k{number} = :k{number}" for number in range(len(attributes))),
+        "ExpressionAttributeNames": names,
+        "ExpressionAttributeValues": values,
+    }
+
+
+def _sorted(subject: Subject, items: Iterable[Item]) -> list[Item]:
+    sort = subject.table.sort
+
+    def place(one: Item) -> str:
+        return identity(key_of(one, subject.table)) if sort is None else str(one.get(sort.name))
+
+    return sorted(items, key=place)

@@ -1,0 +1,93 @@
+// The page: its head with the views, the view that the address names, and the palette.
+
+import { render } from "preact";
+import { signal } from "@preact/signals";
+import { Fault, address, ask, asked, embedded, follow, html, refused, setToken, view } from "./lib.js";
+import { Palette, openPalette } from "./palette.js";
+
+const VIEWS = [
+  ["map", "Map", true],
+  ["questions", "Questions", false],
+  ["run", "Run", false],
+  ["data", "Data", true],
+  ["cost", "Cost", false],
+  ["check", "Check", false],
+  ["change", "Change", false],
+];
+const start = signal(null);
+const failed = signal(null);
+const loaded = signal({});
+
+async function open() {
+  failed.value = null;
+  try {
+    start.value = await ask("start");
+    document.title = `${start.value.name} · Studio`;
+  } catch (error) {
+    failed.value = error.error ?? { message: String(error) };
+  }
+}
+
+function need(name) {
+  if (loaded.value[name] !== undefined) return;
+  loaded.value = { ...loaded.value, [name]: null };
+  import(`./${name}.js`).then(
+    (module) => { loaded.value = { ...loaded.value, [name]: module.View }; },
+    (error) => { failed.value = { message: `the view can't be loaded: ${error.message}` }; },
+  );
+}
+
+const views = (about) => (embedded?.views ?? about.views ?? VIEWS.map(([name]) => name)).map((name) => VIEWS.find((one) => one[0] === name));
+
+function Head({ about, current }) {
+  return html`
+    <header class="head">
+      <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
+      <div class="brand">
+        <svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>
+        <h1>${about.name}</h1>
+        <span class="store" title=${about.store}>${about.store}</span>
+        ${about.writable || embedded ? null : html`<span class="badge">reading only</span>`}
+      </div>
+      <nav aria-label="Views">
+        ${views(about).map(([name, label]) => html`<a href=${view(name)} aria-current=${name === current ? "page" : null}>${label}</a>`)}
+      </nav>
+      <button class="palette-button" onClick=${openPalette} aria-haspopup="dialog"><span>Go to …</span><kbd>Ctrl K</kbd></button>
+      <div class="progress" data-on=${asked.value > 0 ? "" : null} aria-hidden="true"></div>
+    </header>`;
+}
+
+function Gate() {
+  const enter = (event) => {
+    event.preventDefault();
+    setToken(new FormData(event.target).get("token"));
+    open();
+  };
+  return html`<main class="gate"><h1>Studio</h1>
+    <p>This studio belongs to whoever started it. Open the address that the terminal shows, or enter its token.</p>
+    <form onSubmit=${enter}><label for="token">Token</label><input id="token" name="token" autocomplete="off" required /><button class="main">Open</button></form></main>`;
+}
+
+function App() {
+  if (refused.value) return html`<${Gate} />`;
+  const about = start.value;
+  if (!about) return html`<main class="gate">${failed.value ? html`<${Fault} error=${failed.value} again=${open} />` : html`<p>Opening …</p>`}</main>`;
+  const names = views(about).map((one) => one[0]);
+  const wanted = address.value.view;
+  const current = names.includes(wanted) ? wanted : "map";
+  need(current);
+  const View = loaded.value[current];
+  return html`
+    <${Head} about=${about} current=${current} />
+    <main id="main" tabindex="-1" class=${`view-${current}`}>
+      ${failed.value ? html`<${Fault} error=${failed.value} />` : null}
+      ${View ? html`<${View} about=${about} params=${address.value} reopen=${open} />` : html`<p class="opening">…</p>`}
+    </main>
+    <${Palette} about=${about} views=${views(about)} />`;
+}
+
+document.addEventListener("click", follow);
+const root = document.getElementById("studio");
+root.textContent = "";
+render(html`<${App} />`, root);
+open();

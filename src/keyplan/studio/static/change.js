@@ -1,0 +1,105 @@
+// A change of the design: the module is watched, a scratch copy can be edited; faults, what changes, and the new map.
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Fault, ask, html, usd } from "./lib.js";
+
+const state = signal(null); // the answer that is shown
+const failed = signal(null);
+const scratch = signal(null); // the text of the scratch copy; null: the file is watched
+const WAIT_MS = 1200;
+const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deployed data", callers: "changes what callers see", safe: "safe" };
+
+let asking = false;
+async function look(force) {
+  if (asking && !force) return;
+  asking = true;
+  try {
+    const answer = await ask("change", { text: scratch.value, version: force ? null : state.value?.version ?? null });
+    if (!answer.unchanged) state.value = answer;
+    failed.value = null;
+  } catch (error) { failed.value = error.error ?? { message: String(error) }; }
+  finally { asking = false; }
+}
+
+function Map({ map }) {
+  const holder = useRef(null);
+  useEffect(() => {
+    holder.current.innerHTML = map.svg;
+    for (const row of holder.current.querySelectorAll("[role=button]")) { row.removeAttribute("role"); row.removeAttribute("tabindex"); row.removeAttribute("aria-describedby"); }
+    for (const node of holder.current.querySelectorAll("[id]")) node.removeAttribute("id");
+    const svg = holder.current.querySelector("svg");
+    svg.setAttribute("role", "img");
+    svg.removeAttribute("height");
+    svg.setAttribute("width", "100%");
+  }, [map.svg]);
+  return html`<div class="still" ref=${holder}></div>`;
+}
+
+function Editor({ text, words, line, onChange }) {
+  const holder = useRef(null), editor = useRef(null);
+  useEffect(() => {
+    let gone = false;
+    import("codemirror").then((cm) => {
+      if (gone) return;
+      // In a shadow root its styles are constructed ones, which the page's policy allows
+      const root = holder.current.shadowRoot ?? holder.current.attachShadow({ mode: "open" });
+      const shades = cm.HighlightStyle.define([
+        { tag: [cm.tags.keyword, cm.tags.operatorKeyword, cm.tags.modifier], color: "var(--blue)" }, { tag: [cm.tags.string, cm.tags.special(cm.tags.string)], color: "var(--green)" },
+        { tag: cm.tags.comment, color: "var(--soft)", fontStyle: "italic" }, { tag: [cm.tags.number, cm.tags.bool, cm.tags.null], color: "var(--ochre)" }, { tag: [cm.tags.definition(cm.tags.variableName), cm.tags.className], color: "var(--ink)", fontWeight: "600" }]);
+      const theme = cm.EditorView.theme({ "&": { height: "100%", fontSize: "13px", color: "var(--ink)", background: "var(--card)" }, ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--ink)" }, ".cm-gutters": { background: "var(--sunk)", color: "var(--soft)", border: "0" }, "&.cm-focused": { outline: "0" }, ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--blue-wash) 50%, transparent)" }, "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { background: "var(--blue-wash)" }, ".cm-cursor": { borderLeftColor: "var(--ink)" }, ".cm-tooltip": { background: "var(--card)", color: "var(--ink)", border: "1px solid var(--line)" } });
+      const completes = cm.completeFromList(words.map((label) => ({ label, type: /^[A-Z]/.test(label) ? "class" : "property" })));
+      editor.current = new cm.EditorView({
+        root, parent: root,
+        state: cm.EditorState.create({ doc: text, extensions: [cm.basicSetup, cm.python(), cm.indentUnit.of("    "), theme, cm.syntaxHighlighting(shades), cm.EditorState.languageData.of(() => [{ autocomplete: completes }]), cm.EditorView.contentAttributes.of({ "aria-label": "The scratch copy of the design's module" }), cm.EditorView.updateListener.of((update) => { if (update.docChanged) onChange(update.state.doc.toString()); })] }),
+      });
+      editor.current.cm = cm;
+    });
+    return () => { gone = true; editor.current?.destroy(); editor.current = null; };
+  }, []);
+  useEffect(() => {
+    const view = editor.current;
+    if (!view) return;
+    const at = line && line <= view.state.doc.lines ? view.state.doc.line(line) : null;
+    view.dispatch(view.cm.setDiagnostics(view.state, at ? [{ from: at.from, to: at.to, severity: "error", message: "the fault comes from here" }] : []));
+  }, [line, state.value?.version]);
+  return html`<div class="editor" ref=${holder}></div>`;
+}
+
+const PLACE = /^(?:[^.]+\.)?/;
+
+function Prices({ prices }) {
+  const [before, after] = prices.map((one) => one.questions);
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name]);
+  if (!names.length) return html`<p class="quiet">No question costs more or less.</p>`;
+  return html`<table class="diff"><caption>USD a million calls, on demand</caption><tbody>${names.map((name) => html`<tr><th scope="row">${name}</th><td>${name in before ? html`<del>${usd(before[name])}</del>` : html`<span class="quiet">new</span>`}</td><td aria-hidden="true">→</td><td>${name in after ? html`<ins>${usd(after[name])}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>`;
+}
+
+export function View({ about }) {
+  useEffect(() => { look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
+  const found = state.value;
+  if (!found) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
+  const typing = useRef(0);
+  const typed = (text) => { scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => look(false), 350); };
+  const save = () => { const to = document.createElement("a"); to.href = URL.createObjectURL(new Blob([found.patch], { type: "text/x-patch" })); to.download = `${about.name}.patch`; to.click(); setTimeout(() => URL.revokeObjectURL(to.href), 1000); };
+  return html`
+    <div class="page change">
+      <header class="bar"><h2>${found.file === null ? "No file" : found.error ? "It can't be compiled" : found.same ? "As it is open" : found.summary}</h2>
+        <code class="quiet">${found.file ?? "the design's class stands in no file"}</code>
+        ${found.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = found.text; }}>Edit a scratch copy</button>`
+          : html`<span class="badge">scratch copy: the file stays as it is</span>${found.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(found.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; look(true); }}>Back to the file</button>`}</header>
+      <${Fault} error=${failed.value} />
+      <div class=${scratch.value === null ? "one" : "two even"}>
+        ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${found.words ?? []} line=${found.error?.line ?? null} onChange=${typed} />`}
+        <div>
+          ${found.error ? html`<div class="fault" role="alert"><p><b>${found.error.message}</b>${found.error.line ? html` <code>line ${found.error.line}</code>` : null}</p>${found.error.hint ? html`<p>${found.error.hint}</p>` : null}
+            ${found.error.faults?.length ? html`<ul>${found.error.faults.map((one) => html`<li><code>${one.place}</code> ${one.message}${one.hint ? html` <span class="quiet">→ ${one.hint}</span>` : null}</li>`)}</ul>` : null}</div>` : null}
+          ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the file's. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
+            <ul class="findings">${found.changes.map((one) => html`<li class=${one.severity}><p><span class=${`finding ${one.severity}`}>${HEADINGS[one.severity]}</span> <code>${one.place.replace(PLACE, "") || one.place}</code></p>
+              <p>${one.what}</p>${one.effect ? html`<p class="quiet">${one.effect}</p>` : null}${one.action ? html`<p class="hint">→ ${one.action}</p>` : null}</li>`)}</ul>
+            ${found.prices ? html`<${Prices} prices=${found.prices} />` : null}`}
+          ${found.patch && scratch.value !== null ? html`<details class="request"><summary>The patch</summary><pre class="json" tabindex="0">${found.patch}</pre></details>` : null}
+          ${found.map ? html`<${Map} map=${found.map} />` : null}
+        </div></div>
+    </div>`;
+}

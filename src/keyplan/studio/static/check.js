@@ -1,0 +1,40 @@
+// What keyplan check finds, each finding on what it speaks of, with its rule's page beside.
+
+import { useEffect } from "preact/hooks";
+import { Fault, html, link, loader, many, view } from "./lib.js";
+
+const found = loader("check");
+
+// The little Markdown that a rule's manual has
+const inline = (text) => text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part) => part.startsWith("`") ? html`<code>${part.slice(1, -1)}</code>` : part.startsWith("**") ? html`<b>${part.slice(2, -2)}</b>` : part.startsWith("[") ? part.slice(1, part.indexOf("]")) : part);
+export function Markdown({ text }) {
+  const parts = [];
+  for (const block of text.split(/```(?:\w*)\n/)) parts.push(block);
+  return parts.map((part, at) => at % 2 ? html`<pre class="json" tabindex="0">${part.replace(/\n$/, "")}</pre>` : part.split(/\n{2,}/).filter((one) => one.trim()).map((one) =>
+    /^#+ /.test(one) ? html`<h4>${one.replace(/^#+ /, "")}</h4>` : /^[-*] /.test(one) ? html`<ul class="dots">${one.split(/\n(?=[-*] )/).map((item) => html`<li>${inline(item.slice(2))}</li>`)}</ul>` : html`<p>${inline(one)}</p>`));
+}
+
+export function View({ about, params }) {
+  useEffect(() => found.load({}), []);
+  const { data, error } = found.state.value;
+  if (!data) return error ? html`<${Fault} error=${error} again=${() => found.again()} />` : html`<p class="opening">Checking …</p>`;
+  const shown = data.findings.filter((one) => params.all || (!one.silenced && !one.known));
+  const chosen = params.finding ?? shown[0]?.code;
+  const manual = data.manuals[chosen];
+  const questionOf = (place) => about.questions.find((one) => place.split(".").includes(one.name));
+  return html`
+    <div class="page two">
+      <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "Nothing is found"}</h2>
+        <span class="quiet">${data.rules} rules, ${many(data.patterns, "pattern")}${data.traffic ? "" : "; no rates are known, so load isn't judged"}</span>
+        ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} silenced</a>` : null}</header>
+        <ul class="findings">${shown.map((one) => { const question = questionOf(one.place); return html`<li class=${one.severity} aria-current=${one.code === chosen ? "true" : null}>
+          <p><span class=${`finding ${one.severity}`}>${one.severity}</span> <a href=${link({ finding: one.code })}><b>${one.code}</b> ${one.rule}</a> <code>${one.place}</code>
+            ${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>
+          <p>${inline(one.message)}</p>
+          ${one.arithmetic.map((line) => html`<p class="quiet"><code>${line}</code></p>`)}
+          <p class="hint">→ ${inline(one.hint)}</p>
+          ${one.file ? html`<p class="quiet"><code>${one.file}:${one.line}</code></p>` : null}
+          ${one.silenced ? html`<p class="quiet">silenced: ${one.silenced}</p>` : null}</li>`; })}</ul></div>
+      ${manual ? html`<aside class="manual" aria-label=${`Rule ${chosen}`}><h3><span class="id">${chosen}</span> ${manual.title}</h3><${Markdown} text=${manual.manual} /></aside>` : null}
+    </div>`;
+}

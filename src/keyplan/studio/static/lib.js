@@ -1,0 +1,165 @@
+// What every view needs: the address, the token, asking the server, and small pieces of the page.
+
+import { h } from "preact";
+import { signal } from "@preact/signals";
+import htm from "htm";
+
+export const html = htm.bind(h);
+
+// The token: it comes in the address once, and is kept for this origin; it is never in a link.
+
+const here = new URL(location.href);
+const given = here.searchParams.get("token");
+export const embedded = globalThis.KEYPLAN_EXPORT ?? null;
+const TOKEN = "keyplan-studio-token";
+if (given && !embedded) {
+  localStorage.setItem(TOKEN, given);
+  here.searchParams.delete("token");
+  history.replaceState(null, "", here);
+}
+
+export const asked = signal(0); // how many answers are awaited
+export const refused = signal(false); // whether the token was refused
+
+export class Failure extends Error {
+  constructor(error) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+export async function ask(action, given = {}, signal_ = undefined) {
+  if (embedded) return embedded.answer(action, given);
+  asked.value += 1;
+  try {
+    const response = await fetch(`do/${action}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-keyplan-token": localStorage.getItem(TOKEN) ?? "" },
+      body: JSON.stringify(given),
+      signal: signal_,
+    });
+    const answer = await response.json().catch(() => ({ error: { code: "NoAnswer", message: "the server's answer can't be read" } }));
+    if (response.status === 401) refused.value = true;
+    if (answer.error && !response.ok) throw new Failure(answer.error);
+    return answer;
+  } catch (error) {
+    if (error instanceof Failure || error.name === "AbortError") throw error;
+    throw new Failure({ code: "NoServer", message: "the studio's server doesn't answer", hint: "is it still running? start it again, and reload" });
+  } finally {
+    asked.value -= 1;
+  }
+}
+
+export function setToken(text) {
+  localStorage.setItem(TOKEN, text.trim());
+  refused.value = false;
+}
+
+// The address: everything that is on the screen is in it.
+
+const read = () => Object.fromEntries(new URLSearchParams(embedded ? location.hash.slice(1) : location.search));
+export const address = signal(read());
+addEventListener("popstate", () => { address.value = read(); });
+if (embedded) addEventListener("hashchange", () => { address.value = read(); });
+
+export function link(changes, base = address.value) {
+  const next = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...base, ...changes }))
+    if (value !== null && value !== undefined && value !== "") next.set(name, value);
+  const text = next.toString();
+  return embedded ? `#${text}` : text ? `?${text}` : "./";
+}
+
+export function go(changes, { replace = false, base = address.value } = {}) {
+  const to = link(changes, base);
+  history[replace ? "replaceState" : "pushState"](null, "", to === "./" ? location.pathname : to);
+  address.value = read();
+}
+
+export const view = (name, more = {}) => link({ view: name, ...more }, {});
+
+export function follow(event) {
+  // A plain click on a link of the page goes there without loading it again.
+  const to = event.target.closest?.("a[href]");
+  if (!to || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || to.target || to.hasAttribute("download")) return;
+  const href = to.getAttribute("href");
+  if (!href.startsWith("?") && !(embedded && href.startsWith("#view"))) return;
+  event.preventDefault();
+  history.pushState(null, "", href);
+  address.value = read();
+}
+
+// Data that a view asks for when what it depends on changes
+
+export function loader(action) {
+  const state = signal({ data: null, error: null, loading: false });
+  let last = null, abort = null;
+  return {
+    state,
+    load(given, { again = false } = {}) {
+      const key = JSON.stringify(given);
+      if (key === last && !again) return;
+      last = key;
+      abort?.abort();
+      abort = new AbortController();
+      const mine = abort;
+      queueMicrotask(() => { state.value = { ...state.value, loading: true }; });
+      ask(action, given, mine.signal).then(
+        (data) => { if (mine === abort) state.value = { data, error: null, loading: false }; },
+        (error) => { if (mine === abort && error.name !== "AbortError") { state.value = { data: state.value.data, error: error.error ?? { message: String(error) }, loading: false }; } },
+      );
+    },
+    again() { const key = last; last = null; if (key) this.load(JSON.parse(key)); },
+  };
+}
+
+// Small pieces
+
+export const Fault = ({ error, again }) => error && html`
+  <div class="fault" role="alert">
+    <p><b>${error.message}</b>${error.place ? html` <code>${error.place}</code>` : null}</p>
+    ${error.hint ? html`<p>${error.hint}</p>` : null}
+    ${error.faults?.length ? html`<ul>${error.faults.map((one) => html`<li>${one.place ? html`<code>${one.place}</code> ` : null}${one.message}${one.hint ? html` <span class="quiet">${one.hint}</span>` : null}</li>`)}</ul>` : null}
+    ${again ? html`<button onClick=${again}>Try again</button>` : null}
+  </div>`;
+
+export const number = (value, digits = 3) => value === null || value === undefined ? "" : Number(value).toLocaleString("en-US", { maximumSignificantDigits: digits > 3 ? digits : undefined, maximumFractionDigits: 2 });
+export const usd = (value) => value === null || value === undefined ? "–" : value !== 0 && Math.abs(value) < 0.01 ? "< $0.01" : `$${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+export const many = (count, word) => `${count.toLocaleString("en-US")} ${word}${count === 1 ? "" : "s"}`;
+
+export function Json({ value, label }) {
+  return html`<pre class="json" tabindex="0" aria-label=${label ?? "JSON"}>${JSON.stringify(value, null, 2)}</pre>`;
+}
+
+// A stored attribute value as it reads
+export function shownValue(value) {
+  const [tag, content] = Object.entries(value ?? {})[0] ?? ["NULL", true];
+  if (tag === "S" || tag === "N") return String(content);
+  if (tag === "BOOL") return content ? "true" : "false";
+  if (tag === "NULL") return "null";
+  if (tag === "B") return `binary, ${Math.floor(content.length * 3 / 4)} bytes`;
+  if (tag.endsWith("S")) return `{${content.join(", ")}}`;
+  return JSON.stringify(plainValue(value));
+}
+export function plainValue(value) {
+  const [tag, content] = Object.entries(value ?? {})[0] ?? ["NULL", true];
+  if (tag === "N") return Number(content);
+  if (tag === "NULL") return null;
+  if (tag === "L") return content.map(plainValue);
+  if (tag === "M") return Object.fromEntries(Object.entries(content).map(([name, one]) => [name, plainValue(one)]));
+  return content;
+}
+
+// Arguments in the address: a.NAME=JSON
+export function argumentsOf(params) {
+  const found = {};
+  for (const [name, text] of Object.entries(params))
+    if (name.startsWith("a.")) { try { found[name.slice(2)] = JSON.parse(text); } catch { found[name.slice(2)] = text; } }
+  return Object.keys(found).length ? found : null;
+}
+export function argumentParams(given) {
+  return Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [`a.${name}`, JSON.stringify(value)]));
+}
+export function withoutArguments(params) {
+  return Object.fromEntries(Object.keys(params).filter((name) => name.startsWith("a.")).map((name) => [name, null]));
+}

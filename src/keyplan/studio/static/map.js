@@ -1,0 +1,303 @@
+// The map: pan, zoom, follow lines, select an item, light a question's path. The drawing itself comes from the server.
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Fault, Json, address, argumentParams, argumentsOf, embedded, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
+import { partitions } from "./palette.js";
+
+const found = loader("map");
+const filter = signal("");
+const details = signal(null);
+const one = loader("item");
+
+// Zoom is a transform of one group; the drawing is never made anew for it.
+const camera = { x: 0, y: 0, k: 1 };
+let stage = null, paper = null, size = { width: 1, height: 1 };
+let frame = 0;
+
+function move() {
+  if (frame) return;
+  frame = requestAnimationFrame(() => {
+    frame = 0;
+    paper?.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
+  });
+}
+
+function fit(box = { x: 0, y: 0, ...size }, most = 1.15) {
+  if (!stage) return;
+  const { clientWidth: width, clientHeight: height } = stage;
+  const narrow = width < 700;
+  const k = Math.min(width / box.width, narrow ? Infinity : height / box.height, most);
+  camera.k = Math.max(k, narrow ? 0.6 : 0.2);
+  camera.x = box.width * camera.k < width ? (width - box.width * camera.k) / 2 - box.x * camera.k : -box.x * camera.k + (narrow ? 8 : 0);
+  camera.y = box.height * camera.k < height ? Math.min((height - box.height * camera.k) / 2, 40) - box.y * camera.k : -box.y * camera.k + 4;
+  move();
+}
+
+function zoom(factor, px = stage.clientWidth / 2, py = stage.clientHeight / 2) {
+  const k = Math.min(Math.max(camera.k * factor, 0.08), 4);
+  camera.x = px - (px - camera.x) * (k / camera.k);
+  camera.y = py - (py - camera.y) * (k / camera.k);
+  camera.k = k;
+  move();
+}
+
+function show(node, { centre = false } = {}) {
+  if (!node || !stage) return;
+  const box = node.getBBox();
+  const left = box.x * camera.k + camera.x, top = box.y * camera.k + camera.y;
+  const right = left + box.width * camera.k, bottom = top + box.height * camera.k;
+  if (!centre && left >= 0 && top >= 0 && right <= stage.clientWidth && bottom <= stage.clientHeight) return;
+  if (camera.k < 0.55) camera.k = 0.8;
+  camera.x = stage.clientWidth / 2 - (box.x + Math.min(box.width, stage.clientWidth / camera.k) / 2) * camera.k;
+  camera.y = stage.clientHeight / 2 - (box.y + Math.min(box.height, stage.clientHeight / camera.k) / 2) * camera.k;
+  move();
+}
+
+// What hangs together with an item is lit while the pointer or the focus is on it.
+
+function clearWay() {
+  for (const node of stage?.querySelectorAll(".way, .hot") ?? []) node.classList.remove("way", "hot");
+  stage?.classList.remove("following");
+}
+
+function light(row) {
+  clearWay();
+  if (!row) return;
+  row.classList.add("hot");
+  for (const tie of stage.querySelectorAll(`.tie[data-a="${row.id}"], .tie[data-b="${row.id}"]`)) {
+    tie.classList.add("way");
+    stage.querySelector(`#${CSS.escape(tie.dataset.a === row.id ? tie.dataset.b : tie.dataset.a)}`)?.classList.add("hot");
+  }
+  for (const other of stage.querySelectorAll(`.row[data-item="${row.dataset.item}"]`)) other.classList.add("hot");
+  stage.classList.add("following");
+}
+
+function lightPath() {
+  // Lines between lit rows stay bright
+  const hits = new Set([...(stage?.querySelectorAll(".row.hit") ?? [])].map((row) => row.id));
+  for (const tie of stage?.querySelectorAll(".tie") ?? [])
+    if (hits.has(tie.dataset.b) && (tie.classList.contains("index") || hits.has(tie.dataset.a))) tie.classList.add("way");
+}
+
+const rowsInOrder = () => [...stage.querySelectorAll(".row")];
+
+function near(row, key) {
+  // The row that an arrow key leads to: within its card first, then the card beside it.
+  const box = row.getBBox();
+  const every = rowsInOrder().filter((other) => other !== row).map((other) => ({ other, b: other.getBBox() }));
+  const cx = box.x + box.width / 2, cy = box.y + box.height / 2;
+  const distance = ({ b }) => {
+    const dx = b.x + b.width / 2 - cx, dy = b.y + b.height / 2 - cy;
+    if (key === "ArrowDown") return dy > 4 && Math.abs(dx) < 40 ? dy : Infinity;
+    if (key === "ArrowUp") return dy < -4 && Math.abs(dx) < 40 ? -dy : Infinity;
+    if (key === "ArrowRight") return dx > 40 ? dx + Math.abs(dy) * 0.6 : Infinity;
+    return dx < -40 ? -dx + Math.abs(dy) * 0.6 : Infinity;
+  };
+  const best = every.map((one) => [distance(one), one.other]).sort((a, b) => a[0] - b[0])[0];
+  return best && best[0] < Infinity ? best[1] : null;
+}
+
+function focusRow(row) {
+  if (!row) return;
+  for (const other of stage.querySelectorAll('.row[tabindex="0"]')) other.setAttribute("tabindex", "-1");
+  row.setAttribute("tabindex", "0");
+  row.focus({ preventScroll: true });
+  show(row);
+}
+
+function listen(node) {
+  const pointers = new Map();
+  let moved = false, pinch = null;
+  node.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    const box = node.getBoundingClientRect();
+    if (event.ctrlKey || event.metaKey || Math.abs(event.deltaY) >= 50) zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0016)), event.clientX - box.x, event.clientY - box.y);
+    else { camera.x -= event.deltaX; camera.y -= event.deltaY; move(); }
+  }, { passive: false });
+  node.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    pointers.set(event.pointerId, [event.clientX, event.clientY]);
+    moved = false;
+  });
+  node.addEventListener("pointermove", (event) => {
+    if (!pointers.has(event.pointerId)) {
+      const row = event.target.closest?.(".row");
+      if (row !== listen.over) { listen.over = row; row ? light(row) : (clearWay(), lightPath()); }
+      return;
+    }
+    const [px, py] = pointers.get(event.pointerId);
+    if (!moved && Math.hypot(event.clientX - px, event.clientY - py) < 4) return;
+    if (!moved) { moved = true; node.setPointerCapture(event.pointerId); node.classList.add("dragging"); }
+    pointers.set(event.pointerId, [event.clientX, event.clientY]);
+    const points = [...pointers.values()];
+    if (points.length === 2) {
+      const apart = Math.hypot(points[0][0] - points[1][0], points[0][1] - points[1][1]);
+      const box = node.getBoundingClientRect();
+      if (pinch) zoom(apart / pinch, (points[0][0] + points[1][0]) / 2 - box.x, (points[0][1] + points[1][1]) / 2 - box.y);
+      pinch = apart;
+    } else { camera.x += event.clientX - px; camera.y += event.clientY - py; move(); }
+  });
+  const up = (event) => { pointers.delete(event.pointerId); pinch = null; node.classList.remove("dragging"); };
+  node.addEventListener("pointerup", up);
+  node.addEventListener("pointercancel", up);
+  node.addEventListener("pointerleave", () => { listen.over = null; clearWay(); lightPath(); });
+  node.addEventListener("click", (event) => {
+    if (moved) return;
+    const row = event.target.closest?.(".row");
+    const more = event.target.closest?.("[data-more]");
+    if (row) { focusRow(row); go({ item: row.dataset.item }, { replace: true }); }
+    else if (more) go({ rows: String(Math.min((Number(address.value.rows) || 7) + 10, 50)) });
+  });
+  node.addEventListener("focusin", (event) => { const row = event.target.closest?.(".row"); if (row) light(row); });
+  node.addEventListener("keydown", (event) => {
+    const row = event.target.closest?.(".row");
+    if (row && event.key.startsWith("Arrow")) { focusRow(near(row, event.key)); event.preventDefault(); }
+    else if (row && (event.key === "Enter" || event.key === " ")) { go({ item: row.dataset.item }, { replace: true }); event.preventDefault(); }
+    else if (!row && event.key.startsWith("Arrow")) {
+      camera.x += { ArrowLeft: 60, ArrowRight: -60 }[event.key] ?? 0;
+      camera.y += { ArrowUp: 60, ArrowDown: -60 }[event.key] ?? 0;
+      move();
+      event.preventDefault();
+    } else if (event.key === "+" || event.key === "=") zoom(1.25);
+    else if (event.key === "-") zoom(0.8);
+    else if (event.key === "0") fit();
+    else if (event.key === "Escape" && address.value.item) go({ item: null }, { replace: true });
+  });
+}
+
+function Drawing({ data, params }) {
+  const holder = useRef(null);
+  useEffect(() => { stage = holder.current; listen(stage); return () => { stage = null; }; }, []);
+  useEffect(() => {
+    const kept = paper && size.width === data.width && size.height === data.height;
+    holder.current.innerHTML = data.svg;
+    const svg = holder.current.querySelector("svg");
+    svg.removeAttribute("viewBox");
+    svg.setAttribute("width", "100%");
+    svg.setAttribute("height", "100%");
+    paper = svg.querySelector(".paper");
+    size = { width: data.width, height: data.height };
+    rowsInOrder()[0]?.setAttribute("tabindex", "0");
+    lightPath();
+    if (kept) move(); else fit();
+    const lit = [...holder.current.querySelectorAll(".row.hit, .row.put, .row.update, .row.delete")].map((row) => row.closest(".card").getBBox());
+    if (lit.length) {
+      const x = Math.min(...lit.map((box) => box.x)) - 30, y = Math.min(...lit.map((box) => box.y)) - 30;
+      const right = Math.max(...lit.map((box) => box.x + box.width)), bottom = Math.max(...lit.map((box) => box.y + box.height));
+      fit({ x, y, width: right - x + 30, height: bottom - y + 30 }, 1);
+    }
+  }, [data.svg]);
+  useEffect(() => {
+    for (const row of holder.current.querySelectorAll(".row.chosen")) row.classList.remove("chosen");
+    if (params.item) for (const row of holder.current.querySelectorAll(`.row[data-item="${CSS.escape(params.item)}"]`)) row.classList.add("chosen");
+  }, [params.item, data.svg]);
+  useEffect(() => {
+    if (!params.collection) return;
+    const card = holder.current.querySelector(`#${CSS.escape(params.collection)}`);
+    show(card, { centre: true });
+    if (card) focusRow(card.querySelector(".row"));
+  }, [params.collection, data.svg]);
+  return html`<div class="stage" ref=${holder} tabindex="0" role="region" aria-label="Map. Arrow keys move, plus and minus zoom, zero fits; Tab reaches the items."></div>`;
+}
+
+function saveSvg(name, data) {
+  const style = [...document.styleSheets].flatMap((sheet) => { try { return [...sheet.cssRules]; } catch { return []; } }).filter((rule) => rule.cssText.includes(".map") || /^\.k\d/.test(rule.cssText)).map((rule) => rule.cssText).join("\n");
+  const text = data.svg.replace('<g class="paper">', () => `<style>${style.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</style><rect class="ground" width="100%" height="100%"/><g class="paper">`);
+  const to = document.createElement("a");
+  to.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  to.download = `${name}.svg`;
+  to.click();
+  setTimeout(() => URL.revokeObjectURL(to.href), 1000);
+}
+
+// The questions beside the map
+
+function Questions({ about, params }) {
+  const words = filter.value.toLowerCase();
+  const shown = about.questions.filter((one) => `${one.id} ${one.name} ${one.doc}`.toLowerCase().includes(words));
+  if (!about.questions.length) return null;
+  return html`
+    <details class="rail" open=${matchMedia("(min-width: 60rem)").matches}>
+      <summary>Questions <span class="quiet">${about.questions.length}</span></summary>
+      <label class="hidden" for="question-filter">Filter the questions</label>
+      <input id="question-filter" type="search" placeholder="Filter" value=${filter.value} onInput=${(event) => { filter.value = event.target.value; }} />
+      <ul>
+        ${shown.map((one) => html`<li>
+          <a class=${`question ${one.kind}`} href=${link({ ...withoutArguments(params), question: one.name === params.question ? null : one.name, item: null, collection: null })}
+            aria-current=${one.name === params.question ? "true" : null} title=${one.doc}>
+            <span class="id">${one.id}</span><span class="name">${one.name}</span></a></li>`)}
+      </ul>
+    </details>`;
+}
+
+function PathPanel({ about, params, path }) {
+  if (!params.question) return null;
+  const question = about.questions.find((one) => one.name === params.question);
+  if (!question) return html`<section class="panel path" aria-label="Question"><p>There is no question ${params.question}.</p></section>`;
+  const steps = path?.steps ?? [];
+  const reads = steps.filter((step) => !step.touched.length);
+  const items = reads.reduce((sum, step) => sum + step.found, 0);
+  return html`
+    <section class="panel path" aria-label="Path of the question">
+      <header><span class=${`id ${question.kind}`}>${question.id}</span><h2>${question.name}</h2>
+        <a class="close" href=${link({ ...withoutArguments(params), question: null })} aria-label="Close the question">×</a></header>
+      <p class="doc">${question.doc}</p>
+      ${path?.question === params.question ? html`
+        ${Object.keys(path.arguments).length ? html`<dl class="arguments">${Object.entries(path.arguments).map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd></div>`)}</dl>` : null}
+        <ol class="steps">${steps.map((step) => html`<li>
+          <b>${step.operation}</b>${step.index ? html` on <b>${step.index}</b>` : null}
+          ${step.condition ? html`<code>${step.condition}</code>` : null}
+          <span class="quiet">${step.touched.length ? many(step.touched.length, "item") + " to write" : many(step.found, "item")}${step.units ? `, ${number(step.units)} unit${step.units === 1 ? "" : "s"}` : ""}</span></li>`)}</ol>
+        ${path.cut ? html`<p class="quiet">More requests follow; these are the first ${steps.length}.</p>` : null}
+        ${steps.length && !items && question.kind === "read" ? html`<p class="quiet">Nothing is found.</p>` : null}
+        ${!steps.length && !path.error ? html`<p class="quiet">${question.kind === "write" ? "What a write touches depends on its arguments." : "No item here shows what to ask for."}</p>` : null}
+        <${Fault} error=${path.error} />` : html`<p class="quiet">…</p>`}
+      ${embedded ? null : html`<p><a class="button" href=${view("run", { question: question.name, ...argumentParams(path?.arguments) })}>${question.kind === "write" ? "Fill in and rehearse" : "Run it"}</a></p>`}
+    </section>`;
+}
+
+function ItemPanel({ params }) {
+  const { data, error } = one.state.value;
+  if (!params.item) return null;
+  const item = data?.id === params.item ? data : null;
+  return html`
+    <section class="panel item" aria-label="Item">
+      <header>${item ? html`<span class=${`dot k${item.colour}`}></span><h2>${item.kind}</h2>` : html`<h2>Item</h2>`}
+        <a class="close" href=${link({ item: null })} aria-label="Close the item">×</a></header>
+      <${Fault} error=${error} />
+      ${item ? html`
+        <dl class="keys">${item.keys.map((key) => html`<div><dt>${key.place}</dt><dd>
+          ${key.attributes.map((part) => html`<p><span class="attribute">${part.name}</span> <code>${part.pieces.map((piece) => piece.field === null ? html`<i>${piece.text}</i>` : html`<b>${piece.text}</b>`)}</code>
+            ${part.template ? html`<code class="template">${part.template}</code>` : null}</p>`)}</dd></div>`)}</dl>
+        <table class="attributes"><caption class="hidden">Attributes</caption><tbody>${Object.entries(item.item).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="type">${Object.keys(value)[0]}</td><td>${shownValue(value).slice(0, 600)}</td></tr>`)}</tbody></table>
+        <p class="quiet">${number(item.bytes, 9)} bytes</p>
+        ${item.fault ? html`<p class="fault">${item.fault}</p>` : null}
+        ${embedded ? null : html`<p><a class="button" href=${view("data", { partition: JSON.stringify(item.partition) })}>Work on its collection</a></p>`}` : html`<p class="quiet">…</p>`}
+    </section>`;
+}
+
+export function View({ about, params }) {
+  const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7 };
+  useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
+  useEffect(() => { if (params.item && found.state.value.data) one.load({ item: params.item }); }, [params.item, found.state.value.data]);
+  const { data, error, loading } = found.state.value;
+  useEffect(() => { if (data) partitions.value = data.collections; }, [data]);
+  return html`
+    <div class="map-view" data-loading=${loading ? "" : null}>
+      <${Questions} about=${about} params=${params} />
+      <div class="canvas">
+        ${error ? html`<${Fault} error=${error} again=${() => found.again()} />` : null}
+        ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Looking at the table …</p>`}
+        <div class="tools" role="group" aria-label="Zoom">
+          <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
+          <button onClick=${() => fit()} aria-label="Fit the whole map">⤢</button>
+          ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
+        </div>
+        ${data ? html`<ul class="legend" aria-label="Whose items these are">
+          ${data.kinds.map((kind) => html`<li><span class=${`dot k${kind.colour}`}></span>${kind.label}</li>`)}
+          <li class="quiet">${data.symbolic ? "no data: drawn from the templates" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}</li></ul>` : null}
+      </div>
+      <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>
+    </div>`;
+}

@@ -1,0 +1,78 @@
+// The command palette: Ctrl+K reaches every view, question, entity and partition that the map shows.
+
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { address, go, html } from "./lib.js";
+
+const opened = signal(false);
+const text = signal("");
+const at = signal(0);
+export const partitions = signal([]); // filled by the map
+let before = null;
+
+export function openPalette() {
+  before = document.activeElement;
+  text.value = "";
+  at.value = 0;
+  opened.value = true;
+}
+
+function close() {
+  opened.value = false;
+  before?.focus?.();
+}
+
+addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    opened.value ? close() : openPalette();
+  }
+});
+
+function entries(about, views) {
+  const has = new Set(views.map((one) => one[0]));
+  return [
+    ...views.map(([name, label]) => ({ kind: "view", label, go: () => go({ view: name }, { base: {} }) })),
+    ...about.questions.map((one) => ({ kind: one.kind === "read" ? "question" : "write", label: `${one.id} ${one.name}`, note: one.doc, go: () => go({ view: "map", question: one.name }, { base: {} }) })),
+    ...(has.has("run") ? about.questions.map((one) => ({ kind: "run", label: `Run ${one.name}`, note: one.id, go: () => go({ view: "run", question: one.name }, { base: {} }) })) : []),
+    ...(has.has("data") ? about.entities.map((one) => ({ kind: "entity", label: one, note: "its items", go: () => go({ view: "data", entity: one }, { base: {} }) })) : []),
+    ...partitions.value.map((one) => ({ kind: one.place || "partition", label: one.title, go: () => go({ view: "map", collection: one.id }, { base: address.value.view === "map" ? address.value : {} }) })),
+  ];
+}
+
+function matches(entry, words) {
+  const all = `${entry.kind} ${entry.label} ${entry.note ?? ""}`.toLowerCase();
+  return words.every((one) => all.includes(one));
+}
+
+export function Palette({ about, views }) {
+  const input = useRef(null);
+  useLayoutEffect(() => { if (opened.value) input.current?.focus(); }, [opened.value]);
+  if (!opened.value) return null;
+  const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = entries(about, views).filter((one) => matches(one, words)).slice(0, 60);
+  const chosen = Math.min(at.value, found.length - 1);
+  const take = (one) => { close(); one?.go(); };
+  const key = (event) => {
+    if (event.key === "Escape") close();
+    else if (event.key === "ArrowDown") at.value = Math.min(chosen + 1, found.length - 1);
+    else if (event.key === "ArrowUp") at.value = Math.max(chosen - 1, 0);
+    else if (event.key === "Enter") take(found[chosen]);
+    else if (event.key !== "Tab") return;
+    event.preventDefault();
+  };
+  return html`
+    <div class="veil" onClick=${(event) => event.target === event.currentTarget && close()}>
+      <div class="palette" role="dialog" aria-modal="true" aria-label="Go to">
+        <input ref=${input} role="combobox" aria-expanded="true" aria-controls="palette-list" aria-label="A view, question, entity or partition"
+          aria-activedescendant=${chosen >= 0 ? `palette-${chosen}` : null} placeholder="A view, question, entity or partition"
+          value=${text.value} onInput=${(event) => { text.value = event.target.value; at.value = 0; }} onKeyDown=${key} autocomplete="off" spellcheck="false" />
+        <ul id="palette-list" role="listbox" aria-label="Found">
+          ${found.map((one, number) => html`<li id=${`palette-${number}`} role="option" aria-selected=${number === chosen}
+            ref=${(node) => number === chosen && node?.scrollIntoView({ block: "nearest" })} onMouseMove=${() => { at.value = number; }} onClick=${() => take(one)}>
+            <span class="what">${one.kind}</span><b>${one.label}</b><span class="quiet">${one.note ?? ""}</span></li>`)}
+        </ul>
+        ${found.length ? null : html`<p class="quiet none">Nothing is called so.</p>`}
+      </div>
+    </div>`;
+}

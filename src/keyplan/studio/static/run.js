@@ -1,0 +1,128 @@
+// A question run: a form made from its signature, the answer, the exact requests; a write rehearsed, then carried out.
+
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { Fault, Json, argumentParams, argumentsOf, ask, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
+
+const form = loader("form");
+const made = signal(null); // the call that was made: what was asked, and its answer
+const busy = signal(false);
+const SAVED = `keyplan-studio-saved-${location.pathname}`;
+const saved = signal(JSON.parse(localStorage.getItem(SAVED) ?? "[]"));
+function keep(list) { saved.value = list; localStorage.setItem(SAVED, JSON.stringify(list)); }
+
+// What a form says: texts and JSON by parameter, nothing for what was left empty
+function gathered(node) {
+  const found = {};
+  for (const control of node.querySelectorAll("input[name], select[name], textarea[name]")) {
+    const [name, bound] = control.name.split(".");
+    const text = control.value;
+    if (text.trim() === "") continue;
+    let value = text;
+    if (control.dataset.kind === "number") value = Number(text);
+    else if (control.dataset.kind === "lines") value = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    else if (control.dataset.kind === "json") value = JSON.parse(text);
+    if (bound) (found[name] ??= {})[bound] = value; else found[name] = value;
+  }
+  return found;
+}
+
+function filled(node, given) {
+  for (const control of node.querySelectorAll("input[name], select[name], textarea[name]")) {
+    const [name, bound] = control.name.split(".");
+    if (!given || !(name in given)) continue;
+    const value = bound ? given[name]?.[bound] : given[name];
+    if (value === undefined || value === null) control.value = "";
+    else if (control.dataset.kind === "lines") control.value = [].concat(value).join("\n");
+    else if (control.dataset.kind === "json" && control.tagName !== "SELECT") control.value = JSON.stringify(value, null, 2);
+    else control.value = typeof value === "object" ? JSON.stringify(value) : String(value);
+  }
+}
+
+async function run(question, given, send) {
+  busy.value = true;
+  try {
+    const answer = await ask("run", { question, arguments: given, send });
+    made.value = { question, given, answer, error: null };
+  } catch (error) {
+    made.value = { question, given, answer: null, error: error.error ?? { message: String(error) } };
+  } finally { busy.value = false; }
+}
+
+function Form({ about, params, data }) {
+  const node = useRef(null);
+  const given = argumentsOf(params);
+  useEffect(() => { filled(node.current, given ?? (data.kind === "read" ? data.examples[0] : null)); }, [data.question, JSON.stringify(given)]);
+  const submit = (event) => {
+    event.preventDefault();
+    let found;
+    try { found = gathered(node.current); } catch (error) { made.value = { question: data.question, given: {}, answer: null, error: { message: `a field isn't JSON: ${error.message}` } }; return; }
+    go({ ...withoutArguments(params), ...argumentParams(found) }, { replace: true });
+    run(data.question, found, event.submitter?.value === "send");
+  };
+  return html`
+    <form class="run-form" ref=${node} onSubmit=${submit}>
+      <div class="fields" dangerouslySetInnerHTML=${{ __html: data.fields || '<p class="quiet">It takes no parameters.</p>' }}></div>
+      ${data.examples.length > 1 ? html`<label class="examples">Fill in <select onChange=${(event) => event.target.value && filled(node.current, data.examples[event.target.value])}><option value="">something that is there</option>${data.examples.map((one, at) => html`<option value=${at}>${Object.values(one).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</option>`)}</select></label>` : null}
+      <div class="actions">
+        ${data.kind === "read" ? html`<button class="main" value="read" disabled=${busy.value}>Run</button>` : html`
+          <button class="main" value="rehearse" disabled=${busy.value}>Rehearse</button>
+          <button class="danger" value="send" disabled=${busy.value || !about.writable} title=${about.writable ? null : "this studio is for reading only"}>Carry out</button>`}
+        <button type="button" onClick=${() => { let found = {}; try { found = gathered(node.current); } catch {} keep([{ question: data.question, given: found }, ...saved.value.filter((one) => JSON.stringify(one) !== JSON.stringify({ question: data.question, given: found }))].slice(0, 30)); }}>Keep this call</button>
+      </div>
+    </form>`;
+}
+
+export function Changes({ changes, planned }) {
+  if (!changes?.length) return null;
+  return html`<section aria-label="What changes"><h3>${planned ? "What it would touch" : "What changed"}</h3>
+    <ul class="changes">${changes.map((one) => html`<li><p><span class=${`dot k${one.colour}`}></span> <b>${one.kind}</b> <code>${Object.values(one.key).map(shownValue).join(" / ")}</code>
+      <span class="quiet">${one.is === null ? (one.was ? "is there" : "isn't there yet") : one.was && one.is ? (one.attributes.length ? "changed" : "as it was") : one.is ? "new" : one.was ? "removed" : "not there"}</span></p>
+      ${one.attributes.length ? html`<table class="diff"><tbody>${one.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
+}
+
+export function Requests({ steps }) {
+  return html`<section aria-label="Requests"><h3>${steps.length === 1 ? "The exact request" : `The ${steps.length} requests`}</h3>
+    ${steps.map((step) => html`<details class="request" open=${steps.length < 3}><summary><b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span></summary><${Json} value=${step.parameters} label=${`${step.operation} request`} /></details>`)}</section>`;
+}
+
+function Answer({ call, params }) {
+  const { answer, error } = call;
+  if (!answer) return html`<${Fault} error=${error} />`;
+  const items = answer.steps.flatMap((step) => step.items);
+  const cursor = answer.answer?.cursor;
+  const raw = params.raw === "1";
+  return html`
+    <section class="answer" aria-label="Answer" aria-live="polite">
+      <p class="bar"><b>${answer.error ? "It fails" : answer.rehearsed === false ? "Done" : answer.rehearsed ? "Nothing was sent" : many(items.length, "item")}</b>
+        <span class="quiet">${many(answer.steps.length, "request")}, ${number(answer.steps.reduce((sum, step) => sum + step.units, 0))} units, ${answer.milliseconds} ms</span>
+        <a href=${view("map", { question: call.question, ...argumentParams(call.given) })}>on the map</a>
+        ${items.length ? html`<a href=${link({ raw: raw ? null : "1" })}>${raw ? "as entities" : "as raw items"}</a>` : null}</p>
+      <${Fault} error=${answer.error} />
+      <${Changes} changes=${answer.changes} planned=${answer.rehearsed} />
+      ${raw ? html`<${Json} value=${items.map((one) => one.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Json} value=${answer.answer} label="Answer" />` : null}
+      ${cursor ? html`<button onClick=${() => { const next = { ...call.given, cursor }; go({ ...withoutArguments(params), ...argumentParams(next) }); run(call.question, next, false); }}>Next page</button>` : null}
+    </section>
+    <${Requests} steps=${answer.steps} />`;
+}
+
+export function View({ about, params }) {
+  const question = params.question;
+  useEffect(() => { if (question) form.load({ question }); }, [question]);
+  const { data, error } = form.state.value;
+  const current = data?.question === question ? data : null;
+  const about_ = about.questions.find((one) => one.name === question);
+  useEffect(() => { const given = argumentsOf(params); if (current && given && made.value?.question !== question && current.kind === "read") run(question, given, false); }, [current]);
+  return html`
+    <div class="page two wide-right">
+      <div class="run-side">
+        <label>Question <select value=${question ?? ""} onChange=${(event) => go({ view: "run", question: event.target.value }, { base: {} })}><option value="">choose …</option>
+          ${["read", "write"].map((kind) => html`<optgroup label=${`${kind}s`}>${about.questions.filter((one) => one.kind === kind).map((one) => html`<option value=${one.name}>${one.id} ${one.name}</option>`)}</optgroup>`)}</select></label>
+        ${about_ ? html`<p class="doc">${about_.doc}</p>` : null}
+        ${question && error ? html`<${Fault} error=${error} />` : null}
+        ${current ? html`<p><code>${current.signature}</code></p><${Form} about=${about} params=${params} data=${current} />` : null}
+        ${saved.value.length ? html`<section class="saved" aria-label="Kept calls"><h3>Kept calls</h3><ul>${saved.value.map((one, at) => html`<li><a href=${view("run", { question: one.question, ...argumentParams(one.given) })} onClick=${() => run(one.question, one.given, false)}>${one.question}</a> <code class="quiet">${Object.values(one.given).map((value) => typeof value === "string" ? value : JSON.stringify(value)).join(", ").slice(0, 60)}</code> <button class="small" aria-label=${`Forget ${one.question}`} onClick=${() => keep(saved.value.filter((_, other) => other !== at))}>×</button></li>`)}</ul></section>` : null}
+      </div>
+      <div>${made.value?.question === question && question ? html`<${Answer} call=${made.value} params=${params} />` : html`<p class="quiet">${question ? "The answer, and the exact requests, stand here." : "Choose a question."}</p>`}</div>
+    </div>`;
+}

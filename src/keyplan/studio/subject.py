@@ -1,0 +1,77 @@
+"""What the studio looks at: a table in a store, with the design that it was made by, or without one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.client.conversations import Transport
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.table import Table
+from keyplan.opening import Design
+
+__all__ = ["Subject", "described", "of_design"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A table, where it is, and what is known of it. ``design`` is None where any table is browsed; ``writable``
+    whether it may be written to.
+    """
+
+    name: str
+    table: Table
+    table_name: str
+    transport: Transport
+    url: str
+    local: bool
+    writable: bool
+    design: Design | None = None
+
+    @property
+    def compiled(self) -> CompiledDesign | None:
+        """The design as it is compiled."""
+        return None if self.design is None else self.design.compiled
+
+
+def of_design(design: Design, *, writable: bool | None = None) -> Subject:
+    """An opened design. Without a word on it, only a store on this machine may be written to."""
+    store = design.store
+    return Subject(
+        name=design.compiled.name,
+        table=design.compiled.table,
+        table_name=store.table_name,
+        transport=store.transport,
+        url=store.url,
+        local=store.local,
+        writable=store.local if writable is None else writable,
+        design=design,
+    )
+
+
+def described(description: Mapping[str, Any]) -> Table:
+    """The table that a DescribeTable response describes."""
+    types = {one["AttributeName"]: one["AttributeType"] for one in description["AttributeDefinitions"]}
+    (partition,), sort = _keys(description["KeySchema"], types)
+    indexes = [
+        _index(one, types, local=local)
+        for member, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True))
+        for one in description.get(member) or ()
+    ]
+    return Table(description["TableName"], indexes=indexes, partition=partition, sort=sort[0] if sort else None)
+
+
+def _index(given: Mapping[str, Any], types: Mapping[str, Any], *, local: bool) -> Index:
+    partition, sort = _keys(given["KeySchema"], types)
+    kind = given["Projection"]["ProjectionType"]
+    included = tuple(given["Projection"].get("NonKeyAttributes") or ()) if kind == "INCLUDE" else kind
+    return Index(given["IndexName"], partition, sort or None, projection=included, local=local)
+
+
+def _keys(schema: Any, types: Mapping[str, Any]) -> tuple[list[KeyAttribute], list[KeyAttribute]]:
+    found: dict[str, list[KeyAttribute]] = {"HASH": [], "RANGE": []}
+    for one in schema:
+        found[one["KeyType"]].append(KeyAttribute(one["AttributeName"], types[one["AttributeName"]]))
+    return found["HASH"], found["RANGE"]

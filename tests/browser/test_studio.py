@@ -1,0 +1,247 @@
+"""The studio in a browser: each view's work by mouse, and again by keyboard alone; what axe says; the exported page."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import uvicorn
+
+from keyplan.studio.access import Access
+from keyplan.studio.actions import Studio
+from keyplan.studio.application import Beside, studio_application
+from keyplan.studio.exported import page_file
+from keyplan.studio.subject import of_design
+from tests.browser.blog import AXE, faults_of
+from tests.studio.school import School, fill
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+TIMEOUT_MS = 15_000
+HOST = "127.0.0.1"
+VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
+BYTES_MAX = 200_000
+"""What the first paint may transfer."""
+
+
+@pytest.fixture(scope="module")
+def school() -> Iterator[School]:
+    with School.open(":memory:", secret="s") as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def served(school: School) -> Iterator[tuple[str, str]]:
+    """The studio's address, and its token."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        listener.listen()
+        access = Access(hosts=(HOST,))
+        served = Beside(None, studio_application(Studio(of_design(school), "school"), access))
+        server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        yield f"http://{HOST}:{listener.getsockname()[1]}/studio/", access.token
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def told() -> list[str]:
+    """What the pages say in the console, and what they ask of other hosts: nothing."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, served: tuple[str, str], told: list[str]) -> Iterator[Page]:
+    """One page for all tests of this file."""
+    address, token = served
+    context = browser.new_context(viewport={"width": 1360, "height": 860})
+    context.set_default_timeout(TIMEOUT_MS)
+    page = context.new_page()
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("request", lambda request: None if request.url.startswith(address) else told.append(request.url))
+    page.goto(f"{address}?token={token}")
+    yield page
+    context.close()
+    assert told == []
+
+
+def show(page: Page, served: tuple[str, str], query: str = "") -> None:
+    page.goto(f"{served[0]}{query}")
+
+
+def test_the_token_leaves_the_address_and_little_is_loaded_first(browser: Browser, served: tuple[str, str]) -> None:
+    address, token = served
+    context = browser.new_context(viewport={"width": 1360, "height": 860})
+    page = context.new_page()
+    sizes: list[int] = []
+    page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
+    page.goto(f"{address}?token={token}", wait_until="networkidle")
+    page.locator(".card").first.wait_for()
+    assert page.url == address
+    assert 0 < sum(sizes) < BYTES_MAX
+    other = context.new_page()
+    other.goto(address)
+    other.locator(".card").first.wait_for()  # the same browser is let in
+    context.close()
+    stranger = browser.new_page()
+    stranger.goto(address)
+    stranger.get_by_label("Token").fill(token)
+    stranger.get_by_role("button", name="Open").click()
+    stranger.locator(".card").first.wait_for()
+    stranger.close()
+
+
+def test_a_question_is_lit_by_mouse_and_its_link_restores_it(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.get_by_role("link", name="Q3 pupils_of_course").click()
+    page.locator(".row.hit").first.wait_for()
+    assert page.locator(".row.hit").count() == 6
+    panel = page.get_by_role("region", name="Path of the question")
+    assert "BatchGetItem" in panel.inner_text()
+    page.locator(".row.hit").filter(has_text="Enrolment").first.click()
+    page.get_by_role("region", name="Item", exact=True).get_by_text("COURSE#{course_id}", exact=True).first.wait_for()
+    link = page.url
+    assert "question=pupils_of_course" in link
+    page.goto(link)
+    page.locator(".row.hit").first.wait_for()
+    page.get_by_role("region", name="Item", exact=True).get_by_role("heading", name="Enrolment").wait_for()
+
+
+def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.locator(".card").first.wait_for()
+    page.get_by_role("region", name=re.compile("^Map")).focus()
+    before = page.locator(".paper").get_attribute("transform")
+    page.keyboard.press("+")
+    page.wait_for_function(
+        "before => document.querySelector('.paper').getAttribute('transform') !== before", arg=before
+    )
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    name = page.evaluate("document.activeElement.textContent")
+    assert "REPORT#9990" in name
+    assert "Report" in name
+    page.keyboard.press("Enter")
+    page.get_by_role("region", name="Item", exact=True).get_by_role("heading", name="Report").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("region", name="Item", exact=True).wait_for(state="detached")
+
+
+def test_the_palette_leads_anywhere(page: Page, served: tuple[str, str]) -> None:
+    show(page, served)
+    page.locator(".card").first.wait_for()
+    page.keyboard.press("Control+k")
+    page.get_by_role("dialog").wait_for()
+    page.keyboard.type("run enrol")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Rehearse").wait_for()
+    assert "view=run" in page.url
+    page.keyboard.press("Control+k")
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="detached")
+
+
+def test_a_write_is_rehearsed_and_carried_out(page: Page, served: tuple[str, str], school: School) -> None:
+    show(page, served, "?view=run&question=enrol")
+    page.get_by_label("course_id").fill("art")
+    page.get_by_label("pupil_id").fill("p3")
+    page.get_by_role("button", name="Rehearse").click()
+    page.get_by_text("What it would touch").wait_for()
+    assert school.pupils_of_course("art") == []
+    page.get_by_role("button", name="Carry out").press("Enter")
+    page.get_by_text("What changed").wait_for()
+    assert [one.pupil_id for one in school.pupils_of_course("art")] == ["p3"]
+
+
+def test_a_cell_is_edited_by_keyboard_and_its_index_key_follows(
+    page: Page, served: tuple[str, str], school: School
+) -> None:
+    show(page, served, "?view=data&entity=Pupil")
+    cell = page.get_by_role("button", name="Edit year: 1").first
+    cell.press("Enter")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("7")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Show what they do").press("Enter")
+    changes = page.get_by_role("region", name="What changes")
+    changes.get_by_text("YEAR#7").wait_for()
+    assert school.pupils_of_year(7) == []
+    page.get_by_role("button", name="Save in one transaction").press("Enter")
+    page.get_by_text("Saved", exact=True).wait_for()
+    assert len(school.pupils_of_year(7)) == 1
+
+
+def test_conditions_find_items(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=data")
+    page.get_by_role("button", name="Add a condition").click()
+    page.get_by_label("Attribute").fill("number")
+    page.get_by_label("Attribute").blur()
+    page.get_by_label("Operator").select_option("between")
+    page.get_by_label("Value", exact=True).fill("2")
+    page.get_by_label("Upper value").fill("4")
+    page.get_by_label("Upper value").blur()
+    page.get_by_text("3 items", exact=True).wait_for()
+    page.reload()
+    page.get_by_text("3 items", exact=True).wait_for()
+
+
+def test_sliders_price_the_traffic(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=cost")
+    page.get_by_role("button", name="A call of each a second").click()
+    page.locator(".curve canvas").wait_for()
+    price = page.locator(".bar h2").inner_text()
+    page.get_by_role("button", name="Ten times the traffic").click()
+    page.wait_for_function("before => document.querySelector('.bar h2').innerText !== before", arg=price)
+
+
+def test_a_scratch_copy_is_compiled(page: Page, served: tuple[str, str]) -> None:
+    show(page, served, "?view=change")
+    page.get_by_role("button", name="Edit a scratch copy").click()
+    editor = page.get_by_role("textbox", name="The scratch copy of the design's module")
+    editor.focus()
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("1 / 0")
+    page.get_by_text("It can't be compiled").wait_for()
+    page.get_by_role("button", name="Back to the file").click()
+    page.get_by_text("As it is open").wait_for()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core isn't there: make system gets it")
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing(page: Page, served: tuple[str, str], view: str) -> None:
+    for scheme in ("light", "dark") if view in {"map", "data"} else ("light",):
+        page.emulate_media(color_scheme=scheme)
+        show(page, served, f"?view={view}&question=pupils_of_course")
+        page.wait_for_load_state("networkidle")
+        assert faults_of(page) == []
+    page.emulate_media(color_scheme="light")
+
+
+def test_the_exported_page_works_from_a_file(browser: Browser, school: School, tmp_path: Path) -> None:
+    path = tmp_path / "school.html"
+    path.write_text(page_file(of_design(school)), encoding="utf-8")
+    page = browser.new_page()
+    told: list[str] = []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("request", lambda request: told.append(request.url) if request.url.startswith("http") else None)
+    page.goto(path.as_uri())
+    page.locator(".card").first.wait_for()
+    page.get_by_role("link", name="Q3 pupils_of_course").click()
+    page.locator(".row.hit").first.wait_for()
+    page.get_by_role("link", name="Questions", exact=True).click()
+    page.get_by_text("8 questions").wait_for()
+    page.close()
+    assert told == []
+    assert json.dumps(str(tmp_path)) not in path.read_text(encoding="utf-8")

@@ -1,0 +1,31 @@
+"""Small designs open on stores in memory, for the studio to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from keyplan.studio.subject import Subject, of_design
+from tests.studio.school import School, fill
+
+
+@pytest.fixture
+def school() -> Iterator[School]:
+    """The school with a few pupils, courses and enrolments."""
+    with School.open(":memory:", secret="s") as opened:
+        fill(opened)
+        yield opened
+
+
+@pytest.fixture
+def subject(school: School) -> Subject:
+    """The school as the studio sees it."""
+    return of_design(school)
+
+
+@pytest.fixture
+def empty() -> Iterator[Subject]:
+    """The school without data."""
+    with School.open(":memory:", secret="s") as opened:
+        yield of_design(opened)

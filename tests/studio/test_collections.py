@@ -1,0 +1,148 @@
+"""The map's view-model: item collections, index entries, ties, junctions, templates, and honest counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan import Put
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.studio.collections import Collection, Picture, Place, picture, template_picture
+from keyplan.studio.items import attribute_text, identity, kind_of, pieces, plain_pieces
+from keyplan.studio.maps import map_json
+from keyplan.studio.sampling import LOCAL_ITEMS, Count, sample
+from keyplan.studio.subject import Subject, of_design
+from tests.studio.school import Report, School
+
+S = dict[str, dict[str, Any]]
+
+
+def drawn(subject: Subject) -> Picture:
+    return picture(subject.name, subject.table, subject.compiled, sample(subject).stretches)
+
+
+def design_of(subject: Subject) -> CompiledDesign:
+    assert subject.compiled is not None
+    return subject.compiled
+
+
+def titled(place: Place, start: str) -> Collection:
+    """The first collection of a place whose partition key begins so."""
+    return next(one for one in place.collections if title(one).startswith(start))
+
+
+def title(collection: Collection) -> str:
+    return "".join(piece.text for piece in collection.partition)
+
+
+def test_items_stand_in_their_collections_in_their_order(subject: Subject) -> None:
+    table = drawn(subject).places[0]
+    pupil = titled(table, "PUPIL#p0")
+    assert [one.kind for one in pupil.entries][:3] == ["Pupil", "Report", "Report"]
+    assert "".join(piece.text for piece in pupil.entries[1].sort) == "REPORT#9990"
+    assert ("number", "9") in pupil.entries[1].facts, "what the key says otherwise is decoded beside it"
+    assert pupil.template == "PUPIL#{pupil_id}"
+    assert [(one.text, one.field) for one in pupil.partition] == [("PUPIL#", None), ("p0", "pupil_id")]
+
+
+def test_a_collection_says_how_many_items_it_has(subject: Subject) -> None:
+    pupil = titled(drawn(subject).places[0], "PUPIL#p0")
+    assert len(pupil.entries) == 7
+    assert pupil.count == Count(10, exact=True)
+    assert str(pupil.count) == "10"
+
+
+def test_ten_thousand_items_are_counted_honestly(school: School) -> None:
+    """They take more pages than a count goes through: it says so, and doesn't read them all."""
+    school.batch([_report(number) for number in range(1, 9000)])
+    asked: list[str] = []
+    school.store.on_call = lambda record: asked.append(record.operation)
+    found = drawn(of_design(school))
+    pupil = titled(found.places[0], "PUPIL#p0")
+    assert pupil.count == Count(9000, exact=True)
+    assert len(pupil.entries) == 7
+    assert len(asked) < 60
+    assert sample(of_design(school)).complete is False
+    assert len(sample(of_design(school)).items) == LOCAL_ITEMS
+
+
+def _report(number: int) -> Any:
+    return Put(Report(pupil_id="p0", number=number, text="good"))
+
+
+def test_an_index_shows_the_same_items(subject: Subject) -> None:
+    found = drawn(subject)
+    index = found.places[1]
+    year = titled(index, "YEAR#1")
+    assert {one.kind for one in year.entries} == {"Pupil"}
+    for entry in year.entries:
+        (tie,) = [one for one in found.ties if one.target == entry.id]
+        assert (tie.kind, tie.source, tie.label) == ("index", f"t-{entry.item}", "GSI1")
+
+
+def test_a_junction_is_tied_to_both_that_it_joins(subject: Subject) -> None:
+    found = drawn(subject)
+    course = titled(found.places[0], "COURSE#maths")
+    junction = next(one for one in course.entries if one.kind == "Enrolment")
+    ends = {one.label: one.target for one in found.ties if one.kind == "junction" and one.source == junction.id}
+    assert ends.keys() == {"Pupil", "Course"}
+    assert ends["Course"] == course.entries[0].id
+
+
+def test_without_data_the_templates_are_drawn(empty: Subject) -> None:
+    found = template_picture("School", design_of(empty))
+    assert found.symbolic
+    assert [title(one) for one in found.places[0].collections] == ["PUPIL#{pupil_id}", "COURSE#{course_id}"]
+    assert {one.kind for one in found.places[0].collections[0].entries} == {"Pupil", "Report"}
+    assert [one.kind for one in found.ties] == ["index"] * 3
+    assert map_json(empty)["symbolic"]
+
+
+def test_an_entity_of_which_nothing_is_there_is_drawn_from_its_template(school: School) -> None:
+    for number in range(1, 10):
+        school.delete(Report, pupil_id="p0", number=number)
+    found = drawn(of_design(school))
+    (entry,) = [
+        one for place in found.places for card in place.collections for one in card.entries if one.kind == "Report"
+    ]
+    assert entry.item == "template-Report"
+
+
+def test_items_that_fit_no_entity_are_shown_as_such(school: School) -> None:
+    strange: S = {"pk": {"S": "?"}, "sk": {"S": "x"}, "deep": {"L": [{"M": {"a": {"B": "AAEC"}}}]}}
+    school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
+    found = drawn(of_design(school))
+    (entry,) = [one for card in found.places[0].collections for one in card.entries if one.kind == "fits no entity"]
+    assert entry.item == identity({"pk": strange["pk"], "sk": strange["sk"]})
+    assert entry.facts == [("deep", "[{a: binary, 3 bytes}]")]
+
+
+def test_a_claim_is_known_by_its_key(subject: Subject) -> None:
+    item: S = {"pk": {"S": "EMAIL#a@example.org"}, "sk": {"S": "CLAIM"}}
+    assert kind_of(item, design_of(subject), subject.table).label == "Pupil claim"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"S": "a\nb"}, "a b"),
+        ({"N": "1.50"}, "1.50"),
+        ({"BOOL": False}, "false"),
+        ({"NULL": True}, "null"),
+        ({"B": "AAEC"}, "binary, 3 bytes"),
+        ({"SS": ["a", "b"]}, "{a, b}"),
+        ({"BS": ["AA=="]}, "1 binary values"),
+        ({"L": [{"N": "1"}] * 10}, "[1, 1, 1, 1, 1, 1, 1, 1, and 2 more]"),
+        ({"S": "x" * 1000}, "x" * 399 + "…"),
+    ],
+)
+def test_attributes_are_shown_in_few_words(value: dict[str, Any], text: str) -> None:
+    assert attribute_text(value) == text
+
+
+def test_a_key_is_shown_in_the_parts_of_its_template(subject: Subject) -> None:
+    template = design_of(subject).by_name["Report"].primary.sort[0][1]
+    assert [(one.text, one.field) for one in pieces("REPORT#9990", template)] == [("REPORT#", None), ("9990", "number")]
+    assert [one.text for one in pieces("something else", template)] == ["something else"]
+    assert [one.text for one in plain_pieces("USER#1#2")] == ["USER#", "1#2"]

@@ -1,0 +1,189 @@
+"""The Data view: items found by conditions, edits staged, shown and saved; index keys follow, nothing half-written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan.errors import Refused, RequestError
+from keyplan.studio.editing import edit_json
+from keyplan.studio.finding import data_json
+from keyplan.studio.subject import Subject, of_design
+from tests.studio.school import Report, School
+
+P0 = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "#PUPIL"}}
+STRANGE = {"pk": {"S": "?"}, "sk": {"S": "x"}, "n": {"N": "1"}, "t": {"S": "text"}}
+
+
+def found(subject: Subject, *conditions: tuple[str, str, list[str]], **given: Any) -> list[str]:
+    wanted = [{"name": name, "operator": operator, "values": values} for name, operator, values in conditions]
+    made = data_json(subject, {**given, "conditions": wanted})
+    return [row["key"]["sk"]["S"] for row in made["rows"]]
+
+
+def test_an_entitys_items_are_found_and_no_others(subject: Subject) -> None:
+    made = data_json(subject, {"entity": "Enrolment"})
+    assert {row["kind"] for row in made["rows"]} == {"Enrolment"}
+    assert len(made["rows"]) == 3
+    assert made["looked_at"] > 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "numbers"),
+    [
+        (("sk", "begins with", ["REPORT#"]), range(9, 0, -1)),
+        (("sk", "between", ["REPORT#9990", "REPORT#9992"]), [9, 8, 7]),
+        (("sk", ">=", ["REPORT#9998"]), [1]),
+        (("sk", "=", ["REPORT#9995"]), [4]),
+        (("number", "<", ["3"]), [2, 1]),
+        (("number", "=", ["4"]), [4]),
+        (("text", "contains", ["oo"]), range(9, 0, -1)),
+        (("text", "<>", ["good"]), []),
+        (("text", "exists", []), range(9, 0, -1)),
+    ],
+)
+def test_conditions_on_keys_and_attributes(
+    subject: Subject, condition: tuple[str, str, list[str]], numbers: Any
+) -> None:
+    made = data_json(
+        subject,
+        {
+            "partition": {"S": "PUPIL#p0"},
+            "conditions": [dict(zip(("name", "operator", "values"), condition, strict=True))],
+        },
+    )
+    rows = [row["fields"]["number"] for row in made["rows"] if row["kind"] == "Report"]
+    assert rows == list(numbers)
+
+
+def test_an_index_is_looked_into(subject: Subject) -> None:
+    made = data_json(subject, {"index": "GSI1", "partition": {"S": "ROOM#12"}})
+    assert [row["fields"]["title"] for row in made["rows"]] == ["Art", "Maths"]
+    assert made["request"]["operation"] == "Query"
+
+
+def test_pages_go_on_where_they_ended(school: School) -> None:
+    subject = of_design(school)
+    whole = found(subject, partition={"S": "PUPIL#p0"})
+    pages: list[str] = []
+    start = None
+    while True:
+        made = data_json(subject, {"partition": {"S": "PUPIL#p0"}, "limit": 4, "start": start})
+        pages += [row["key"]["sk"]["S"] for row in made["rows"]]
+        start = made["next"]
+        if start is None:
+            break
+    assert pages == whole
+    assert len(whole) == 10
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"entity": "Nobody"},
+        {"index": "GSI9"},
+        {"partition": 3},
+        {"partition": {"S": 3}},
+        {"limit": 0},
+        {"start": 3},
+        {"conditions": [{"name": "", "operator": "="}]},
+        {"conditions": [{"name": "a", "operator": "like"}]},
+        {"conditions": [{"name": "a", "operator": "between", "values": ["1"]}]},
+        {"conditions": [3]},
+        {"partition": {"S": "PUPIL#p0"}, "conditions": [{"name": "sk", "operator": "contains", "values": ["x"]}]},
+    ],
+)
+def test_what_cannot_be_looked_for_is_refused(subject: Subject, given: dict[str, Any]) -> None:
+    with pytest.raises(RequestError):
+        data_json(subject, given)
+
+
+# Edits
+
+
+def change(key: Any, **fields: Any) -> dict[str, Any]:
+    return {"do": "change", "key": key, "fields": fields}
+
+
+def test_an_edit_is_shown_before_it_is_saved(school: School) -> None:
+    subject = of_design(school)
+    made = edit_json(subject, [change(P0, year=3, email="new@example.org")], save=False)
+    assert school.pupil("p0").year == 1  # type: ignore[union-attr]
+    pupil = next(one for one in made["changes"] if one["kind"] == "Pupil")
+    attributes = {one["name"]: (one["before"], one["after"]) for one in pupil["attributes"]}
+    assert attributes["gsi1pk"] == ({"S": "YEAR#1"}, {"S": "YEAR#3"}), "the index key follows"
+    assert [one["operation"] for one in made["requests"]] == ["TransactWriteItems"]
+    kinds = [next(iter(one)) for one in made["requests"][0]["parameters"]["TransactItems"]]
+    assert kinds == ["Update", "Delete", "Put"], "the claim of the old address goes, that of the new one comes"
+
+
+def test_saved_edits_are_one_transaction(school: School) -> None:
+    subject = of_design(school)
+    edits = [
+        change(P0, year=3),
+        {"do": "delete", "key": {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "REPORT#9990"}}},
+        {"do": "create", "entity": "Course", "fields": {"course_id": "new", "title": "New"}},
+    ]
+    made = edit_json(subject, edits, save=True)
+    assert made["saved"]
+    assert school.pupils_of_year(3)[0].pupil_id == "p0"
+    assert school.get(Report, pupil_id="p0", number=9) is None
+    assert {(one["was"], one["is"]) for one in made["changes"]} == {(True, True), (True, False), (False, True)}
+    with pytest.raises(Exception, match="new"):
+        edit_json(subject, [change(P0, year=4), edits[2]], save=True)
+    assert school.pupil("p0").year == 3, "all or nothing"  # type: ignore[union-attr]
+
+
+def test_another_primary_key_moves_the_item(school: School) -> None:
+    key = {"pk": {"S": "PUPIL#p0"}, "sk": {"S": "REPORT#9990"}}
+    edit_json(of_design(school), [change(key, number=20)], save=True)
+    assert school.get(Report, pupil_id="p0", number=9) is None
+    assert school.get(Report, pupil_id="p0", number=20) is not None
+
+
+def test_what_somebody_else_changed_is_not_overwritten(school: School) -> None:
+    edit = {**change(P0, year=9), "was": {"year": 1}}
+    school.enrol("art", "p0")
+    with pytest.raises(RequestError) as caught:
+        edit_json(of_design(school), [edit], save=True)
+    assert "changed meanwhile" in str(caught.value)
+    assert school.pupil("p0").year == 2  # type: ignore[union-attr]
+
+
+def test_every_fault_of_every_edit_is_said(subject: Subject) -> None:
+    edits = [
+        change(P0, year="x", nothing=1),
+        {"do": "create", "entity": "Course", "fields": {}},
+        {"do": "create", "entity": "Nobody", "fields": {}},
+        {"do": "sing"},
+        change({"pk": {"S": "PUPIL#gone"}, "sk": {"S": "#PUPIL"}}, year=1),
+        change(P0, year=1),
+    ]
+    with pytest.raises(RequestError) as caught:
+        edit_json(subject, edits, save=True)
+    places = {one.place.partition(".")[0] for one in caught.value.faults}
+    assert places == {f"edits[{number}]" for number in range(6)}
+
+
+def test_items_that_fit_no_entity_are_edited_attribute_by_attribute(school: School) -> None:
+    call = school.store.transport.call
+    call("PutItem", {"TableName": "school", "Item": STRANGE})
+    key = {"pk": STRANGE["pk"], "sk": STRANGE["sk"]}
+    edit_json(of_design(school), [change(key, n={"N": "2"}, t=None)], save=True)
+    assert call("GetItem", {"TableName": "school", "Key": key})["Item"] == {**key, "n": {"N": "2"}}
+    edit_json(of_design(school), [{"do": "delete", "key": key}], save=True)
+    assert "Item" not in call("GetItem", {"TableName": "school", "Key": key})
+    with pytest.raises(RequestError, match="isn't there"):
+        edit_json(of_design(school), [change(key, n={"N": "2"})], save=True)
+
+
+def test_a_studio_for_reading_only_writes_nothing(school: School) -> None:
+    with pytest.raises(Refused):
+        edit_json(of_design(school, writable=False), [change(P0, year=3)], save=True)
+
+
+@pytest.mark.parametrize("edits", [None, [], [{}] * 101, [3], {"do": "delete"}])
+def test_what_is_no_list_of_edits_is_refused(subject: Subject, edits: Any) -> None:
+    with pytest.raises(RequestError):
+        edit_json(subject, edits, save=True)

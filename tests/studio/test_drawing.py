@@ -1,0 +1,83 @@
+"""Where the map's parts stand, and the drawing: no two cards lie on each other, and whatever is stored is only text."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from keyplan.studio.collections import picture, template_picture
+from keyplan.studio.drawing import drawing, standalone
+from keyplan.studio.layout import laid_out
+from keyplan.studio.sampling import sample
+from keyplan.studio.subject import Subject, of_design
+from keyplan.systems import system
+from tests.studio.school import Course, School
+from tests.systems.support import silent
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parts(subject: Subject) -> tuple[Any, Any]:
+    made = picture(subject.name, subject.table, subject.compiled, sample(subject).stretches)
+    return made, laid_out(made)
+
+
+def test_no_card_lies_on_another(subject: Subject) -> None:
+    _, layout = parts(subject)
+    for one, other in combinations(layout.boxes, 2):
+        apart = one.x + one.width <= other.x or other.x + other.width <= one.x
+        assert apart or one.y + one.height <= other.y or other.y + other.height <= one.y
+    for box in layout.boxes:
+        assert box.x + box.width <= layout.width
+        assert box.y + box.height <= layout.height
+        for row in box.rows:
+            assert box.y <= row.y
+            assert row.y + row.height <= box.y + box.height
+
+
+def test_every_row_and_line_is_drawn(subject: Subject) -> None:
+    made, layout = parts(subject)
+    tree = ET.fromstring(drawing(made, layout))
+    rows = [one.get("id") for one in tree.iter(f"{SVG}g") if "row" in (one.get("class") or "").split()]
+    assert rows == [row.entry.id for box in layout.boxes for row in box.rows]
+    assert len(set(rows)) == len(rows)
+    ties = [
+        one
+        for one in tree.iter(f"{SVG}g")
+        if "tie" in (one.get("class") or "").split() and "line" in one[0].attrib["class"]
+    ]
+    assert len(ties) == len(made.ties)
+    assert {one.get("data-a") for one in ties} <= set(rows)
+
+
+def test_what_is_stored_stays_text(school: School) -> None:
+    evil = '</text><script>alert(1)</script>"\x00\x1b\ud7ff𝒳'
+    school.put(Course(course_id=evil, title=evil * 9, room=evil))
+    made, layout = parts(of_design(school))
+    text = drawing(made, layout)
+    ET.fromstring(text)
+    assert "<script" not in text
+    assert "�" in text
+
+
+def test_the_file_stands_alone(subject: Subject) -> None:
+    text = standalone(*parts(subject))
+    tree = ET.fromstring(text)
+    assert tree.find(f".//{SVG}style") is not None
+    assert "prefers-color-scheme: dark" in text
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
+def test_each_system_has_its_map(name: str) -> None:
+    """Each entity of each system is on its map, with data and without."""
+    found = system(name)
+    with found.design.open(":memory:", secret="s") as design:
+        found.sample(design, 8, silent)
+        for made in (parts(of_design(design))[0], template_picture(name, design.compiled)):
+            shown = {entry.kind for place in made.places for card in place.collections for entry in card.entries}
+            assert set(design.compiled.by_name) <= shown
+            ET.fromstring(drawing(made, laid_out(made)))

@@ -1,0 +1,172 @@
+"""Questions, Run, Cost, Check and Change: what the page is given agrees with what the commands say."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.check.running import check
+from keyplan.cost.estimate import estimate
+from keyplan.errors import Refused, RequestError, UnknownPattern
+from keyplan.explain.explanation import explain
+from keyplan.opening import Design
+from keyplan.studio.changing import change_json, source_of
+from keyplan.studio.reviewing import check_json, cost_json, questions_json
+from keyplan.studio.running import form_json, run_json
+from keyplan.studio.subject import Subject, of_design
+from tests.studio.school import School
+
+CHANGED = Path(__file__).with_name("school.py").read_text(encoding="utf-8")
+
+
+def test_questions_are_explained_and_priced() -> None:
+    found = {one["pattern"]: one for one in questions_json(School)["questions"]}
+    assert found.keys() == School.compiled.patterns.keys()
+    known = {one.name: one for one in estimate(School).patterns}
+    for name, one in found.items():
+        assert one["key_condition"] == explain(School, name).key_condition
+        assert (one["read_units"], one["write_units"]) == (known[name].read_units, known[name].write_units)
+    assert found["pupils_of_course"]["usd_million"] > found["pupil"]["usd_million"] > 0
+
+
+def test_findings_are_those_of_the_check_with_their_rules() -> None:
+    found = check_json(School)
+    assert [one["code"] for one in found["findings"]] == [one.code for one in check(School).findings]
+    assert {one["code"] for one in found["findings"]} == found["manuals"].keys()
+
+
+def test_ten_times_the_traffic_costs_ten_times_the_requests() -> None:
+    one = cost_json(School, {"rates": {"pupil": 10}})
+    ten = cost_json(School, {"rates": {"pupil": 100}})
+    assert ten["chosen"]["usd"] == pytest.approx(10 * one["chosen"]["usd"])
+    by_times = {each["times"]: each["on_demand"] for each in one["curve"]}
+    assert by_times[10] == pytest.approx(ten["chosen"]["usd"])
+    larger = cost_json(School, {"rates": {"pupil": 10}, "bytes": {"Pupil": 9000}})
+    assert larger["chosen"]["usd"] > one["chosen"]["usd"]
+
+
+def test_every_fault_of_the_traffic_is_said() -> None:
+    given = {"rates": {"nobody": 1, "pupil": -1, "reports": "x"}, "bytes": [1], "region": "mars"}
+    with pytest.raises(RequestError) as caught:
+        cost_json(School, given)
+    assert {one.place for one in caught.value.faults} == {
+        "rates.nobody",
+        "rates.pupil",
+        "rates.reports",
+        "bytes",
+        "region",
+    }
+
+
+def test_a_form_is_made_from_the_signature(subject: Subject) -> None:
+    found = form_json(subject, "reports_between")
+    assert 'name="number.ge"' in found["fields"]
+    assert found["examples"][0]["pupil_id"] == "p0"
+    with pytest.raises(UnknownPattern):
+        form_json(subject, "nothing")
+
+
+def test_a_read_is_run_with_its_exact_requests(subject: Subject) -> None:
+    made = run_json(subject, "reports", {"pupil_id": "p0", "limit": "3"}, send=False)
+    assert [one["number"] for one in made["answer"]["items"]] == [9, 8, 7]
+    assert made["answer"]["cursor"]
+    assert made["steps"][0]["parameters"]["KeyConditionExpression"]
+    assert made["steps"][0]["units"] > 0
+
+
+def test_a_write_is_rehearsed_then_carried_out(school: School) -> None:
+    subject = of_design(school)
+    given = {"course_id": "art", "pupil_id": "p3"}
+    rehearsed = run_json(subject, "enrol", given, send=False)
+    assert [(one["kind"], one["was"]) for one in rehearsed["changes"]] == [("Enrolment", False), ("Pupil", True)]
+    assert school.pupils_of_course("art") == []
+    done = run_json(subject, "enrol", given, send=True)
+    assert [one.pupil_id for one in school.pupils_of_course("art")] == ["p3"]
+    pupil = next(one for one in done["changes"] if one["kind"] == "Pupil")
+    assert {"name": "year", "before": {"N": "1"}, "after": {"N": "2"}} in pupil["attributes"]
+    with pytest.raises(Refused):
+        run_json(of_design(school, writable=False), "enrol", given, send=True)
+
+
+# Change
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Any:
+    """The school in a file of its own, to be changed."""
+    path = tmp_path / "changing_school.py"
+    path.write_text(CHANGED, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("changing_school", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["changing_school"] = module
+    spec.loader.exec_module(module)
+    yield module.School, path
+    del sys.modules["changing_school"]
+
+
+def test_the_file_is_compared_when_it_has_changed(opened: tuple[type[Design], Path]) -> None:
+    design, path = opened
+    first = change_json(design, None, None)
+    assert first["same"]
+    assert first["error"] is None
+    assert change_json(design, None, first["version"]) == {"version": first["version"], "unchanged": True}
+    path.write_text(CHANGED.replace("YEAR#{year}", "IN_YEAR#{year}"), encoding="utf-8")
+    found = change_json(design, None, first["version"])
+    assert {(one["code"], one["severity"]) for one in found["changes"]} >= {("key-changed", "migrate")}
+    assert 'class="row k0 update"' in found["map"]["svg"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says", "line"),
+    [
+        ("class Pupil(Entity):", "class Pupil(Entity)", "SyntaxError", None),
+        ("PUPIL#{pupil_id}", "PUPIL#{pupil}", "fault", None),
+        ("from __future__ import annotations", "1/0", "ZeroDivisionError", 4),
+        ("from keyplan import (", "import nothing\nfrom keyplan import (", "ModuleNotFoundError", 6),
+        ("class School(Design)", "class Other(Design)", "isn't there any more", None),
+        ("from __future__ import annotations", "raise SystemExit(3)", "SystemExit", 4),
+    ],
+)
+def test_a_module_that_cannot_be_compiled_says_so(
+    opened: tuple[type[Design], Path], before: str, after: str, says: str, line: int | None
+) -> None:
+    design, _ = opened
+    found = change_json(design, CHANGED.replace(before, after), None)
+    assert says in found["error"]["message"]
+    assert line is None or found["error"]["line"] == line
+    assert found["map"] is None
+
+
+def test_faults_of_a_design_stand_where_they_belong(opened: tuple[type[Design], Path]) -> None:
+    design, _ = opened
+    found = change_json(design, CHANGED.replace('Key("COURSE#{course_id}", "#COURSE")', 'Key("X#{no}", "Y")'), None)
+    assert [one["place"] for one in found["error"]["faults"]] == ["Course.primary"]
+
+
+def test_a_scratch_copy_leaves_the_file_and_the_open_design(opened: tuple[type[Design], Path]) -> None:
+    design, path = opened
+    added = CHANGED.replace(
+        '    @write("W1")',
+        '    @read("Q9")\n    def course(self, course_id: str) -> Course | None:\n        ...\n\n    @write("W1")',
+    )
+    found = change_json(design, added, None)
+    assert [one["code"] for one in found["changes"]] == ["pattern-added"]
+    assert found["prices"][1]["questions"]["course"] is not None
+    assert "+    def course" in found["patch"]
+    assert path.read_text(encoding="utf-8") == CHANGED
+    assert "course" not in design.compiled.patterns
+    assert not [name for name in sys.modules if name.startswith("keyplan_studio_scratch")]
+
+
+def test_a_design_without_a_file_is_no_error() -> None:
+    class Nowhere(School):
+        """A copy of it."""
+
+    Nowhere.__module__ = "nowhere"
+    assert source_of(Nowhere) is None or change_json(Nowhere, None, None)["same"] is not None
