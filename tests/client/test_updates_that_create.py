@@ -177,7 +177,7 @@ def test_every_addition_counts_when_many_begin_at_once(tmp_path: Path) -> None:
         (Update(Strict, name="a").set(kind="x", made_at=now(), ratio=Add(1)), "is made anew each time"),
         (Update(Count, name="a", part=1).set(names=Discard({"x"}), note=Remove()), None),
         (Update(Count(name="a", part=1), value=1), "its item is there"),
-        (Update(Listed, name="a").set(value=Add(1)), "index keys"),
+        (Update(Listed, name="a").set(value=Add(1)), "by_group"),
         (Update(Claimed, name="a").set(value=Add(1)), "claims"),
         (Update(Locked, name="a").set(value=Add(1)), "a version"),
     ],

@@ -26,6 +26,7 @@ PUBLIC = [
     "KeyStyle",
     "Label",
     "Number",
+    "Once",
     "Page",
     "PatternRecord",
     "Prefix",

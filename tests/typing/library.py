@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import NamedTuple, assert_type
+from typing import Annotated, NamedTuple, assert_type
+
+from pydantic import BaseModel
 
 from keyplan import (
     Add,
@@ -14,12 +16,17 @@ from keyplan import (
     Design,
     Each,
     Entity,
+    Field,
     Index,
     Key,
+    KeyStyle,
+    Label,
+    Once,
     Page,
     Prefix,
     Put,
     Range,
+    Stored,
     Table,
     Update,
     View,
@@ -59,6 +66,26 @@ class BookTitle(View[Book]):
 
     book_id: str
     title: str
+
+
+class Room(BaseModel):
+    """Where a reader sits."""
+
+    floor: int
+    name: str | None = None
+
+
+class Reader(Entity):
+    """In another program's form."""
+
+    reader_id: str
+    since: Annotated[float, Stored("text")] = 0
+    room: Room
+    seats: list[Room] = Field(default_factory=list[Room])
+    marks: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+
+    kind = Label("type", "reader")
+    primary = Key("READER:{reader_id}", "HEAD", style=KeyStyle(raw=True, case="lower"))
 
 
 class BookWithCopies(NamedTuple):
@@ -150,6 +177,22 @@ class Library(Design):
         after = yield from Update(Book, book_id=book_id).set(lent=Add(1))
         assert_type(after, Book)
         return after.lent or 0
+
+    @write("W20")
+    def sit(self, reader: Reader, floor: int) -> Writes[int]:
+        count = yield from self.lend.join("1")
+        assert_type(count, int)
+        yield Update(reader).at(lambda reader: reader.room.floor).set(floor)
+        after = yield from (
+            Update(Reader, reader_id="2")
+            .at(lambda reader: reader.seats[0].floor)
+            .add(1)
+            .at(lambda reader: reader.marks["a"])
+            .append(["b"])
+            .set(since=Once(1.5))
+        )
+        assert_type(after, Reader)
+        return after.room.floor
 
     @write("W4")
     def replace(self, copy: Copy) -> Writes[Copy]:

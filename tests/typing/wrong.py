@@ -7,7 +7,7 @@ Nothing here is run, and the repository's own type checks leave the file out.
 from __future__ import annotations
 
 from keyplan import Create, Delete, Design, Page, Range, Update, Writes, read, write
-from tests.typing.library import GSI1, Book, BookTitle, Copy, Library
+from tests.typing.library import GSI1, Book, BookTitle, Copy, Library, Reader
 
 
 def arguments(library: Library, book: Book) -> None:
@@ -163,6 +163,22 @@ class Wrong(Library):
     def maybe_gone(self, book_id: str) -> Writes[str]:
         removed = yield from Delete(Book, book_id=book_id)
         return removed.title  # refused: mypy pyright
+
+    @write("X11")
+    def misspelt_path(self, reader: Reader) -> Writes:
+        yield Update(reader).at(lambda reader: reader.room.flor).set(1)  # refused: mypy pyright
+
+    @write("X12")
+    def other_value(self, reader: Reader) -> Writes:
+        yield Update(reader).at(lambda reader: reader.room.floor).set("one")  # refused: mypy pyright
+
+    @write("X13")
+    def no_list(self, reader: Reader) -> Writes:
+        yield Update(reader).at(lambda reader: reader.room.floor).append([1])  # refused: mypy pyright
+
+    @write("X14")
+    def other_join(self, library: Library) -> Writes:
+        yield from library.lend.join(1)  # refused: mypy pyright
 
     @write("X6")  # refused: mypy pyright
     def not_a_generator(self, book: Book) -> Book:

@@ -8,19 +8,26 @@ besides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from keyplan.design.declared.actions import Add, Append, Change, Discard, Include, Remove, Update
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.design.compiled.operands import part_of, stored_field
+from keyplan.design.declared.actions import Add, Append, Change, Discard, Include, Once, Remove, Update, Within
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.fields import bounds_of, unbounded
+from keyplan.design.declared.paths import Steps
+from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.codec import encode_value
 from keyplan.design.stored.dumped import Form
-from keyplan.design.stored.entity import CompiledEntity, reject_unknown
+from keyplan.design.stored.entity import CompiledEntity, faults_of, reject_unknown
 from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import changed, outcome
-from keyplan.errors import UpdateRefused, shown
+from keyplan.design.stored.within import in_map, needs_value, type_at
+from keyplan.errors import ArgumentError, UpdateRefused, shown
 
 __all__ = ["CompiledUpdate", "compile_update"]
 
@@ -80,12 +87,14 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     _check_changes(entity, changes)
     update = CompiledUpdate()
     if isinstance(action.target, type):
-        _refuse_key_changes(entity, changes)
         plain = {name: value for name, value in changes.items() if not isinstance(value, Change)}
         changes.update(entity.check_fields(plain))
+        known = {**action.key, **{name: changes[name] for name in plain}} if action.creates else {}
+        _refuse_key_changes(entity, changes, known)
         _check_parts(entity, changes)
         if action.creates:
             _from_nothing(entity, update, action.key, changes)
+            _index_keys_from_nothing(entity, update, known, changes)
     elif action.creates:
         raise UpdateRefused(
             "an instance was read, so its item is there",
@@ -130,7 +139,7 @@ def _check_parts(entity: CompiledEntity, changes: Values) -> None:
     """Changes that depend on what is stored fit their fields: what they add is checked as a field's value is."""
     parts: dict[str, Any] = {}
     for name, change in changes.items():
-        if isinstance(change, Change):
+        if isinstance(change, Change) and not isinstance(change, Within):
             parts[name] = outcome(entity, name, None, change)
             if isinstance(change, Discard):
                 parts[name] = set(change.elements)
@@ -141,8 +150,8 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
     """An update that may make its item also writes the fields of its key. Raises UpdateRefused where the item that it
     makes wouldn't be whole.
     """
-    if entity.index_keys or entity.claims or entity.version is not None:
-        what = "index keys" if entity.index_keys else "claims" if entity.claims else "a version"
+    if entity.claims or entity.version is not None:
+        what = "claims" if entity.claims else "a version"
         raise UpdateRefused(
             f"it has {what}, which an item made by an update would lack",
             place=entity.name,
@@ -152,7 +161,13 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
         if name in entity.key_fields or stored.computed:
             continue
         change = changes.get(name)
-        if isinstance(change, Change) and stored.made_anew:
+        if isinstance(change, Within):
+            raise UpdateRefused(
+                "the item may be missing, and nothing within a field can be changed then",
+                place=f"{entity.name}.{name}",
+                hint="set it whole, or leave out or_create()",
+            )
+        if isinstance(change, Change) and not isinstance(change, Once) and stored.made_anew:
             raise UpdateRefused(
                 f"the item may be missing, and its default is made anew each time: {shown(change)} can't begin there",
                 place=f"{entity.name}.{name}",
@@ -170,12 +185,41 @@ def _from_nothing(entity: CompiledEntity, update: CompiledUpdate, key: Values, c
             update.set(attribute, value)
 
 
-def _refuse_key_changes(entity: CompiledEntity, changes: Values) -> None:
+def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, known: Values, changes: Values) -> None:
+    """The index keys of an item that an update may make: of its key and of what is set, whatever is stored. Raises
+    UpdateRefused for a key that takes something else.
+    """
+    own = {one.attribute for one in entity.fields.values()} | {one.name for one, _ in entity.primary.attributes}
+    values = {**{name: stored.default for name, stored in entity.fields.items()}, **known}
+    for key in entity.index_keys:
+        lacking = sorted(name for name in key.fields if name not in known)
+        if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
+            continue  # neither an item that is made stands there, nor is one moved that does
+        if lacking:
+            raise UpdateRefused(
+                f"an item made by an update would lack the key {key.name}, which takes {', '.join(lacking)}",
+                place=entity.name,
+                hint="set that too, not as a change of what is stored; or read it, then Create or Update",
+            )
+        wanted = entity.written_key(key, values) if key.member(values) else {}
+        for attribute, _ in key.attributes:
+            if attribute.name in wanted and attribute.name not in own:
+                update.set(attribute.name, wanted[attribute.name])
+            elif attribute.name not in own:
+                update.remove(attribute.name)
+
+
+def _is_member(entity: CompiledEntity, key: CompiledKey, values: Values) -> bool:
+    """Whether an item made of these values would stand under a key; also where a computed field could say so."""
+    return any(entity.fields[name].computed for name in key.fields) or key.member(values)
+
+
+def _refuse_key_changes(entity: CompiledEntity, changes: Values, known: Values) -> None:
     for name in sorted(entity.inputs_of(entity.primary) & changes.keys()):
         raise _names_its_item(entity, name)
     for key in (*entity.index_keys, *entity.claims):
         touched = sorted(entity.inputs_of(key) & changes.keys())
-        if touched:
+        if touched and not (key.fields <= known.keys() and not key.is_claim):
             raise UpdateRefused(
                 f"it is part of the key {key.name}, which can't be made anew without the whole item",
                 place=f"{entity.name}.{touched[0]}",
@@ -260,6 +304,13 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
                 _expect_stored(update, stored, name)
         case Remove() if not stored.optional:
             update.remove(stored.attribute)
+        case Once():
+            name = update.name(stored.attribute)
+            encoded = entity.encode_fields(entity.check_fields({stored.name: change.value})).get(stored.attribute)
+            if encoded is not None:
+                update.sets.append(f"{name} = if_not_exists({name}, {update.value(encoded)})")
+        case Within():
+            _parts(entity, update, stored, change)
         case _:
             encoded = entity.encode_fields({stored.name: None if isinstance(change, Remove) else change})
             if encoded:
@@ -270,7 +321,7 @@ def _field(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, 
 
 def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> None:
     """A serializer decides by the whole value; what pydantic dumps as a list is none of DynamoDB's sets."""
-    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove):
+    if stored.codec is not None and isinstance(change, Change) and not isinstance(change, Remove | Once):
         raise UpdateRefused(
             f"it is stored as {stored.codec.mark} says, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",
@@ -278,13 +329,86 @@ def _refuse_dumped(entity: CompiledEntity, stored: StoredField, change: Any) -> 
         )
     dumped = stored.form is Form.DUMPED and isinstance(change, Include | Discard)
     if dumped or (
-        stored.form in {Form.CUSTOM, Form.KEYED} and isinstance(change, Change) and not isinstance(change, Remove)
+        stored.form in {Form.CUSTOM, Form.KEYED}
+        and isinstance(change, Change)
+        and not isinstance(change, Remove | Once)
     ):
         raise UpdateRefused(
             f"it is stored as pydantic dumps it, which DynamoDB can't change by {shown(change)}",
             place=f"{entity.name}.{stored.name}",
             hint=f"set it whole, .set({stored.name}=...), and expect what was read",
         )
+
+
+def _parts(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, change: Within) -> None:
+    """Changes of parts of a field, each by its path. What a part lies in must be there."""
+    if stored.form is not Form.OURS:
+        raise UpdateRefused(
+            "it is stored as pydantic dumps it, whose parts can't be changed by themselves",
+            place=f"{entity.name}.{stored.name}",
+            hint=f"set it whole, .set({stored.name}=...), and expect what was read",
+        )
+    root = update.name(stored.attribute)
+    paths = [steps for steps, _ in change.changes]
+    for number, steps in enumerate(paths):
+        if any(other[: len(steps)] == steps or steps[: len(other)] == other for other in paths[:number]):
+            raise UpdateRefused("two changes are of the same part", place=f"{entity.name}.{stored.name}")
+    for steps, inner in change.changes:
+        _part(entity, update, stored, root, steps, inner)
+
+
+def _part(
+    entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, root: str, steps: Steps, change: Any
+) -> None:
+    """The change of one part of a field."""
+    place = ".".join(map(str, (entity.name, stored.name, *steps)))
+    part: Any = stored_field(entity, stored.name)
+    around, annotation = stored.annotation, stored.annotation
+    path = whole = root
+    try:
+        for step in steps:
+            part = part_of(part, step)
+            around, annotation = annotation, type_at(annotation, step)
+            whole, path = path, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{update.name(step)}"
+    except Problem as problem:
+        raise UpdateRefused(str(problem), place=place, hint=problem.hint) from None
+    begins = in_map(around)  # a key of a map may be new
+    changes_there = isinstance(steps[-1], int) or (isinstance(change, Add | Append) and not begins)
+    clause = f"attribute_exists({path if changes_there else whole})"
+    if clause not in update.clauses:
+        update.clauses.append(clause)
+    match change:
+        case Add():
+            added = update.value(_checked_part(unbounded(annotation), change.amount, place, entity))
+            bounded = replace(stored, default=None, bounds=tuple(bounds_of(annotation)))
+            update.clauses.extend(_within(update, bounded, path, change.amount))
+            start = f"if_not_exists({path}, {update.value({'N': '0'})})" if begins else path
+            update.sets.append(f"{path} = {start} + {added}")
+        case Append():
+            items = update.value(_checked_part(unbounded(annotation), list(change.items), place, entity))
+            start = f"if_not_exists({path}, {update.value({'L': []})})" if begins else path
+            update.sets.append(f"{path} = list_append({start}, {items})")
+        case Remove():
+            if needs_value(around, steps[-1]):
+                raise UpdateRefused("it can't be without a value", place=place, hint="set it to one")
+            update.removes.append(path)
+        case Once():
+            value = update.value(_checked_part(annotation, change.value, place, entity))
+            update.sets.append(f"{path} = if_not_exists({path}, {value})")
+        case Change():
+            raise UpdateRefused(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
+        case _:
+            update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
+
+
+def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntity) -> dict[str, Any]:
+    """The attribute value of a part, validated against its type. Raises ArgumentError."""
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+        checked = adapter.validate_python(value, strict=not isinstance(value, int | float | Decimal))
+    except ValidationError as error:
+        raise ArgumentError("wrong values", place=entity.name, faults=faults_of(error, place)) from None
+    return entity.encode_field(place.partition(".")[2], encode_value, checked)
 
 
 def _add(entity: CompiledEntity, update: CompiledUpdate, stored: StoredField, amount: Any) -> None:

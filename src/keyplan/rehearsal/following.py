@@ -23,7 +23,7 @@ from keyplan.design.stored.entity import CompiledEntity
 from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.names import OPEN, Names
 from keyplan.rehearsal.sources import FunctionNode, Sources, unwrapped
-from keyplan.rehearsal.syntax import asked, chain, constants, is_copy, loaded, named
+from keyplan.rehearsal.syntax import asked, chain, constants, is_copy, joined, loaded, named, parts_changed
 
 __all__ = ["code_of"]
 
@@ -31,7 +31,7 @@ ACTIONS: Mapping[type[Any], str] = {
     one: one.__name__ for one in (words.Put, words.Create, words.Update, words.Delete, words.Check)
 }
 _CHANGES: Mapping[type[Any], str] = {
-    one: one.__name__ for one in (words.Add, words.Append, words.Include, words.Discard, words.Remove)
+    one: one.__name__ for one in (words.Add, words.Append, words.Include, words.Discard, words.Once, words.Remove)
 }
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.BitOr)
 
@@ -407,6 +407,8 @@ class _Scope(Names, ast.NodeVisitor):
         value = self.value_of(target)
         if inspect.isfunction(value) or isinstance(value, staticmethod | classmethod):
             yield value
+        elif (joined_write := joined(target)) in self.reader.design.writes:
+            yield self.reader.design.writes[joined_write].function
         elif isinstance(target, ast.Attribute) and value is OPEN:
             yield from self.reader.methods(target.attr)
 
@@ -442,7 +444,11 @@ class _Scope(Names, ast.NodeVisitor):
         changes = {one.arg: one.value for call in methods.get("set", ()) for one in call.keywords if one.arg}
         actions[position] = replace(
             found,
-            changes={**found.changes, **{name: self._change(value) for name, value in changes.items()}},
+            changes={
+                **found.changes,
+                **parts_changed(methods),
+                **{name: self._change(value) for name, value in changes.items()},
+            },
             from_read=found.from_read | self._computed(changes, None),
             grown=found.grown | {name for name, value in changes.items() if self._is_grown(value)},
             conditional=found.conditional or "only_if" in methods,
@@ -469,7 +475,7 @@ class _Scope(Names, ast.NodeVisitor):
                 kind=kind,
                 entity=entity,
                 line=base.lineno,
-                changes={name: self._change(value) for name, value in changes.items()},
+                changes={**parts_changed(methods), **{name: self._change(value) for name, value in changes.items()}},
                 from_read=self._computed(changes, given),
                 grown=frozenset(name for name, value in {**changes, **given}.items() if self._is_grown(value)),
                 checked=frozenset(self._checked(target, entity)),

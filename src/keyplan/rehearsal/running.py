@@ -342,7 +342,12 @@ def _made(entity: CompiledEntity, action: Update) -> Item:
     changes = {
         name: outcome(entity, name, entity.fields[name].default, change) for name, change in action.changes.items()
     }
-    return {**entity.encode_fields({**action.key, **changes}), **entity.item_key(entity.primary, action.key)}
+    made = {**entity.encode_fields({**action.key, **changes}), **entity.labels}
+    known = {name: stored.default for name, stored in entity.fields.items()} | {**action.key, **changes}
+    for key in entity.index_keys:
+        if not any(entity.fields[name].computed for name in key.fields) and key.member(known):
+            made.update(entity.item_key(key, known))
+    return {**made, **entity.item_key(entity.primary, action.key)}
 
 
 def no_repeats(mutations: list[Mutation], key_names: tuple[str, ...]) -> None:

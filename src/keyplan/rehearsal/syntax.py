@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["asked", "chain", "constants", "is_copy", "loaded", "named"]
+__all__ = ["asked", "chain", "constants", "is_copy", "joined", "loaded", "named", "parts_changed"]
 
 
 def constants(changes: Mapping[str, ast.expr], conditions: Iterable[ast.Call]) -> Iterator[tuple[str, Any]]:
@@ -48,7 +48,7 @@ def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
         inner = node.func.value
         if not isinstance(inner, ast.Call | ast.Name):
             break
-        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create"}:
+        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create", "at"}:
             break
         methods.setdefault(node.func.attr, []).append(node)
         node = inner
@@ -60,3 +60,26 @@ def asked(node: ast.expr) -> str | None:
     if isinstance(node, ast.Attribute) and node.attr == "ask" and isinstance(node.value, ast.Attribute):
         return node.value.attr
     return None
+
+
+def joined(node: ast.expr) -> str | None:
+    """The write that ``self.close_ticket.join`` carries out."""
+    if isinstance(node, ast.Attribute) and node.attr == "join" and isinstance(node.value, ast.Attribute):
+        return node.value.attr
+    return None
+
+
+def parts_changed(methods: Mapping[str, list[ast.Call]]) -> dict[str, str]:
+    """The fields of which ``at(lambda item: item.field.part)`` changes a part, and how."""
+    how = "Add" if "add" in methods else "Append" if "append" in methods else "set"
+    found: dict[str, str] = {}
+    for call in methods.get("at", ()):
+        path = call.args[0] if call.args else None
+        node = path.body if isinstance(path, ast.Lambda) else None
+        name = None
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            name = node.attr if isinstance(node, ast.Attribute) else name
+            node = node.value
+        if name is not None:
+            found[name] = how
+    return found

@@ -6,7 +6,7 @@ write compiler in the client.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from typing import Any, Generic, Self, TypeAlias
 from typing_extensions import TypeVar
 
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.paths import At, Steps, steps_of
 from keyplan.errors import ArgumentError, shown
 
 __all__ = [
@@ -30,9 +31,11 @@ __all__ = [
     "Delete",
     "Discard",
     "Include",
+    "Once",
     "Put",
     "Remove",
     "Update",
+    "Within",
     "Writes",
 ]
 
@@ -41,6 +44,7 @@ E_co = TypeVar("E_co", bound=Entity, covariant=True, default=Any)
 
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 def several(given: Iterable[T], what: str) -> Iterable[T]:
@@ -143,7 +147,7 @@ class Update(_ByKey[E_co]):
     With an instance, its key fields name the item, and keys that the change touches are made anew from the instance;
     the update fails with ConditionFailed if the fields they are made of have changed meanwhile. With the class and
     key fields, changes that touch a key are refused. A change is a value, None (removes the field), or one of
-    ``Add(1)``, ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Remove()``.
+    ``Add(1)``, ``Append([...])``, ``Include({...})``, ``Discard({...})``, ``Once(...)``, ``Remove()``.
     """
 
     def __init__(self, target: E_co | type[E_co], /, **values: Any) -> None:
@@ -164,12 +168,32 @@ class Update(_ByKey[E_co]):
         changed.changes = {**self.changes, **changes}
         return changed
 
+    def at(self, path: Callable[[E_co], V], /) -> At[Update[E_co], V]:
+        """A place within the item, where the update changes something:
+        ``Update(user).at(lambda user: user.address.city).set("Porto")``,
+        ``.at(lambda user: user.lines[0].count).add(1)``, ``.at(lambda user: user.settings["theme"]).remove()``.
+
+        What the place lies in must be there, else ConditionFailed; a key of a map may be new.
+        """
+
+        def make(change: Any) -> Update[E_co]:
+            name, *rest = steps_of(path)
+            if not rest:
+                return self.set(**{str(name): change})
+            before = self.changes.get(str(name), Within(()))
+            if not isinstance(before, Within):
+                raise ArgumentError("it is changed as a whole already", place=str(name), hint="make it one change")
+            return self.set(**{str(name): Within((*before.changes, (tuple(rest), change)))})
+
+        return At(make, (Add, Append, lambda _: Remove()))
+
     def or_create(self) -> Self:
         """The update, which makes the item where it is missing: ``Update(Count, name="a").set(n=Add(1)).or_create()``.
 
         By class and key fields only. What the changes don't say has its default, so each field without a fixed one
-        must be set; an entity with index keys, claims or a version is refused (UpdateRefused): made from nothing, its
-        item would lack them. Conditions are asked of the missing item too: ``"attribute_not_exists(count) OR …"``.
+        must be set, and so must all that an index key takes, as values. An entity with claims or a version is refused
+        (UpdateRefused): made from nothing, its item would lack them. Conditions are asked of the missing item too:
+        ``"attribute_not_exists(count) OR …"``.
         """
         changed = copy(self)
         changed.creates = True
@@ -242,6 +266,20 @@ class Discard(Change):
     """Take elements out of a set."""
 
     elements: Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Once(Change):
+    """Set the field only where nothing is stored: ``.set(created_at=Once(now())).or_create()``."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Change):
+    """Changes of parts of a field, each with the steps to it. Made by ``Update.at``."""
+
+    changes: tuple[tuple[Steps, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)

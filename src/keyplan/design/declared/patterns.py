@@ -160,6 +160,12 @@ class BoundWrite(Bound, Generic[P, R]):
         """Carry it out, awaited."""
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
+    def join(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Action | Ask, Any, R]:
+        """Carry it out within another write, in its one transaction: ``yield from self.add_line.join(order)``."""
+        runner: Any = self._runner
+        pattern = runner.compiled.writes[self._name]
+        return (yield from pattern.function(runner, **pattern.signature.bind(args, kwargs)))  # type: ignore[no-any-return]
+
 
 class BoundAsyncRead(Bound, Generic[P, R]):
     """A read declared with ``async def``: await it."""

@@ -10,11 +10,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.declared.actions import Add, Append, Change, Delete, Discard, Include, Remove, Update
+from keyplan.design.declared.actions import Add, Append, Change, Delete, Discard, Include, Once, Remove, Update, Within
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import typical_value
 from keyplan.design.stored.entity import CompiledEntity, faults_of
 from keyplan.design.stored.fields import StoredField
+from keyplan.design.stored.within import within
 from keyplan.errors import ArgumentError, UpdateRefused, shown
 
 __all__ = ["certain_outcome", "changed", "likely_outcome", "outcome"]
@@ -61,6 +62,10 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
                 return {*(before or ()), *change.elements}
             case Discard():
                 return {*(before or ())} - set(change.elements)
+            case Once():
+                return change.value if before is None else before
+            case Within():
+                return within(before, change, f"{entity.name}.{name}")
             case Remove():
                 return _removed(entity.fields[name], f"{entity.name}.{name}")
             case _:

@@ -1,0 +1,158 @@
+# mypy: disable-error-code="empty-body"
+"""Stored forms, keys without escapes, labels, and changes of parts, on every store, called both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel
+
+from keyplan import (
+    Add,
+    Design,
+    Entity,
+    Field,
+    Index,
+    Key,
+    KeyStyle,
+    Label,
+    Number,
+    Once,
+    Range,
+    Stored,
+    Table,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import ConditionFailed
+from tests.contract.remote import local_address, new_table, server_address
+from tests.contract.stores import CALLERS, Caller
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", Number("sentAt"))
+NOON = datetime(2026, 11, 21, 12, 0, 0, 7_000, tzinfo=UTC)
+
+
+class Place(BaseModel):
+    city: str
+    visits: int = 0
+
+
+class Task(Entity, extra="allow"):
+    task_id: str = Field(alias="taskId")
+    project: str
+    points: int = 0
+    sent_at: Annotated[datetime, Stored("ms")] = Field(alias="sentAt")
+    due: Annotated[datetime, Stored("iso ms")] | None = None
+    price: Annotated[Decimal, Stored("text")] = Decimal(0)
+    tags: Annotated[set[str], Stored("list")] = Field(default_factory=set)
+    note: Annotated[str, Stored("zlib")] = ""
+    place: Place = Place(city="Porto")
+    counts: dict[str, int] = Field(default_factory=dict)
+    lines: list[Place] = Field(default_factory=list)
+
+    kind = Label("__edb_e__", "task")
+    primary = Key("$app#id_{task_id}", "$task_1")
+    by_project = Key("$app#project_{project}", "$task_1#points_{points:d}", index=GSI1)
+    by_time = Key("sent:{project}", "{sent_at}", index=GSI2)
+
+
+class Count(Entity):
+    name: str
+    site: str
+    hits: int = 0
+    since: Annotated[datetime, Stored("s")]
+
+    kind = Label("__edb_e__", "count")
+    primary = Key("$app#count_{name}", "$count_1")
+    by_site = Key("$app#site_{site}", "$count_1#{name}", index=GSI1)
+
+
+class App(Design):
+    table = Table("app", indexes=[GSI1, GSI2], key_style=KeyStyle(raw=True, case="lower"))
+
+    @read("A1")
+    def worth(self, project: str, points: int) -> list[Task]: ...
+
+    @read("A2", where="due <= :due AND contains(tags, :tag) AND price = :price")
+    def sent(self, project: str, sent_at: Range[datetime], due: datetime, tag: str, price: Decimal) -> list[Task]: ...
+
+    @read("A3")
+    def counts_of(self, site: str) -> list[Count]: ...
+
+    @write("A4")
+    def hit(self, name: str, at: datetime) -> Writes[Count]:
+        return (yield from Update(Count, name=name).set(hits=Add(1), since=Once(at), site="main").or_create())
+
+    @write("A5")
+    def move(self, task: Task, city: str) -> Writes:
+        yield Update(task).at(lambda task: task.place.city).set(city).at(lambda task: task.counts["moves"]).add(1)
+
+    @write("A6")
+    def move_and_hit(self, task: Task, city: str, at: datetime) -> Writes[Count | None]:
+        yield from self.move.join(task, city)
+        count = yield Update(Count, name="moves").set(hits=Add(1), since=Once(at), site="main").or_create()
+        return count if isinstance(count, Count) else None
+
+
+def _remote(address: str) -> App:
+    return App.open(f"dynamodb+http://{address}/{new_table()}", create=True)
+
+
+STORES = {
+    "memory": lambda _: App.open(":memory:"),
+    "file": lambda folder: App.open(folder / "store.db"),
+    "server": lambda _: _remote(server_address()),
+    "dynamodb-local": lambda _: _remote(local_address()),
+}
+
+
+@pytest.fixture(params=[(store, way) for store in STORES for way in CALLERS], ids="-".join)
+def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+    store, way = request.param
+    caller = CALLERS[way](STORES[store](tmp_path))
+    yield caller
+    caller.close()
+
+
+def task(**more: object) -> Task:
+    known = {"task_id": "A#1", "project": "Web", "points": 10, "sent_at": NOON, "due": NOON, "tags": {"a"}, **more}
+    return Task.model_validate(known, by_name=True)
+
+
+def test_forms_and_keys(every: Caller) -> None:
+    given = every.put(task(price=Decimal("2.5"), note="x" * 99, hosts={"h"}))
+    assert every.get(Task, task_id="a#1") == given
+    assert every.read("worth", project="WEB", points=10) == [given]
+    arguments = {"project": "web", "due": NOON, "tag": "a", "price": Decimal("2.5")}
+    half = timedelta(microseconds=500)
+    assert every.read("sent", sent_at=Range(gt=NOON - half), **arguments) == [given]
+    assert every.read("sent", sent_at=Range(gt=NOON + half), **arguments) == []
+    changed = every.update(given, price=Decimal(3), sent_at=NOON + timedelta(days=1), points=9)
+    assert every.read("worth", project="web", points=9) == [changed]
+    assert changed.model_extra == {"hosts": {"h"}}
+    with pytest.raises(ConditionFailed):
+        every.transact([Update(changed, note="y").only_if(sent_at=NOON)])
+
+
+def test_parts_and_what_is_only_set_once(every: Caller) -> None:
+    given = every.put(task(lines=[Place(city="a"), Place(city="b")]))
+    every.write("move", task=given, city="Faro")
+    moved = every.get(Task, task_id="A#1")
+    assert (moved.place.city, moved.counts) == ("Faro", {"moves": 1})
+    every.transact([Update(moved).at(lambda one: one.lines[0]).remove()])
+    assert [one.city for one in every.get(Task, task_id="A#1").lines] == ["b"]
+    with pytest.raises(ConditionFailed):
+        every.transact([Update(moved).at(lambda one: one.lines[1].visits).add(1)])
+    every.write("hit", name="x", at=NOON)
+    assert every.write("hit", name="x", at=NOON + timedelta(days=1)).since == NOON.replace(microsecond=0)
+    assert [one.hits for one in every.read("counts_of", site="MAIN")] == [2]
+    every.write("move_and_hit", task=moved, city="Lagos", at=NOON)
+    assert {one.name for one in every.read("counts_of", site="main")} == {"x", "moves"}
