@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -106,7 +106,7 @@ def _remote(address: str) -> App:
     return App.open(f"dynamodb+http://{address}/{new_table()}", create=True)
 
 
-STORES = {
+STORES: dict[str, Callable[[Path], App]] = {
     "memory": lambda _: App.open(":memory:"),
     "file": lambda folder: App.open(folder / "store.db"),
     "server": lambda _: _remote(server_address()),
