@@ -178,8 +178,10 @@ def _unchangeable(action: Action) -> Iterator[BodyFault]:
                 action.line,
             )
         elif not action.by_instance:
+            known = {*entity.key_fields, *(one for one, change in action.changes.items() if change == "set")}
+            made = {key for key in entity.index_keys if action.creates and (action.open or key.fields <= known)}
             keys = (key for key in (*entity.index_keys, *entity.claims) if name in entity.inputs_of(key))
-            for key in list(keys)[:1]:
+            for key in [one for one in keys if one not in made][:1]:
                 yield BodyFault(
                     f"{entity.name}.{name}: it is part of the key {key.name}, which can't be made anew without the "
                     "whole item",

@@ -452,6 +452,7 @@ class _Scope(Names, ast.NodeVisitor):
             from_read=found.from_read | self._computed(changes, None),
             grown=found.grown | {name for name, value in changes.items() if self._is_grown(value)},
             conditional=found.conditional or "only_if" in methods,
+            creates=found.creates or "or_create" in methods,
             open=found.open or any(one.arg is None for call in methods.get("set", ()) for one in call.keywords),
         )
 
@@ -481,6 +482,7 @@ class _Scope(Names, ast.NodeVisitor):
                 checked=frozenset(self._checked(target, entity)),
                 built=built,
                 conditional="only_if" in methods,
+                creates="or_create" in methods,
                 looped=self.loops > 0,
                 batched=self.batches > 0,
                 open=unnamed,

@@ -69,17 +69,27 @@ def joined(node: ast.expr) -> str | None:
     return None
 
 
+_PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
+
+
 def parts_changed(methods: Mapping[str, list[ast.Call]]) -> dict[str, str]:
-    """The fields of which ``at(lambda item: item.field.part)`` changes a part, and how."""
-    how = "Add" if "add" in methods else "Append" if "append" in methods else "set"
+    """The fields of which ``at(lambda item: item.field.part).set(...)`` changes a part, and how."""
     found: dict[str, str] = {}
-    for call in methods.get("at", ()):
-        path = call.args[0] if call.args else None
-        node = path.body if isinstance(path, ast.Lambda) else None
-        name = None
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            name = node.attr if isinstance(node, ast.Attribute) else name
-            node = node.value
-        if name is not None:
-            found[name] = how
+    for method, kind in _PART_CHANGES.items():
+        for call in methods.get(method, ()):
+            place = call.func.value if isinstance(call.func, ast.Attribute) else None
+            if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr == "at":
+                name = _first_step(place.args[0] if place.args else None)
+                if name is not None and found.get(name) not in {"Add", "Append"}:
+                    found[name] = kind
     return found
+
+
+def _first_step(path: ast.expr | None) -> str | None:
+    """The field that a path begins with."""
+    node = path.body if isinstance(path, ast.Lambda) else None
+    name = None
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        name = node.attr if isinstance(node, ast.Attribute) else name
+        node = node.value
+    return name
