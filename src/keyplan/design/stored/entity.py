@@ -334,9 +334,10 @@ class CompiledEntity:
             self._add_others(item, instance.__pydantic_extra__)
         if self.labels:
             item.update(self.labels)
+        key_of = self.written_key if self._is_raw else self.item_key
         for key in self.keys:
             if key is self.primary or key.member(found):
-                item.update(self.written_key(key, found))
+                item.update(key_of(key, found))
         size = values.item_size(item)
         if size > ITEM_BYTES_MAX:
             largest = max(item, key=lambda name: values.value_size(item[name]))
