@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from keyplan.engine import Engine
+from keyplan.engine.statement_gets import get_of
 from tests.engine.support import answer, create, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
@@ -228,6 +229,60 @@ def test_projections(engine: Engine) -> None:
     assert run(engine, f"SELECT none FROM orders {KEYED}") == {"Items": [{}]}
 
 
+GETS: list[tuple[str, list[Any]]] = [
+    ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
+    ('select * from "orders" where sk = ? and pk = ?', [s("1"), s("a")]),
+    ("SELECT * FROM orders WHERE pk = 'a' AND sk = ?", [s("2")]),
+    ("SELECT number, map.\"inner\".deep, list[1] FROM orders WHERE pk = 'a' AND sk = '1'", []),
+    ("SELECT nowhere FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
+    ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("ä€😀"), s("none")]),
+]
+
+
+@pytest.mark.parametrize(("statement", "parameters"), GETS)
+def test_a_get_is_answered_as_any_read(engine: Engine, statement: str, parameters: list[Any]) -> None:
+    """In one SQL statement, and as where more is asked for, which isn't answered by the shorter way."""
+    assert get_of(statement) is not None
+    before = engine.statements
+    answered = run(engine, statement, *parameters)
+    assert engine.statements - before == 1
+    assert answered == {"Items": run(engine, statement, *parameters, ReturnConsumedCapacity="TOTAL")["Items"]}
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters"),
+    [
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a")]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("1"), s("2")]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), n(1)]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("")]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), {"S": 1}]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), {}]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), None]),
+        ("SELECT * FROM orders WHERE pk = ? AND sk = ?", [s("a"), s("x" * 1025)]),
+        ("SELECT * FROM orders WHERE pk = ? AND number = ?", [s("a"), n(5)]),
+        ("SELECT * FROM orders WHERE pk = ? AND g = 'g1' AND sk = ?", [s("a"), s("1")]),
+        ("SELECT * FROM orders WHERE pk = ?", [s("a")]),
+        ("SELECT * FROM nowhere WHERE pk = ? AND sk = ?", [s("a"), s("1")]),
+    ],
+)
+def test_what_only_looks_like_a_get(engine: Engine, statement: str, parameters: list[Any]) -> None:
+    more = {"ReturnConsumedCapacity": "TOTAL"}
+    usual = run(engine, statement, *parameters, **more)
+    usual.pop("ConsumedCapacity", None)
+    assert run(engine, statement, *parameters) == usual
+
+
+def test_a_get_knows_that_its_table_was_made_anew(engine: Engine) -> None:
+    statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
+    assert run(engine, statement) == {"Items": [ITEM]}
+    engine.call("DeleteTable", {"TableName": "orders"})
+    assert run(engine, statement)["error"] == "ResourceNotFoundException"
+    create(engine)
+    assert run(engine, statement) == {"Items": []}
+    assert run(engine, statement, Limit=1) == {"Items": []}
+
+
 def test_order(engine: Engine) -> None:
     assert sorts(run(engine, "SELECT * FROM orders WHERE pk='a' ORDER BY sk DESC")) == list("54321")
     assert sorts(run(engine, "SELECT * FROM orders WHERE pk IN ['a','b'] ORDER BY pk DESC, sk ASC")) == list("01212345")
@@ -441,6 +496,14 @@ def test_transactions(engine: Engine) -> None:
         ),
         (
             ("SELECT * FROM orders WHERE pk='a'",),
+            "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED}", f"SELECT * FROM orders {KEYED} AND begins_with(text, 'h')"),
+            "Validation failed in TransactStatements[1]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
+        ),
+        (
+            (f"SELECT * FROM orders {KEYED} AND NOT (number = 6 OR contains(text, 'h'))",),
             "Validation failed in TransactStatements[0]: Select statements within ExecuteTransaction must specify the primary key in the where clause.",
         ),
         (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ import pytest
 
 from keyplan.engine import Engine
 from keyplan.errors import DynamoDBError, StoreError
-from keyplan.server.writing import TOGETHER_MAX, WriterThread
-from tests.server.support import CREATE, TABLE, request, s, serving
+from keyplan.server.aside import AtOnce, Work
+from keyplan.server.service import Incoming, Service
+from keyplan.server.settings import Settings
+from keyplan.server.writing import TOGETHER_MAX, Done, WriterThread
+from tests.server.support import AUTHORIZATION, CREATE, TABLE, request, s, serving
 
 Call = tuple[str, dict[str, Any]]
 
@@ -130,6 +135,67 @@ def test_the_thread_keeps_the_order_and_answers_all(tmp_path: Path) -> None:
         assert [int(other["Attributes"]["by"]["N"]) for other in others] == list(range(3 * TOGETHER_MAX - 1))
         assert deleted["TableDescription"]["TableStatus"] == "DELETING"
         assert last.type == "ResourceNotFoundException"
+
+
+class Kept:
+    """Takes writes, and makes none."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
+        self.names.append(name)
+
+    def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
+        raise AssertionError
+
+
+class KeptAside(AtOnce):
+    """Does it at once, and counts."""
+
+    count = 0
+
+    def submit(self, work: Work, slow: Work | None, done: Callable[[bytes], None]) -> None:
+        self.count += 1
+        super().submit(work, slow, done)
+
+
+READ = f"select * from {TABLE} where pk = 'a'"
+NINE = [{"Statement": f"{READ} AND sk = '{number}'"} for number in range(9)]
+INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "goes"),
+    [
+        ("ExecuteStatement", {"Statement": f" \n{READ}"}, "at once"),
+        ("ExecuteStatement", {"Statement": f"{READ} AND sk <> '{'x' * 300}'"}, "aside"),
+        ("ExecuteStatement", {"Statement": INSERT}, "written"),
+        ("BatchExecuteStatement", {"Statements": [{"Statement": f"{READ} AND sk = '1'"}]}, "at once"),
+        ("BatchExecuteStatement", {"Statements": [{"Statement": READ}, {"Statement": INSERT}]}, "written"),
+        ("ExecuteTransaction", {"TransactStatements": NINE}, "aside"),
+        ("ExecuteTransaction", {"TransactStatements": [{"Statement": INSERT}]}, "written"),
+        ("ExecuteStatement", {"Statement": 1}, "written"),
+        ("ExecuteStatement", ["SELECT"], "written"),
+        ("BatchExecuteStatement", {"Statements": ["SELECT"]}, "written"),
+        ("BatchExecuteStatement", {"Statements": []}, "written"),
+    ],
+)
+def test_statements_that_only_read_do_not_wait_for_writes(name: str, params: Any, goes: str) -> None:
+    with Engine.open(":memory:", raw_items=True) as engine:
+        engine.call("CreateTable", CREATE)
+        written, aside = Kept(), KeptAside()
+        service = Service(engine, Settings(db=":memory:"), written, aside)
+        headers = {
+            b"x-amz-target": f"DynamoDB_20120810.{name}".encode(),
+            b"content-type": b"application/x-amz-json-1.0",
+            b"authorization": AUTHORIZATION.encode(),
+        }
+        replies: list[bytes] = []
+        service.handle(Incoming(b"POST", b"/", headers, json.dumps(params).encode()), replies.append)
+        assert written.names == ([name] if goes == "written" else [])
+        assert aside.count == (goes == "aside")
+        assert [reply.split()[1] for reply in replies] == ([] if goes == "written" else [b"200"])
 
 
 def test_conditional_writers_on_several_workers_are_serial(tmp_path: Path) -> None:

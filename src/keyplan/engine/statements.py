@@ -178,7 +178,7 @@ def read_of(database: Database, given: Given, *, consistent: bool = False) -> Re
     where = None if select.where is None else lowering.condition(select.where)
     filter_ = None if where is None else bind_condition(where, lowering.given(), "")
     target = _target(database, select.table, consistent=consistent)
-    projection = _projection(lowering, select.projection)
+    projection = shown_of(lowering, select.projection)
     found = partitions_of(target, lowering, where)
     forward, partitions_forward = _order(target, select, is_keyed=found is not None)
     if found is None:
@@ -227,7 +227,12 @@ def _target(database: Database, names: Sequence[str], *, consistent: bool) -> Ta
     return Target(table, index)
 
 
-def _projection(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
+def shown_of(lowering: Lowering, nodes: Sequence[Node]) -> Shown | None:
+    """What a projection shows; None where it shows everything.
+
+    Raises:
+        StatementFault, ExpressionFault: it isn't one.
+    """
     if not nodes:
         return None
     lowered = [lowering.path(node) for node in nodes]

@@ -23,6 +23,8 @@ from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
 from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
+from keyplan.wire.statements import REQUESTS as STATEMENTS
+from keyplan.wire.statements import select_characters
 
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
@@ -58,9 +60,9 @@ class Incoming:
 class Service:
     """Answers requests from one engine.
 
-    Reads are answered at once: they never wait, since the store's readers don't wait for its writers. Writes go
-    through ``writing``, and their answers come when they are durable. What is large is done ``aside``, from its parsing
-    on, so that others aren't held up.
+    Reads are answered at once, those by statements too: they never wait, since the store's readers don't wait for its
+    writers. Writes go through ``writing``, and their answers come when they are durable. What is large is done
+    ``aside``, from its parsing on, so that others aren't held up.
     """
 
     def __init__(
@@ -113,7 +115,9 @@ class Service:
         except DynamoDBError as error:
             reply(answers.error_answer(error, headers, cors))
             return
-        if is_read and _has_long_filter(params):
+        characters = 0 if is_read or name not in STATEMENTS else select_characters(name, params)
+        is_read = is_read or characters > 0
+        if is_read and (characters > LONG_FILTER_MIN or _has_long_filter(params)):
             self._aside.submit(lambda: _answer(name, outcome_of(self._call, name, params), headers, cors), None, reply)
             return
         if is_read:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from keyplan.wire import limits
 from keyplan.wire.members import FLAG, RETURN_CONSUMED, RETURN_ON_FAILURE
 from keyplan.wire.shapes import ListOf, Shape, Structure, Text, Value, Whole, structure
 
-__all__ = ["REQUESTS"]
+__all__ = ["REQUESTS", "select_characters"]
 
 _STATEMENT: dict[str, Shape] = {"Statement": Text(1, limits.STATEMENT_CHARACTERS_MAX)}
 _MORE: dict[str, Shape] = {
@@ -36,3 +37,24 @@ REQUESTS: Mapping[str, Structure] = {
     ),
 }
 """Each operation's request."""
+
+
+_LISTS = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "TransactStatements"}
+_SELECT = "SELECT"
+
+
+def select_characters(operation: str, params: Any) -> int:
+    """How many characters the statements of a request have together, if each is a SELECT by its first word; else 0.
+
+    The request needn't have been validated.
+    """
+    statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
+    if type(statements) is not list or len(statements) > limits.TRANSACT_ACTIONS_MAX:
+        return 0
+    characters = 0
+    for statement in statements:
+        text = statement.get("Statement") if type(statement) is dict else None
+        if type(text) is not str or text.lstrip()[: len(_SELECT)].upper() != _SELECT:
+            return 0
+        characters += len(text)
+    return characters

@@ -13,6 +13,7 @@ import orjson
 from keyplan.engine.database import Database
 from keyplan.engine.reading import Item, Question, answer_page, start_of
 from keyplan.engine.requests import Answer, Request, wants_capacity
+from keyplan.engine.statement_gets import get_of
 from keyplan.engine.statements import Given, Read, given_of, read_of, write_of
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.writes import add_units, perform
@@ -23,6 +24,10 @@ from keyplan.wire.limits import PAGE_BYTES_MAX, READ_UNIT_BYTES
 
 def execute_statement(database: Database, request: Request) -> Answer:
     """Run one PartiQL statement."""
+    get = get_of(request["Statement"])
+    answer = None if get is None else get.answer(database, request)
+    if answer is not None:
+        return answer
     given = given_of(request["Statement"], request.get("Parameters"))
     return _read(database, request, given) if given.reads else _write(database, request, given)
 
