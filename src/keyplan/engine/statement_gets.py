@@ -71,7 +71,8 @@ def get_of(text: str) -> Get | None:
             if name is None or value is None or name in key:
                 return None
             key[name] = value
-        return Get(statement.table[0], key, shown_of(Lowering(()), statement.projection), statement.parameters)
+        table = ".".join(statement.table)
+        return Get(table, key, shown_of(Lowering(()), statement.projection), statement.parameters)
     except (ExpressionFault, ValueFault):
         return None
 
