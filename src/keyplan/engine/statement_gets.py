@@ -59,7 +59,7 @@ def get_of(text: str) -> Get | None:
     """What a statement gets, if it is of this form."""
     try:
         statement = parse(text)
-        if not isinstance(statement, Select) or statement.order or len(statement.table) > 1:
+        if not isinstance(statement, Select) or statement.order or len(statement.table) != 1:
             return None
         where = statement.where
         conditions = where.conditions if isinstance(where, And) else (where,)
@@ -71,8 +71,7 @@ def get_of(text: str) -> Get | None:
             if name is None or value is None or name in key:
                 return None
             key[name] = value
-        table = ".".join(statement.table)
-        return Get(table, key, shown_of(Lowering(()), statement.projection), statement.parameters)
+        return Get(statement.table[0], key, shown_of(Lowering(()), statement.projection), statement.parameters)
     except (ExpressionFault, ValueFault):
         return None
 
