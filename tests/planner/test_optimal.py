@@ -22,7 +22,7 @@ def test_no_more_indexes_than_experts_published(design: type[Any], indexes: int)
     best = plan(design)[0]
     assert len(best.indexes) <= indexes
     with applied(best) as planned:
-        verify(planned, stores=15)
+        verify(planned, stores=5)
 
 
 class Asked:

@@ -78,25 +78,32 @@ def test_the_declarations_are_written_into_the_module(tmp_path: Path) -> None:
     assert "name: str  # as on the invoice" in path.read_text()
     written = path.read_text()
     module = imported(path)
-    assert verify(module.Store, stores=40).unanswered == ()
+    assert verify(module.Store, stores=10).unanswered == ()
     again = run("plan", f"{path}:Store", "--write")
     assert again.exit_code == 0, again.output
     assert path.read_text() == written
 
 
+def stop_at_first(what: str, done: int, whole: int) -> None:
+    """Weighing the plans of a system takes long, and the first is among those with the fewest indexes."""
+    if what == "weighing plans":
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize(
-    ("design", "indexes", "strategies"),
-    [(Cms, 1, None), (Papers, 1, None), (Shop, 2, None), (Social, 1, SOCIAL), (Blog, 3, BLOG)],
+    ("design", "indexes", "strategies", "stores"),
+    [(Cms, 1, None, 8), (Papers, 1, None, 8), (Shop, 2, None, 8), (Social, 1, SOCIAL, 4), (Blog, 3, BLOG, 8)],
+    ids=["cms", "papers", "shop", "social", "blog"],
 )
 def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(
-    design: type[Design], indexes: int, strategies: Any
+    design: type[Design], indexes: int, strategies: Any, stores: int
 ) -> None:
-    best = plan(design, anew=True)[0]
+    best = plan(design, anew=True, progress=stop_at_first)[0]
     assert len(best.indexes) == indexes <= len(design.table.indexes)
     kept = design.compiled
     with applied(best) as planned:
-        report = verify(planned, stores=25, strategies=strategies)
-        assert report.stores >= 25
+        report = verify(planned, stores=stores, strategies=strategies)
+        assert report.stores >= stores
     assert design.compiled is kept
 
 
@@ -167,7 +174,7 @@ def test_an_order_that_could_be_two_is_asked_for() -> None:
     best = plan(design)[0]
     assert [[one.type for one in index.sort] for index in best.indexes] == [["N"]]
     with applied(best) as planned:
-        verify(planned, stores=20)
+        verify(planned, stores=6)
 
 
 def test_what_identifies_an_item_must_be_said() -> None:
@@ -242,7 +249,7 @@ def test_an_index_that_nothing_needs_is_named() -> None:
 
 def test_ctrl_c_while_plans_are_priced_gives_the_best_so_far() -> None:
     def stop(what: str, done: int, whole: int) -> None:
-        if what == "pricing plans" and done == 2 < whole:
+        if what == "weighing plans" and done == 2 < whole:
             raise KeyboardInterrupt
 
     assert len(plan(Shop, anew=True)) > 2

@@ -21,9 +21,8 @@ from keyplan.cost.mutations import lines_of
 from keyplan.cost.units import TABLE, Line, Request, total_units
 from keyplan.cost.words import number
 from keyplan.cost.writing import WriteCost
-from keyplan.design.compiled.model import WritePattern
+from keyplan.design.compiled.model import WritePattern, entities_in
 from keyplan.design.compiled.plans import ClaimPlan, GetPlan, QueryPlan, ReadPattern
-from keyplan.design.declared.load import Load
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
@@ -176,7 +175,7 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     peak = load.peak or 0
     one = group[0]
     count = subject.partitions(one.entity, one.key)
-    busiest = _share(subject, load, group)
+    busiest = _share(subject, pattern, group, count)
     if busiest is None and count is None:
         return None
     units = sum(each.line.units for each in group)
@@ -196,7 +195,7 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
         line += f" × {busiest:.0%} on the busiest item" + (f" + {number(total - item)}{over}" if rest else "")
         hottest = item + rest
     else:
-        share = 1.0 if busiest is None or count == 1 else busiest
+        share = 1.0 if busiest is None or count == 1 else max(busiest, 1 / count) if count else busiest
         line += f" × {share:.0%} on the busiest key" if share != 1 else ""
         line += f", all on the busiest of {count} partition keys" if busiest is None and count != 1 else ""
         line += over
@@ -206,15 +205,23 @@ def _demand(subject: Subject, pattern: ReadPattern | WritePattern, group: list[_
     )
 
 
-def _share(subject: Subject, load: Load, group: list[_Touched]) -> float | None:
+def _share(
+    subject: Subject, pattern: ReadPattern | WritePattern, group: list[_Touched], count: int | None
+) -> float | None:
     """The share of the calls that go to the busiest partition of one key: as it is said of that key. One number is of
-    the keys that a call chooses; a call that makes an item with an id of its own goes to a partition of its own.
+    the keys that a call chooses: a call that makes an item with an id of its own goes to a partition of its own, and
+    one that makes items whose partition key has few values, and isn't given, always goes to the same.
     """
-    one = group[0]
+    one, load = group[0], subject.load(pattern)
     if isinstance(load.hottest, dict):
         return load.hottest.get(f"{one.entity.name}.{one.key.name}")
     names = {name for _, template in one.key.partition for name in template.fields}
     made = one.line.direction == "write" and not any(each.updates for each in group)
+    given = names & pattern.signature.by_name.keys() or any(
+        one.entity.cls in entities_in(each.annotation) for each in pattern.signature.parameters
+    )
+    if made and count is not None and not given:
+        return None
     return None if made and any(subject.generated(one.entity, name) for name in names) else load.hottest
 
 

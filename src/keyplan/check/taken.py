@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
+from keyplan.wire.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 
-__all__ = ["Demand", "Demands"]
+__all__ = ["BusiestPartition", "Demand", "Demands", "busiest_partitions"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,37 @@ class Demands:
 
     totals: dict[tuple[str, str], list[tuple[str, float]]] = field(default_factory=dict)
     partitions: list[Demand] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class BusiestPartition:
+    """What all patterns take of the busiest partition of one place, by the same templates; ``kind``: of unit."""
+
+    place: str
+    templates: tuple[str, ...]
+    kind: str
+    demands: tuple[Demand, ...]
+
+    @property
+    def limit(self) -> int:
+        """Units a second that one partition gives."""
+        return PARTITION_WRITE_UNITS_MAX if self.kind == "write" else PARTITION_READ_UNITS_MAX
+
+    @property
+    def per_second(self) -> float:
+        """Units a second that are taken of it."""
+        return sum(one.per_second for one in self.demands)
+
+    @property
+    def worst(self) -> Demand:
+        """The pattern that takes most."""
+        return max(self.demands, key=lambda one: one.per_second)
+
+
+def busiest_partitions(found: Demands) -> list[BusiestPartition]:
+    """The busiest partitions, each with all that is taken of it."""
+    groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
+    for one in found.partitions:
+        sources = tuple(template.source for _, template in one.key.partition)
+        groups.setdefault((one.key.place, sources, one.kind), []).append(one)
+    return [BusiestPartition(*group, tuple(own)) for group, own in groups.items()]

@@ -11,7 +11,7 @@ import click
 from keyplan.cli.options import json_option, name_argument, printable, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.planner import Plan
+    from keyplan.planner import Plan, PlannedKey
 
 __all__ = ["command"]
 
@@ -41,7 +41,7 @@ def command(name: str, traffic: str | None, *, anew: bool, write: bool, as_json:
     from keyplan.cli.designs import find
     from keyplan.cli.progress import progress
     from keyplan.design.deferral import deferred
-    from keyplan.planner import plan, spare_indexes
+    from keyplan.planner import comparison, plan, spare_indexes
     from keyplan.planner.module import rewritten
 
     with deferred():
@@ -54,7 +54,7 @@ def command(name: str, traffic: str | None, *, anew: bool, write: bool, as_json:
     if as_json:
         from keyplan.plain.answers import json_text
 
-        click.echo(json_text({"plans": [one.as_json() for one in found], "spare_indexes": spare}))
+        click.echo(json_text({**comparison(found), "spare_indexes": spare}))
     else:
         _show(found, spare)
     if changed is not None:
@@ -85,32 +85,45 @@ def _show(found: list[Plan], spare: list[str]) -> None:
 
     out = console()
     best = found[0]
-    out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {_summary(best)}")
+    out.print(f"[bold]{escape(best.design.__name__)}[/bold]: {escape(_summary(best))}")
     out.print()
-    keys = Table("key", "stands in", "partition key", "sort key", "answers", box=None, pad_edge=False)
+    keys = Table("key", "stands in", "partition key", "sort key", "", box=None, pad_edge=False)
     for one in best.keys:
         partition, sort = (", ".join(part) for part in one.templates)
-        answers = ", ".join(place.rpartition(".")[2] for place in one.serves)
         mark = "[green]+[/green] " if one.new else "  "
-        keys.add_row(mark + escape(one.place), escape(one.where), escape(partition), escape(sort), escape(answers))
+        row = (one.where, partition, sort, _with_word(one))
+        keys.add_row(mark + escape(one.place), *map(escape, row))
     out.print(keys)
     out.print()
-    questions = Table("question", "is", "by", box=None, pad_edge=False)
-    for name, operation, key in best.answers:
-        questions.add_row(escape(name), operation, escape(key))
+    questions = Table("question", "is", "by", "since", box=None, pad_edge=False)
+    for answer in best.answers:
+        questions.add_row(*map(escape, (answer.question, answer.operation, answer.key, answer.proof)))
     out.print(questions)
     for note in best.notes:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
-    for other in found[1:]:
-        out.print(
-            f"Another plan: {_summary(other)}{f'; {escape(other.differs_from(best))}' if other is not best else ''}"
-        )
+    for number, other in enumerate(found[1:], 2):
+        mark = "" if other.best else ", and never better than plan 1"
+        out.print(f"Plan {number}: {escape(_summary(other))}: {escape(other.why)}{mark}")
+        out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")
     for index in spare:
         out.print(f"{escape(index)} could go: every question is answered without it, in the same order.")
 
 
+def _with_word(key: PlannedKey) -> str:
+    """What a key serves, and what is said of it besides its templates."""
+    shards = key.key.shards if hasattr(key.key, "shards") else 1
+    return key.sentence + (f"; spread over {shards} shards" if shards > 1 else "")
+
+
 def _summary(plan: Plan) -> str:
-    count = len(plan.indexes)
-    indexes = f"{count} index{'es' if count != 1 else ''}" if count else "no index"
-    usd = "" if plan.usd_per_million is None else f", ${plan.usd_per_million:,.2f} for a million calls"
-    return f"{indexes}{usd}"
+    weight = plan.weight
+    parts = [f"{weight.indexes} index{'es' if weight.indexes != 1 else ''}" if weight.indexes else "no index"]
+    if weight.copies:
+        parts.append(f"{weight.copies} claim{'s' if weight.copies > 1 else ''}")
+    if weight.usd_a_month is not None:
+        parts.append(f"${weight.usd_a_month:,.2f} a month")
+    elif weight.usd_per_million is not None:
+        parts.append(f"${weight.usd_per_million:,.2f} for a million calls")
+    if weight.hottest is not None:
+        parts.append(f"the hottest key is {weight.hottest}")
+    return ", ".join(parts)

@@ -141,9 +141,12 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             continue
         if need.together and given != partition:
             continue  # what several entities share is their partition
+        if len(need.several & partition) + (need.each is not None) > 1:
+            continue  # one field of a partition can have many values
         front = given - partition
         asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})
-        wish(number, need, front, asked)
+        if not front & need.several:
+            wish(number, need, front, asked)
         if filters and front - need.known:  # the constants left out of the key are filtered
             wish(number, need, front & need.known, asked)
     return found

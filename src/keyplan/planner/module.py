@@ -17,7 +17,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.errors import Fault, UnknownDesign
-from keyplan.planner.planning import Plan, PlannedKey
+from keyplan.planner.plans import Plan, PlannedKey
 
 __all__ = ["Rewritten", "declaration", "index_declaration", "rewritten"]
 

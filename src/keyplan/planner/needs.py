@@ -52,6 +52,9 @@ class EntityFacts:
     kinds: Mapping[str, Any]
     optional: frozenset[str]
     changing: frozenset[str] = frozenset()
+    """Fields that updates change."""
+    blind: frozenset[str] = frozenset()
+    """Those of them that updates change by class and key fields alone: no index key may hold them."""
 
     @property
     def name(self) -> str:
@@ -90,6 +93,9 @@ class Need:
     sorted_as: type[Entity] | None = None
     """The entity whose sort key its own must be, where several junctions make one answer."""
 
+    several: frozenset[str] = frozenset()
+    """The constants with several values: a partition or a sparse key has them, a sort key can't."""
+
     @property
     def claimable(self) -> bool:
         """Whether a claim of a unique value could answer it: a single item by a parameter."""
@@ -120,8 +126,6 @@ class NeedReader:
         self.facts = facts
         self.orders = orders or {}
         self.faults: list[Fault] = []
-        self.by_identity: dict[str, type[Entity]] = {}
-        """Questions that a primary key answers whatever it is: by all fields that identify an item."""
 
     def needs(self, patterns: Mapping[str, Pattern], signatures: Mapping[str, Signature]) -> list[Need]:
         """The needs of every read that isn't answered by an item's identity."""
@@ -186,8 +190,7 @@ class NeedReader:
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
         constants = {name: value for name, value in constants.items() if name in entity.kinds}
         if not several and not constants and not ranges and known == frozenset(entity.identity):
-            self.by_identity[signature.place] = entity.cls
-            return None
+            return None  # a primary key answers it, whatever it is
         ordered = options.order_by is not None or options.newest_first is not None
         order = None
         if ordered and not ranges and (not several or set(entity.identity) - known):
@@ -208,6 +211,7 @@ class NeedReader:
             descending=bool(options.newest_first) or (options.order_by or "").startswith("-"),
             one=one and not ordered,
             consistent=options.consistent,
+            several=frozenset(name for name, value in constants.items() if _is_several(entity.kinds[name], value)),
         )
 
     def _order(self, signature: Signature, options: Options, entity: EntityFacts, known: frozenset[str]) -> str | None:
@@ -275,6 +279,12 @@ class NeedReader:
             if second is not None:
                 must = second.known | frozenset(through.fields)
                 yield replace(second, known=must, free=frozenset(mapped) - must, end=True)
+
+
+def _is_several(annotation: Any, value: Any) -> bool:
+    """Whether a constant gives several values, any of which is asked for."""
+    many = (tuple, list, set, frozenset)
+    return isinstance(value, many) and kind_of(annotation) not in many and len(value) > 1
 
 
 def _is_ulid(entity: EntityFacts, name: str) -> bool:

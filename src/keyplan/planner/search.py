@@ -14,13 +14,13 @@ from heapq import nsmallest
 from itertools import product
 from typing import Any
 
-from keyplan.design.declared.entity import Entity
+from keyplan.design.compiled.constants import domain_of
 from keyplan.design.declared.fields import kind_of
 from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import EntityFacts, Need
 
-__all__ = ["Choice", "EntityChoice", "Unserved", "choices", "sort_forms"]
+__all__ = ["Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
 
 COVERS_MAX = 400
 """Covers of one entity that are compared; all have the least number of keys."""
@@ -49,6 +49,20 @@ class EntityChoice:
         return sum(sum(number in key.serves for key in keys) > 1 for number in open_)
 
     @property
+    def refused(self) -> int:
+        """How many fields stand in its index keys that are changed without the whole item, which can't be done then."""
+        keyed = {name for one in self.indexed for name in (*one.fields, *(name for name, _ in one.when))}
+        claimed = {name for one in self.claims for name in one.known}
+        return len((keyed | claimed) & self.entity.blind)
+
+    @property
+    def few(self) -> int:
+        """How many of its index keys have partitions of few values, which become large and busy."""
+        return sum(
+            all(domain_of(self.entity.kinds[name]) is not None for name in one.partition) for one in self.indexed
+        )
+
+    @property
     def changes(self) -> int:
         """How many fields that updates change stand in its index keys: each such update writes an entry twice."""
         keyed = [name for one in self.indexed for name in (*one.fields, *(name for name, _ in one.when))]
@@ -66,7 +80,10 @@ class Choice:
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """Fewer indexes, fewer claims, fewer index keys, fewer that change, more by the table; then shorter keys."""
+        """No write that can't work, fewer indexes, fewer claims, fewer index keys, fewer that change, more by the
+        table; then shorter keys.
+        """
+        refused = sum(one.refused for one in self.entities)
         claims = sum(len(one.claims) for one in self.entities)
         keys = sum(len(one.indexed) for one in self.entities)
         changes = sum(one.changes for one in self.entities)
@@ -74,7 +91,20 @@ class Choice:
         length = sum(len(key.fields) for one in self.entities for key in (one.primary, *one.indexed))
         sparse = sum(bool(key.when) for one in self.entities for key in one.indexed)
         ambiguous = sum(one.ambiguous for one in self.entities)
-        return (self.indexes, ambiguous, claims, keys, changes, -by_table, length, -sparse)
+        few = sum(one.few for one in self.entities)
+        return (refused, self.indexes, ambiguous, claims, keys, changes, -by_table, few, length, -sparse)
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which choices are looked for. ``filters``: constants may be filtered after reading, where that saves a key.
+    ``claims``: claims may take the place of keys by which single items are looked up. ``spread``: keys with the widest
+    partitions are tried, in more indexes than are needed.
+    """
+
+    filters: bool = False
+    claims: bool = False
+    spread: bool = False
 
 
 @dataclass
@@ -99,26 +129,26 @@ def choices(
     needs: Sequence[Need],
     fixed: Fixed,
     progress: Progress | None = None,
-    *,
-    filters: bool = False,
+    search: Search | None = None,
 ) -> tuple[list[Choice], list[Unserved]]:
     """The best choices, the best first; or the needs that can't be served. ``needs``: those that what is ``fixed``
-    doesn't serve. ``filters``: constants may be filtered after reading, where that saves a key.
+    doesn't serve.
     """
+    search = search or Search()
     problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
     for one in problems.values():
         if one.entity.cls in fixed.keys:
             one.primaries = [Candidate((), (), (), frozenset())]
         else:
-            one.primaries = primary_candidates(one.entity, one.needs, filters=filters)
-        one.indexed = index_candidates(one.entity, one.needs, filters=filters)
+            one.primaries = primary_candidates(one.entity, one.needs, filters=search.filters)
+        one.indexed = index_candidates(one.entity, one.needs, filters=search.filters)
     unserved = [found for one in problems.values() for found in _unserved(one)]
     if unserved:
         return [], unserved
     found: list[Choice] = []
     placements = _placements(list(problems.values()), needs, fixed)
     for number, placed in enumerate(placements, 1):
-        found += _with_placement(problems, placed, fixed)
+        found += _with_placement(problems, placed, fixed, search)
         found = nsmallest(PLANS_MAX, found, key=lambda one: one.rank)
         if progress is not None:
             progress(number, len(placements))
@@ -165,12 +195,16 @@ def _placements(problems: Sequence[_Problem], needs: Sequence[Need], fixed: Fixe
 
 
 def _with_placement(
-    problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool], fixed: Fixed
+    problems: Mapping[type[Entity], _Problem], placed: Mapping[str, bool], fixed: Fixed, search: Search
 ) -> list[Choice]:
     """The choices for one placement of the collections."""
-    per_entity = [_covers(one, placed) for one in problems.values()]
+    per_entity = [_covers(one, placed, search) for one in problems.values()]
     if not all(per_entity):
         return []
+    if search.spread:
+        per_entity = [
+            [_spread(one, covers[0]), *covers] for one, covers in zip(problems.values(), per_entity, strict=True)
+        ]
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
     indexes = max(min(len(one.indexed) for one in covers) for covers in per_entity)
     allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
@@ -188,7 +222,7 @@ def _combined(per_entity: Sequence[list[EntityChoice]]) -> Iterator[tuple[Entity
             yield (*best[:position], other, *best[position + 1 :])
 
 
-def _covers(problem: _Problem, placed: Mapping[str, bool]) -> list[EntityChoice]:
+def _covers(problem: _Problem, placed: Mapping[str, bool], search: Search) -> list[EntityChoice]:
     """Every smallest set of keys that serves all needs of an entity: with claims for single items, and without."""
     needs = tuple(problem.needs)
     every = frozenset(range(len(needs)))
@@ -200,7 +234,7 @@ def _covers(problem: _Problem, placed: Mapping[str, bool]) -> list[EntityChoice]
         if not in_table <= primary.serves:
             continue
         rest = every - (primary.serves - in_index)
-        for chosen, claims in _smallest(problem.indexed, needs, rest):
+        for chosen, claims in _smallest(problem, rest, search):
             size, least = len(chosen), fewest.get(len(claims), len(needs) + 1)
             if size < least:
                 fewest[len(claims)], found[len(claims)] = size, []
@@ -215,10 +249,12 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
     order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
     constants = sum(not one.partition for one in choice.indexed)
     return (
+        choice.refused,
         choice.ambiguous,
         len(choice.claims),
         choice.changes,
         -len(choice.primary.serves),
+        choice.few,
         constants,
         length,
         len(choice.primary.partition),
@@ -227,18 +263,32 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
 
 
 def _smallest(
-    candidates: Sequence[Candidate], needs: Sequence[Need], rest: frozenset[int]
+    problem: _Problem, rest: frozenset[int], search: Search
 ) -> Iterator[tuple[tuple[Candidate, ...], tuple[Need, ...]]]:
-    """The smallest sets of candidates that serve the rest. What is looked up as a single item may be a claim instead,
-    where that saves a key, or where it must be strongly consistent.
+    """The smallest sets of candidates that serve the rest. What is looked up as a single item may be a claim instead:
+    where it must be strongly consistent, where no key can serve it, and where claims may save keys.
     """
+    needs = problem.needs
     claimable = frozenset(number for number in rest if needs[number].claimable)
-    must = frozenset(number for number in claimable if needs[number].consistent)
-    useful = _undominated([one for one in candidates if one.serves & rest], rest)
-    for claimed in dict.fromkeys((must, claimable)):
+    served = frozenset[int]().union(*(one.serves for one in problem.indexed))
+    must = frozenset(number for number in claimable if needs[number].consistent or number not in served)
+    useful = _undominated([one for one in problem.indexed if one.serves & rest], rest)
+    for claimed in dict.fromkeys((must, claimable) if search.claims else (must,)):
         claims = tuple(needs[number] for number in sorted(claimed))
         for chosen in _set_covers(useful, rest - claimed):
             yield chosen, claims
+
+
+def _spread(problem: _Problem, cover: EntityChoice) -> EntityChoice:
+    """A cover in which each need has the key with the widest partition, so that what is asked and written is spread
+    over more partition keys than the fewest keys would have.
+    """
+    chosen: dict[Candidate, None] = {}
+    for key in cover.indexed:
+        for number in sorted(key.serves):
+            serving = [one for one in problem.indexed if number in one.serves]
+            chosen[max(serving, key=lambda one: (len(one.partition), -len(one.fields)))] = None
+    return replace(cover, indexed=tuple(chosen))
 
 
 def _set_covers(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[tuple[Candidate, ...]]:

@@ -21,9 +21,8 @@ from keyplan.check.demand import demands
 from keyplan.check.findings import Remark, Severity
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
-from keyplan.check.taken import Demand
+from keyplan.check.taken import Demand, busiest_partitions
 from keyplan.cost.words import number
-from keyplan.wire.limits import PARTITION_READ_UNITS_MAX, PARTITION_WRITE_UNITS_MAX
 
 __all__ = ["RULE"]
 
@@ -32,26 +31,21 @@ HEADROOM = 0.7
 
 
 def _find(subject: Subject) -> Iterator[Remark]:
-    groups: dict[tuple[str, tuple[str, ...], str], list[Demand]] = {}
-    for one in demands(subject).partitions:
-        sources = tuple(template.source for _, template in one.key.partition)
-        groups.setdefault((one.key.place, sources, one.kind), []).append(one)
-    for (place, sources, kind), found in groups.items():
-        limit = PARTITION_WRITE_UNITS_MAX if kind == "write" else PARTITION_READ_UNITS_MAX
-        total = sum(one.per_second for one in found)
+    for partition in busiest_partitions(demands(subject)):
+        limit, kind, total, worst = partition.limit, partition.kind, partition.per_second, partition.worst
         if total <= limit / 2:
             continue
-        worst = max(found, key=lambda one: one.per_second)
-        lines = [one.line for one in found]
-        if len(found) > 1:
-            lines.append(f"{' + '.join(number(one.per_second) for one in found)} = {number(total)} units/s")
+        lines = [one.line for one in partition.demands]
+        if len(lines) > 1:
+            lines.append(f"{' + '.join(number(one.per_second) for one in partition.demands)} = {number(total)} units/s")
         lines.append(f"{number(total)} of the {limit:,} {kind} units/s of one partition")
         parts = -(-total // (limit * HEADROOM)) * worst.key.shards
         if kind == "write":
             lines.append(f"to spread over: {number(total)} ÷ ({limit:,} × {HEADROOM}), rounded up = {number(parts)}")
+        templates = ", ".join(partition.templates)
         yield Remark(
             f"{worst.entity.name}.{worst.key.name}",
-            f"the busiest partition of {place} ({', '.join(sources)}) would take {number(total)} {kind} units "
+            f"the busiest partition of {partition.place} ({templates}) would take {number(total)} {kind} units "
             f"a second, of {limit:,}",
             _hint(worst, kind, number(parts)),
             tuple(lines),

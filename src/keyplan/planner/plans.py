@@ -1,0 +1,264 @@
+"""A plan as it is shown: its keys with what each serves, the questions with their proofs, what it weighs, and why it
+isn't the first.
+
+How plans are made is in ``planning.py``, how they are weighed in ``weighing.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.compiled.plans import Plan as PlanOfRead
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.stored.templates import Variable
+from keyplan.planner.weighing import Weight
+
+__all__ = ["Answer", "Plan", "PlannedKey", "comparison", "proof_of"]
+
+
+@dataclass(frozen=True)
+class PlannedKey:
+    """One key of a plan: its declaration, and the questions that it serves."""
+
+    entity: type[Entity]
+    name: str
+    key: Key | Unique
+    serves: tuple[str, ...]
+    new: bool = True
+    """Whether the design hasn't it yet."""
+
+    @property
+    def where(self) -> str:
+        """The index that it stands in, or "the table"."""
+        return self.key.index.name if isinstance(self.key, Key) and self.key.index is not None else "the table"
+
+    @property
+    def templates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The templates of its partition and of its sort attributes."""
+        return (
+            ((self.key.partition,), (self.key.sort,))
+            if isinstance(self.key, Unique)
+            else (self.key.partition, self.key.sort)
+        )
+
+    @property
+    def place(self) -> str:
+        """``Order.by_customer``."""
+        return f"{self.entity.__name__}.{self.name}"
+
+    @property
+    def text(self) -> str:
+        """Its templates and where it stands, in one line."""
+        partition, sort = (", ".join(part) for part in self.templates)
+        shards = f", shards={_shards(self)}" if _shards(self) > 1 else ""
+        when = self.key.when if isinstance(self.key, Key) else None
+        return f"{partition} | {sort} in {self.where}{shards}{f', when {dict(when)}' if when else ''}"
+
+    @property
+    def sentence(self) -> str:
+        """Which questions it serves, as a sentence."""
+        names = [one.rpartition(".")[2] for one in self.serves]
+        if isinstance(self.key, Unique):
+            return f"lets one item have the value, and answers {_listed(names)}"
+        if names:
+            return f"answers {_listed(names)}"
+        if self.key.index is None:
+            return "names each item; no question asks more of it"
+        return "no question needs it any more" if not self.new else "answers nothing by itself"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A question with its proof: the operation that answers it, by which key, and what of the key is known.
+
+    ``proof`` is one line: ``one partition, PROJECT#{project}; in the order of opened_at, from its end``.
+    """
+
+    question: str
+    id: str
+    operation: str
+    key: str
+    proof: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Keys and indexes that serve every question of a design, compiled. ``notes``: what the planner had to guess.
+
+    ``best``: whether no other plan is as good in indexes, USD and the hottest key, and better in one of these. ``why``:
+    why it isn't the first; empty for the first.
+    """
+
+    design: type[Any]
+    indexes: tuple[Index, ...]
+    keys: tuple[PlannedKey, ...]
+    compiled: CompiledDesign
+    weight: Weight
+    notes: tuple[str, ...] = ()
+    best: bool = True
+    why: str = ""
+
+    @property
+    def usd_per_million(self) -> float | None:
+        """What a million calls cost on demand."""
+        return self.weight.usd_per_million
+
+    @property
+    def filters(self) -> bool:
+        """Whether constants of a question are filtered after it is read."""
+        return any(
+            isinstance(one.plan, QueryPlan) and one.plan.filter is not None and isinstance(one.options.where, Mapping)
+            for one in self.compiled.reads.values()
+        )
+
+    @property
+    def answers(self) -> list[Answer]:
+        """Each question with its operation, the key that answers it, and the proof."""
+        return [Answer(name, one.id, *_answer(one.plan), proof_of(one)) for name, one in self.compiled.reads.items()]
+
+    def differs_from(self, other: Plan) -> str:
+        """The keys that it has and another plan hasn't."""
+        theirs = {(one.place, str(one.templates), one.where, _shards(one)) for one in other.keys}
+        own = [one for one in self.keys if (one.place, str(one.templates), one.where, _shards(one)) not in theirs]
+        return ", ".join(f"{one.place} = {one.text}" for one in own)
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as JSON data: what it weighs, its indexes and keys, each question's answer."""
+        return {
+            "design": self.design.__name__,
+            "indexes": [
+                {
+                    "name": one.name,
+                    "partition": [{"name": each.name, "type": each.type} for each in one.partition],
+                    "sort": [{"name": each.name, "type": each.type} for each in one.sort],
+                }
+                for one in self.indexes
+            ],
+            "weight": self.weight.as_json(),
+            "best": self.best,
+            "why_not_first": self.why,
+            "keys": [
+                {
+                    "place": one.place,
+                    "in": one.where,
+                    "partition": list(one.templates[0]),
+                    "sort": list(one.templates[1]),
+                    "when": dict(one.key.when or {}) if isinstance(one.key, Key) else {},
+                    "shards": _shards(one),
+                    "claim": isinstance(one.key, Unique),
+                    "serves": list(one.serves),
+                    "sentence": one.sentence,
+                    "new": one.new,
+                }
+                for one in self.keys
+            ],
+            "questions": [
+                {"name": one.question, "id": one.id, "operation": one.operation, "key": one.key, "proof": one.proof}
+                for one in self.answers
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
+    """Plans side by side as JSON data, the first the best: what ``keyplan plan --json`` prints, and what a page can
+    show. Each has what it weighs (``weight``), whether no other beats it (``best``), why it isn't the first
+    (``why_not_first``), its indexes, keys with the sentence of what they serve, questions with their proofs; ``rows``
+    has one row for each key that any of them has, with its declaration in each plan (None where a plan hasn't it).
+    """
+    places = dict.fromkeys(one.place for plan in plans for one in plan.keys)
+    keys = [{one.place: one for one in plan.keys} for plan in plans]
+    rows = [
+        {"place": place, "in_plans": [own[place].text if place in own else None for own in keys]} for place in places
+    ]
+    return {"plans": [one.as_json() for one in plans], "rows": rows}
+
+
+def _shards(one: PlannedKey) -> int:
+    return one.key.shards if isinstance(one.key, Key) else 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _answer(plan: PlanOfRead) -> tuple[str, str]:
+    match plan:
+        case GetPlan():
+            return "GetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
+        case ClaimPlan():
+            return "GetItem, GetItem", f"{plan.entity.name}.{plan.claim.name}"
+        case BatchGetPlan():
+            return "BatchGetItem", f"{plan.entity.name}.{plan.entity.primary.name}"
+        case QueryPlan():
+            keys = ", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)
+            return "Query" + (" and a filter" if plan.filter is not None else ""), keys
+        case ScanPlan():
+            return "Scan", "no key"
+        case ThroughPlan():
+            ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
+            return ", ".join(one for one, _ in ways), ", ".join(key for _, key in ways)
+
+
+# Proofs
+
+
+def proof_of(read: ReadPattern) -> str:
+    """Why a question's plan answers it without a scan, in a line."""
+    return "; then ".join(_proofs(read.plan)) + (", strongly consistent" if read.options.consistent else "")
+
+
+def _proofs(plan: PlanOfRead) -> Iterator[str]:
+    match plan:
+        case GetPlan():
+            yield f"all of {plan.entity.name}'s primary key is known ({', '.join(plan.entity.key_fields)})"
+        case BatchGetPlan():
+            yield f"all of {plan.entity.name}'s primary key is known, for each {plan.each}"
+        case ClaimPlan():
+            fields = ", ".join(sorted(plan.claim.fields))
+            yield f"{fields} names one claim, and that the item"
+        case QueryPlan():
+            yield _query_proof(plan)
+        case ScanPlan():
+            yield "it asks for a scan"
+        case ThroughPlan():
+            for way in plan.ways:
+                for part in (way.junction, way.end):
+                    yield from _proofs(part)
+
+
+def _query_proof(plan: QueryPlan) -> str:
+    first = plan.matches[0]
+    partition = " and ".join(template.source for _, template in first.key.partition)
+    parts = [f"one partition, {partition}" if not plan.each else f"one partition for each {plan.each}, {partition}"]
+    if plan.shards > 1:
+        parts[0] = f"{plan.shards} shards of {parts[0]}, merged"
+    known = [one.field for part in first.sort for one in part.known if isinstance(one, Variable)]
+    if known:
+        parts.append(f"its sort key begins with {', '.join(known)}")
+    ranges = [part.condition.field for part in first.sort if part.condition is not None]
+    if ranges:
+        parts.append(f"{ranges[0]} stands next")
+    elif any(match.order for match in plan.matches):
+        name = next(match.order[0][0] for match in plan.matches if match.order)
+        parts.append(f"in the order of {name}{'' if plan.forward else ', from its end'}")
+    if first.key.when:
+        parts.append(f"only items with {', '.join(first.key.when)} as asked stand in it")
+    if plan.filter is not None:
+        parts.append("what else is asked is filtered after it is read")
+    return "; ".join(parts)

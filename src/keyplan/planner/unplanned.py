@@ -1,0 +1,63 @@
+"""A design's class read for planning, whether it compiles or not: its patterns, signatures and entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from keyplan.design.compiled.compiler import junctions_of
+from keyplan.design.compiled.model import entities_in
+from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.compiled.shapes import ShapeKind, shape_of
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.patterns import Pattern, ReadMethod
+from keyplan.design.declared.problems import Problem
+from keyplan.errors import Fault
+
+__all__ = ["Unplanned"]
+
+
+@dataclass
+class Unplanned:
+    """A design's class read for planning, whether it compiles or not."""
+
+    cls: type[Any]
+    namespace: Mapping[str, Any]
+    patterns: dict[str, Pattern] = field(default_factory=dict[str, Pattern])
+    signatures: dict[str, Signature] = field(default_factory=dict[str, Signature])
+    faults: list[Fault] = field(default_factory=list[Fault])
+
+    def __post_init__(self) -> None:
+        members = [pair for base in reversed(self.cls.__mro__) for pair in vars(base).items()]
+        self.patterns = {name: value for name, value in members if isinstance(value, Pattern)}
+        for name, pattern in self.patterns.items():
+            place = f"{self.cls.__name__}.{name}"
+            try:
+                self.signatures[name] = signature_of(pattern.function, place, self.namespace)
+            except Problem as problem:
+                self.faults.append(Fault(place, str(problem), problem.hint))
+
+    @property
+    def entities(self) -> list[type[Entity]]:
+        """Every entity of the design, in the order in which they are met."""
+        found = dict.fromkeys(self.cls.table.entities)
+        for name, signature in self.signatures.items():
+            mentioned = entities_in(signature.returns)
+            mentioned += [one for each in signature.parameters for one in entities_in(each.annotation)]
+            mentioned += [one.entity for one in junctions_of(self.patterns[name].options.through)]
+            found.update(dict.fromkeys(mentioned))
+        return list(found)
+
+    def asked_singly(self, cls: type[Entity]) -> list[frozenset[str]]:
+        """The fields by which single items of an entity are asked for."""
+        found: list[frozenset[str]] = []
+        for name, signature in self.signatures.items():
+            pattern = self.patterns[name]
+            if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
+                continue
+            shape = shape_of(signature.returns)
+            ordered = pattern.options.newest_first is not None or pattern.options.order_by is not None
+            if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:
+                found.append(frozenset(one.name for one in signature.parameters if one.condition))
+        return found

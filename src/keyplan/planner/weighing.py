@@ -1,0 +1,218 @@
+"""What a plan weighs: its indexes, USD, and the busiest partition of its keys, by the cost model and the checker's
+demands; which plan weighs less, and how many shards a key needs.
+
+Nothing here makes a plan: that is ``planning.py``'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from keyplan.check.demand import demands
+from keyplan.check.subject import Subject
+from keyplan.check.taken import BusiestPartition, busiest_partitions
+from keyplan.cost.bills import Payer
+from keyplan.cost.calls import with_counts
+from keyplan.cost.estimate import estimate
+from keyplan.cost.partitions import shards_for
+from keyplan.cost.pricelist import price_list
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.traffic.files import Traffic, traffic_of
+
+__all__ = ["HotKey", "Weight", "dominates", "front", "weighed", "why_not_first"]
+
+REGION = "us-east-1"
+"""Whose prices are taken where the traffic doesn't say a region, or one without a price list."""
+CENT = 0.005
+"""USD that two plans may differ by and cost the same."""
+
+
+@dataclass(frozen=True)
+class HotKey:
+    """The busiest partition of one key at the peak. ``share``: of what a partition gives or takes, 1 is all of it.
+    ``shards``: how many spread it below its ceiling; 1 where that isn't needed, or wouldn't help.
+    """
+
+    keys: tuple[str, ...]
+    place: str
+    kind: str
+    units_per_second: float
+    limit: int
+    shards: int = 1
+    one_item: bool = False
+
+    @property
+    def share(self) -> float:
+        """The part of the partition's ceiling that is used."""
+        return self.units_per_second / self.limit
+
+    def __str__(self) -> str:
+        return f"{self.keys[0]}: {self.units_per_second:,.0f} of {self.limit:,} {self.kind} units a second"
+
+
+@dataclass(frozen=True)
+class Weight:
+    """What a plan costs. ``usd_per_million``: a million calls on demand, the patterns weighted by their rates where
+    these are known, and alike where they aren't. ``usd_a_month``: the month's bill; None without rates. ``hot``: the
+    busiest partition of each key whose load is known, the hottest first.
+    """
+
+    indexes: int
+    usd_per_million: float | None
+    usd_a_month: float | None
+    hot: tuple[HotKey, ...] = ()
+    copies: int = 0
+    """Claim items, which are written besides."""
+
+    @property
+    def hottest(self) -> HotKey | None:
+        """The key that is nearest to its ceiling."""
+        return self.hot[0] if self.hot else None
+
+    @property
+    def heat(self) -> float:
+        """The hottest key's share of what a partition gives; 0 where no load is known."""
+        return self.hot[0].share if self.hot else 0.0
+
+    @property
+    def over(self) -> int:
+        """How many keys ask more of a partition than it gives."""
+        return sum(one.share > 1 for one in self.hot)
+
+    @property
+    def usd(self) -> float:
+        """USD a month where rates are known, else of a million calls."""
+        return (self.usd_per_million if self.usd_a_month is None else self.usd_a_month) or 0.0
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Plans are ordered by it: no key over its ceiling, fewer indexes (a claim counts as one), then the cost."""
+        return (self.over, self.indexes + self.copies, self.copies, round(self.usd, 2), round(self.heat, 3))
+
+    def as_json(self) -> dict[str, Any]:
+        """The weight as JSON data; the keys with a known load under ``hot``."""
+        return {
+            "indexes": self.indexes,
+            "usd_per_million": self.usd_per_million,
+            "usd_a_month": self.usd_a_month,
+            "hottest": None if self.hottest is None else self.hottest.keys[0],
+            "hot": [
+                {
+                    "keys": list(one.keys),
+                    "in": one.place,
+                    "kind": one.kind,
+                    "units_per_second": one.units_per_second,
+                    "limit": one.limit,
+                    "share": one.share,
+                    "shards": one.shards,
+                }
+                for one in self.hot
+            ],
+        }
+
+
+def dominates(one: Weight, other: Weight) -> bool:
+    """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these."""
+    no_worse = one.indexes <= other.indexes and one.usd <= other.usd + CENT and one.heat <= other.heat + 1e-3
+    better = one.indexes < other.indexes or one.usd < other.usd - CENT or one.heat < other.heat - 1e-3
+    return no_worse and better
+
+
+def front(weights: Iterable[Weight]) -> list[bool]:
+    """For each weight, whether none of the others dominates it, nor an earlier one is the same."""
+    all_of = list(weights)
+    return [
+        not any(dominates(other, one) for other in all_of) and not any(_same(other, one) for other in all_of[:number])
+        for number, one in enumerate(all_of)
+    ]
+
+
+def _same(one: Weight, other: Weight) -> bool:
+    return one.indexes == other.indexes and abs(one.usd - other.usd) <= CENT and abs(one.heat - other.heat) <= 1e-3
+
+
+def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int = 0) -> Weight:
+    """The weight of a design's class as it is compiled, under its traffic (without one: under what decorators say)."""
+    traffic = traffic or traffic_of(compiled)
+    found = estimate(cls, traffic)
+    prices = price_list(found.traffic.table.region or REGION)
+    if not prices.usd:
+        prices = price_list(REGION)
+    payer = Payer(found, prices)
+    rates = [one.load.per_second or 0.0 for one in found.patterns]
+    weights = [rate / sum(rates) for rate in rates] if any(rates) else [1 / len(rates) for _ in rates] if rates else []
+    usd = [payer.call_usd(one) or 0.0 for one in found.patterns]
+    a_million = sum(weight * each for weight, each in zip(weights, usd, strict=True)) * 1_000_000
+    hot: list[HotKey] = []
+    if any(one.load.peak for one in found.patterns):
+        subject = Subject(compiled, with_counts(compiled, cls, found.traffic), cls)
+        hot = sorted(_hot(subject), key=lambda one: -one.share)
+    return Weight(
+        len(compiled.table.indexes),
+        a_million,
+        payer.chosen().known_usd if any(rates) else None,
+        tuple(hot),
+        copies,
+    )
+
+
+def _hot(subject: Subject) -> Iterator[HotKey]:
+    for one in busiest_partitions(demands(subject)):
+        yield replace(_hot_key(one), shards=_shards(one))
+
+
+def _hot_key(one: BusiestPartition) -> HotKey:
+    ordered = sorted(one.demands, key=lambda each: -each.per_second)
+    names = tuple(dict.fromkeys(f"{each.entity.name}.{each.key.name}" for each in ordered))
+    return HotKey(names, one.place, one.kind, one.per_second, one.limit, one_item=one.worst.one_item)
+
+
+def _shards(one: BusiestPartition) -> int:
+    """Shards spread writes. What is read is asked of every shard, and what goes to one item stands in one shard."""
+    if one.kind != "write" or one.worst.one_item or one.per_second <= one.limit:
+        return 1
+    return shards_for(one.per_second * one.worst.key.shards)
+
+
+# Why a plan isn't the first
+
+
+def why_not_first(other: Weight, first: Weight) -> str:
+    """What speaks against a plan beside the first, and what for it."""
+    against = list(_worse(other, first))
+    good = list(_better(other, first))
+    if against and good:
+        return f"{' and '.join(good)}, but {' and '.join(against)}"
+    if against:
+        return " and ".join(against)
+    return " and ".join(good) or "equal in indexes, cost and load; the first has the plainer keys"
+
+
+def _worse(one: Weight, than: Weight) -> Iterator[str]:
+    if one.over > than.over and one.hottest is not None:
+        yield f"{one.hottest} would be throttled"
+    if one.copies > than.copies:
+        yield f"{_counted(one.copies - than.copies, 'claim')} more, whose values become unique"
+    yield from _differences(one, than, "more", "hotter")
+
+
+def _better(one: Weight, than: Weight) -> Iterator[str]:
+    yield from _differences(than, one, "less", "cooler", hotter=one)
+
+
+def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weight | None = None) -> Iterator[str]:
+    if more.indexes > less.indexes:
+        yield f"{_counted(more.indexes - less.indexes, 'index')} {word}"
+    if more.usd > less.usd + CENT:
+        what = "for a million calls" if more.usd_a_month is None else "a month"
+        yield f"${more.usd - less.usd:,.2f} {word} {what}"
+    if more.heat > less.heat + 1e-3 and more.over == less.over:
+        shown = hotter or more
+        yield f"{heat}: {shown.hottest}" if shown.hottest is not None else f"{heat} keys"
+
+
+def _counted(number: int, noun: str) -> str:
+    plural = {"index": "indexes", "claim": "claims"}
+    return f"{number} {noun if number == 1 else plural[noun]}"

@@ -1,0 +1,135 @@
+# mypy: disable-error-code="empty-body"
+"""Plans beside the best: what each costs, why it isn't the first; shards where traffic would melt a key; what updates
+change.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any, Literal
+
+from keyplan import Create, Cursor, Design, Entity, Field, Id, Page, Table, Update, Writes, now, read, ulid, write
+from keyplan.design.deferral import deferred
+from keyplan.design.traffic.files import Traffic, traffic_from
+from keyplan.planner import Plan, applied, comparison, plan
+from keyplan.planner.planning import provisional_design
+from keyplan.planner.weighing import Weight, front
+from keyplan.testing import verify
+
+State = Literal["queued", "running", "done"]
+
+
+class Job(Entity):
+    job_id: Id[str] = Field(default_factory=ulid)
+    owner: str
+    ticket: str
+    state: State = "queued"
+    queued_at: datetime = Field(default_factory=now)
+    tries: int = 0
+
+
+with deferred():
+
+    class Jobs(Design):
+        table = Table("jobs")
+
+        @read("J1", where={"state": "queued"}, order_by="queued_at")
+        def queued(self, limit: int = 10, cursor: Cursor | None = None) -> Page[Job]: ...
+
+        @read("J2")
+        def of_owner(self, owner: str) -> list[Job]: ...
+
+        @read("J3")
+        def by_ticket(self, ticket: str) -> Job | None: ...
+
+        @write("J4")
+        def add(self, owner: str, ticket: str) -> Writes:
+            yield Create(Job(owner=owner, ticket=ticket))
+
+
+def traffic_of_jobs(a_second: float, hottest: float) -> Traffic:
+    patterns = {"add": {"per_second": a_second, "hottest": hottest}, "queued": {"per_second": 5}}
+    return traffic_from({"patterns": patterns}, provisional_design(Jobs), source="traffic.toml")
+
+
+def shards_of(made: Plan) -> dict[str, int]:
+    return {one.name: getattr(one.key, "shards", 1) for one in made.keys}
+
+
+def test_a_claim_saves_an_index_and_says_what_it_costs() -> None:
+    first, *others = plan(Jobs)
+    assert (first.weight.indexes, first.weight.copies, first.why) == (3, 0, "")
+    claimed = next(one for one in others if one.weight.copies)
+    assert (claimed.weight.indexes, claimed.best) == (2, True)
+    assert "1 index less, but 1 claim more, whose values become unique" in claimed.why
+
+
+def test_a_key_that_would_melt_is_spread_over_shards() -> None:
+    first, *others = plan(Jobs, traffic_of_jobs(2500, 0.01))
+    assert shards_of(first) == {"primary": 1, "by_owner": 1, "by_ticket": 1, "queued": 4}
+    assert first.weight.over == 0
+    assert first.weight.hottest is not None
+    assert (first.weight.hottest.keys, first.weight.hottest.limit) == (("Job.queued",), 1000)
+    plain = next(one for one in others if shards_of(one) == {**shards_of(first), "queued": 1})
+    assert "Job.queued: 2,500 of 1,000 write units a second would be throttled" in plain.why
+    with applied(first) as planned:
+        verify(planned, stores=5)
+    assert set(shards_of(plan(Jobs, traffic_of_jobs(900, 0.01))[0]).values()) == {1}
+
+
+def test_plans_side_by_side_are_json() -> None:
+    plans = plan(Jobs, traffic_of_jobs(10, 0.01))
+    shown = comparison(plans)
+    assert json.loads(json.dumps(shown)) == shown
+    assert [one["why_not_first"] == "" for one in shown["plans"]] == [True, *[False] * (len(plans) - 1)]
+    assert shown["plans"][0]["weight"]["usd_a_month"] > 0
+    row = next(one for one in shown["rows"] if one["place"] == "Job.by_ticket")
+    assert row["in_plans"][0] == "TICKET#{ticket} | #JOB in GSI2"
+    assert None in next(one for one in shown["rows"] if one["place"] == "Job.ticket_claim")["in_plans"]
+
+
+def test_what_nothing_beats_is_the_front() -> None:
+    few, cheap, cool = Weight(1, 3.0, None), Weight(2, 2.0, None), Weight(2, 4.0, None)
+    assert front([few, cheap, cool, few]) == [True, True, False, False]
+
+
+# What updates change
+
+
+class Player(Entity):
+    player_id: Id[str]
+    team: str
+    league: str
+    score: int = 0
+
+
+def planned_with(write_pattern: Any) -> Plan:
+    def of_team(self: Any, team: str) -> list[Player]: ...
+    def of_league(self: Any, league: str, team: str) -> list[Player]: ...
+
+    patterns = {
+        "of_team": read("P1")(of_team),
+        "of_league": read("P2")(of_league),
+        "change": write("P3")(write_pattern),
+    }
+    with deferred():
+        design = type("Players", (Design,), {"table": Table("players"), **patterns})
+    design.uncompiled = globals()
+    return plan(design)[0]
+
+
+def partitions(made: Plan) -> set[tuple[str, ...]]:
+    return {one.templates[0] for one in made.keys if one.where != "the table"}
+
+
+def test_an_index_key_holds_no_field_that_is_changed_without_the_item() -> None:
+    def move(self: Any, player_id: str, league: str) -> Writes:
+        yield Update(Player, player_id=player_id).set(league=league)
+
+    def rename(self: Any, player: Player, team: str) -> Writes:
+        yield Update(player, team=team)
+
+    # a key that both questions share holds team and league, and so does one of its own: what can't work is said
+    assert any("(KP108)" in one for one in planned_with(move).notes)
+    assert not any("(KP108)" in one for one in planned_with(rename).notes)
