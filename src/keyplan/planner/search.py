@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from keyplan.design.compiled.constants import domain_of
+from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
 from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
 from keyplan.planner.fixed import Fixed
