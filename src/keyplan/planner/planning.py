@@ -192,8 +192,10 @@ def _sharded(keys: Declared, made: Plan) -> Declared | None:
         return None
 
     def spread(key: Key | Unique) -> Key | Unique:
-        place = (key.index.name if isinstance(key, Key) and key.index is not None else "the table", key.partition)
-        if not isinstance(key, Key) or place not in over:
+        if not isinstance(key, Key):
+            return key
+        place = ("the table" if key.index is None else key.index.name, key.partition)
+        if place not in over:
             return key
         return Key(key.partition, key.sort, index=key.index, when=key.when, shards=over[place])
 
