@@ -54,7 +54,7 @@ def traffic_of_jobs(a_second: float, hottest: float) -> Traffic:
 
 
 def shards_of(made: Plan) -> dict[str, int]:
-    return {one.name: getattr(one.key, "shards", 1) for one in made.keys}
+    return {one.name: one.shards for one in made.keys}
 
 
 def test_a_claim_saves_an_index_and_says_what_it_costs() -> None:
@@ -114,7 +114,7 @@ def planned_with(write_pattern: Any) -> Plan:
         "change": write("P3")(write_pattern),
     }
     with deferred():
-        design = type("Players", (Design,), {"table": Table("players"), **patterns})
+        design: Any = type("Players", (Design,), {"table": Table("players"), **patterns})
     design.uncompiled = globals()
     return plan(design)[0]
 

@@ -111,8 +111,7 @@ def _show(found: list[Plan], spare: list[str]) -> None:
 
 def _with_word(key: PlannedKey) -> str:
     """What a key serves, and what is said of it besides its templates."""
-    shards = key.key.shards if hasattr(key.key, "shards") else 1
-    return key.sentence + (f"; spread over {shards} shards" if shards > 1 else "")
+    return key.sentence + (f"; spread over {key.shards} shards" if key.shards > 1 else "")
 
 
 def _summary(plan: Plan) -> str:

@@ -61,10 +61,15 @@ class PlannedKey:
         return f"{self.entity.__name__}.{self.name}"
 
     @property
+    def shards(self) -> int:
+        """Over how many partitions each of its partitions is spread."""
+        return self.key.shards if isinstance(self.key, Key) else 1
+
+    @property
     def text(self) -> str:
         """Its templates and where it stands, in one line."""
         partition, sort = (", ".join(part) for part in self.templates)
-        shards = f", shards={_shards(self)}" if _shards(self) > 1 else ""
+        shards = f", shards={self.shards}" if self.shards > 1 else ""
         when = self.key.when if isinstance(self.key, Key) else None
         return f"{partition} | {sort} in {self.where}{shards}{f', when {dict(when)}' if when else ''}"
 
@@ -132,8 +137,8 @@ class Plan:
 
     def differs_from(self, other: Plan) -> str:
         """The keys that it has and another plan hasn't."""
-        theirs = {(one.place, str(one.templates), one.where, _shards(one)) for one in other.keys}
-        own = [one for one in self.keys if (one.place, str(one.templates), one.where, _shards(one)) not in theirs]
+        theirs = {(one.place, str(one.templates), one.where, one.shards) for one in other.keys}
+        own = [one for one in self.keys if (one.place, str(one.templates), one.where, one.shards) not in theirs]
         return ", ".join(f"{one.place} = {one.text}" for one in own)
 
     def as_json(self) -> dict[str, Any]:
@@ -158,7 +163,7 @@ class Plan:
                     "partition": list(one.templates[0]),
                     "sort": list(one.templates[1]),
                     "when": dict(one.key.when or {}) if isinstance(one.key, Key) else {},
-                    "shards": _shards(one),
+                    "shards": one.shards,
                     "claim": isinstance(one.key, Unique),
                     "serves": list(one.serves),
                     "sentence": one.sentence,
@@ -186,10 +191,6 @@ def comparison(plans: Sequence[Plan]) -> dict[str, Any]:
         {"place": place, "in_plans": [own[place].text if place in own else None for own in keys]} for place in places
     ]
     return {"plans": [one.as_json() for one in plans], "rows": rows}
-
-
-def _shards(one: PlannedKey) -> int:
-    return one.key.shards if isinstance(one.key, Key) else 1
 
 
 def _listed(names: Sequence[str]) -> str:
