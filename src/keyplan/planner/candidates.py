@@ -15,7 +15,8 @@ from itertools import combinations
 from typing import Any
 
 from keyplan.design.declared.fields import kind_of
-from keyplan.planner.needs import EntityFacts, Need
+from keyplan.planner.facts import EntityFacts
+from keyplan.planner.needs import Need
 
 __all__ = ["Candidate", "index_candidates", "primary_candidates"]
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from keyplan.check.findings import Severity
 from keyplan.check.running import check
+from keyplan.design.compiled.compiler import compile_read
+from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
@@ -26,15 +28,18 @@ from keyplan.design.compiled.plans import (
 from keyplan.design.compiled.plans import Plan as PlanOfRead
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.patterns import ReadMethod
+from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
 from keyplan.design.traffic.files import Traffic
+from keyplan.errors import Fault
 from keyplan.planner.plans import Plan, PlannedKey
 from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import weighed
 from keyplan.rehearsal.account import Accounts
 
-__all__ = ["applied", "changed_fields", "checked", "compiled_plan", "ordering_field"]
+__all__ = ["applied", "changed_fields", "checked", "compiled_plan", "ordering_field", "question_faults"]
 
 
 def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None) -> Plan:
@@ -61,6 +66,24 @@ def checked(read: Unplanned, made: Plan, keys: Declared, traffic: Traffic | None
     errors = [one for one in report.findings if one.severity is Severity.ERROR and one.counts]
     notes = [f"{one.place}: {one.message} ({one.code}); {one.hint}" for one in errors]
     return replace(made, notes=(*made.notes, *notes))
+
+
+def question_faults(read: Unplanned, keys: Declared) -> list[Fault]:
+    """What the compiler says against each question, whatever else is wrong with the design."""
+    found: list[Fault] = []
+    with _applied(read.cls, keys):
+        compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
+        entities = {cls: one for cls, one in compiled.items() if one is not None}
+        for name, signature in read.signatures.items():
+            pattern = read.patterns[name]
+            if isinstance(pattern, ReadMethod):
+                try:
+                    compile_read(signature, pattern.options, entities)
+                except Problem as problem:
+                    found.append(Fault(signature.place, str(problem), problem.hint))
+                except KeyError:
+                    continue  # of an entity that has a fault of its own
+    return found
 
 
 Fields = dict[type[Entity], frozenset[str]]

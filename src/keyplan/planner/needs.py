@@ -6,25 +6,27 @@ the answer. Keys that meet needs are made in ``candidates.py``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
+
+from pydantic import BaseModel
 
 from keyplan.design.compiled.compiler import junctions_of, named_in
 from keyplan.design.compiled.questions import ParameterKind, Signature
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import ID, is_optional, kind_of, marks_of, ulid
-from keyplan.design.declared.keys import Key
+from keyplan.design.declared.fields import is_optional, kind_of, ulid
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.patterns import Pattern, ReadMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.errors import Fault
+from keyplan.planner.copies import how_to_have
+from keyplan.planner.facts import EntityFacts
 
-__all__ = ["EntityFacts", "Need", "NeedReader", "facts_of"]
+__all__ = ["Need", "NeedReader"]
 
 _TIMELY = (
     "created",
@@ -41,25 +43,6 @@ _TIMELY = (
     "date",
 )
 """Words in a moment's name that make it the one that ``newest_first`` means, the likeliest first."""
-
-
-@dataclass(frozen=True)
-class EntityFacts:
-    """What the planner knows of an entity: its fields, which name an item, which may be missing, which change."""
-
-    cls: type[Entity]
-    identity: tuple[str, ...]
-    kinds: Mapping[str, Any]
-    optional: frozenset[str]
-    changing: frozenset[str] = frozenset()
-    """Fields that updates change."""
-    blind: frozenset[str] = frozenset()
-    """Those of them that updates change by class and key fields alone: no index key may hold them."""
-
-    @property
-    def name(self) -> str:
-        """The entity's name."""
-        return self.cls.__name__
 
 
 @dataclass(frozen=True)
@@ -171,12 +154,7 @@ class NeedReader:
             for each in signature.parameters
             if each.condition and each.name not in named and (names is None or each.name in names)
         ]
-        for each in conditions:
-            if each.name not in entity.kinds:
-                raise Problem(
-                    f"{entity.name} has no field {each.name!r}",
-                    f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.kinds)}",
-                )
+        self._must_have(entity, [each.name for each in conditions])
         known = frozenset(one.name for one in conditions if one.kind in {ParameterKind.VALUE, ParameterKind.EACH})
         ranges = [one.name for one in conditions if one.kind in {ParameterKind.RANGE, ParameterKind.PREFIX}]
         if len(ranges) > 1:
@@ -189,6 +167,13 @@ class NeedReader:
             raise Problem(f"{' and '.join(eaches)} have many values each", "ask by one of them, or by a junction")
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
         constants = {name: value for name, value in constants.items() if name in entity.kinds}
+        self._must_stand_in_keys(entity, [one.name for one in conditions])
+        unsure = [one.name for one in conditions if one.kind is ParameterKind.VALUE and is_optional(one.annotation)]
+        if unsure:
+            raise Problem(
+                f"{', '.join(unsure)} may be None, and items without it stand in no key",
+                "leave None out of the parameter's type; what lacks the field is asked for by where=, and filtered",
+            )
         if not several and not constants and not ranges and known == frozenset(entity.identity):
             return None  # a primary key answers it, whatever it is
         ordered = options.order_by is not None or options.newest_first is not None
@@ -214,11 +199,31 @@ class NeedReader:
             several=frozenset(name for name, value in constants.items() if _is_several(entity.kinds[name], value)),
         )
 
+    def _must_have(self, entity: EntityFacts, names: Sequence[str], what: str = "") -> None:
+        missing = [name for name in names if name not in entity.kinds]
+        if not missing:
+            return
+        shown = " and ".join(map(repr, missing))
+        message = (
+            f"{what} {shown}, which is no field of {entity.name}" if what else f"{entity.name} has no field {shown}"
+        )
+        raise Problem(message, how_to_have(self.facts, entity, missing))
+
+    def _must_stand_in_keys(self, entity: EntityFacts, names: Sequence[str]) -> None:
+        for name in names:
+            kind = kind_of(entity.kinds[name])
+            if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
+                raise Problem(
+                    f"{entity.name}.{name} is a {kind.__name__}, which no key can hold",
+                    f"keep an item for each of its values, as an entity of {', '.join(entity.identity)} and the value, "
+                    f'and ask through= it; or filter: where="contains({name}, :value)"',
+                )
+
     def _order(self, signature: Signature, options: Options, entity: EntityFacts, known: frozenset[str]) -> str | None:
         if options.order_by is not None:
             name = options.order_by.lstrip("-")
-            if name not in entity.kinds:
-                raise Problem(f"order_by= names {name!r}, which is no field of {entity.name}")
+            self._must_have(entity, [name], "order_by= names")
+            self._must_stand_in_keys(entity, [name])
             return name
         if signature.place in self.orders:  # a design that has keys says by them what it means
             meant = self.orders[signature.place]
@@ -269,6 +274,13 @@ class NeedReader:
         plain = replace(options, through=None)
         unordered = replace(plain, newest_first=None, order_by=None)
         single = set(end.identity) <= mapped
+        wanted = [name for name in dict(options.where if isinstance(options.where, Mapping) else {}) if single]
+        if single and not several and any(name in end.kinds and name not in junction.kinds for name in wanted):
+            missing = [name for name in wanted if name not in junction.kinds]
+            raise Problem(
+                f"{' and '.join(missing)} is a field of {end.name}, each of which is read by its key, unfiltered",
+                how_to_have(self.facts, junction, missing),
+            )
         # Where the ends are many items each, the order is theirs; else it is the junction's.
         first = self._need(signature, plain if single else unordered, junction, one=one, names=own)
         if first is not None:
@@ -295,32 +307,3 @@ def _is_ulid(entity: EntityFacts, name: str) -> bool:
 def _timeliness(name: str) -> int:
     words = name.split("_")
     return next((rank for rank, word in enumerate(_TIMELY) if word in words), len(_TIMELY))
-
-
-def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityFacts:
-    """What an entity's class says. What identifies an item is marked with ``Id``, or said by a primary key that stands;
-    failing both it is the fewest fields that one item is asked for by (``asked``). Raises Problem where nothing says
-    it.
-    """
-    kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
-    kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}
-    optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))
-    marked = tuple(name for name, annotation in kinds.items() if ID.name in marks_of(annotation))
-    identity = marked or _fields_of_primary(cls) or _fewest(asked, kinds)
-    if not identity:
-        raise Problem(
-            "nothing says what identifies an item", "mark the fields that do: order_id: Id[str], for instance"
-        )
-    return EntityFacts(cls, identity, kinds, optional)
-
-
-def _fields_of_primary(cls: type[Entity]) -> tuple[str, ...]:
-    keys = [value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, Key)]
-    templates = [text for key in keys if key.index is None for text in (*key.partition, *key.sort)]
-    names = [name for text in templates for name in re.findall(r"\{(\w+)", text)]
-    return tuple(dict.fromkeys(names))
-
-
-def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:
-    sets = sorted((one for one in asked if one and one <= kinds.keys()), key=len)
-    return tuple(name for name in kinds if name in sets[0]) if sets else ()

@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keyplan.design.compiled.compiler import compile_read
+from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
-from keyplan.design.compiled.model import CompiledDesign, compile_design
+from keyplan.design.compiled.model import CompiledDesign, compile_design, entities_in
+from keyplan.design.compiled.questions import Signature
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.patterns import ReadMethod
@@ -23,9 +24,17 @@ from keyplan.design.declared.styles import Label
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Traffic
 from keyplan.errors import DesignError, Fault
-from keyplan.planner.compiling import applied, changed_fields, checked, compiled_plan, ordering_field
+from keyplan.planner.compiling import (
+    applied,
+    changed_fields,
+    checked,
+    compiled_plan,
+    ordering_field,
+    question_faults,
+)
+from keyplan.planner.facts import EntityFacts, facts_of
 from keyplan.planner.fixed import Fixed, fixed_of
-from keyplan.planner.needs import EntityFacts, Need, NeedReader, facts_of
+from keyplan.planner.needs import Need, NeedReader
 from keyplan.planner.plans import Plan, PlannedKey
 from keyplan.planner.search import Choice, Search, choices
 from keyplan.planner.templates import Declared, declared
@@ -61,16 +70,49 @@ def plan(
     """
     read = Unplanned(design, getattr(design, "uncompiled", {}))
     reader, facts = _facts(read)
-    needs = reader.needs(read.patterns, read.signatures)
-    faults = [*read.faults, *reader.faults]
-    if faults:
-        raise DesignError("the questions can't be planned", place=design.__name__, faults=faults)
+    needs = reader.needs(
+        read.patterns, {name: one for name, one in read.signatures.items() if _known(one, read, facts)}
+    )
     fixed = Fixed() if anew else fixed_of(design, list(facts))
     served = _served(read, fixed)
     open_ = [one for one in needs if one.place not in served and not _claimed(one)]
+    faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
+    if faults:
+        faults += _others(read, facts, open_, fixed, {one.place for one in faults})
+        order = [f"{design.__name__}.{name}" for name in read.patterns]
+        faults.sort(key=lambda one: order.index(one.place) if one.place in order else -1)
+        raise DesignError("these questions can't be planned", place=design.__name__, faults=faults)
     work = _Work(read, facts, open_, fixed, traffic, progress)
     work.learn_what_changes()
     return work.plans()
+
+
+def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], EntityFacts]) -> bool:
+    """Whether all is known of the entities that a question is about: else the fault is told of the entity."""
+    pattern = read.patterns[signature.place.rpartition(".")[2]]
+    about = [*entities_in(signature.returns), *(one.entity for one in junctions_of(pattern.options.through))]
+    return all(one in facts for one in about)
+
+
+def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[Fault]:
+    """The needs that no key can serve, even where constants are filtered."""
+    _, unserved = choices(list(facts.values()), needs, fixed, None, Search(filters=True))
+    return [Fault(one.need.place, f"{one.need}: {one.reason}", one.hint) for one in unserved]
+
+
+def _others(
+    read: Unplanned,
+    facts: Mapping[type[Entity], EntityFacts],
+    needs: Sequence[Need],
+    fixed: Fixed,
+    places: set[str | None],
+) -> list[Fault]:
+    """What the compiler says of the other questions, with keys for them alone: so that all faults are told at once."""
+    rest = [one for one in needs if one.place not in places]
+    found, _ = choices(list(facts.values()), rest, fixed, None, Search(filters=True))
+    if not found:
+        return []
+    return [one for one in question_faults(read, declared(found[0], fixed)) if one.place not in places]
 
 
 @dataclass
@@ -118,11 +160,7 @@ class _Work:
         return [checked(self.read, one, keys, self.traffic) for keys, one in self._shown()]
 
     def _chosen(self, search: Search) -> list[Choice]:
-        found, unserved = choices(list(self.facts.values()), self.needs, self.fixed, self._tell, search)
-        if not found and unserved and (search.filters or not any(one.constants for one in self.needs)):
-            faults = [Fault(one.need.place, f"{one.need}: {one.reason}", one.hint) for one in unserved]
-            raise DesignError("no keys serve these questions", place=self.read.cls.__name__, faults=faults)
-        return found
+        return choices(list(self.facts.values()), self.needs, self.fixed, self._tell, search)[0]
 
     def _tell(self, done: int, whole: int) -> None:
         if self.progress is not None:
@@ -259,8 +297,6 @@ def _facts(read: Unplanned) -> tuple[NeedReader, dict[type[Entity], EntityFacts]
             facts[cls] = facts_of(cls, read.asked_singly(cls))
         except Problem as problem:
             read.faults.append(Fault(cls.__name__, str(problem), problem.hint))
-    if read.faults:
-        raise DesignError("the design can't be planned", place=read.cls.__name__, faults=read.faults)
     return NeedReader(facts, _orders(read.cls)), facts
 
 

@@ -18,8 +18,10 @@ from keyplan.design.compiled.constants import domain_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
 from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
+from keyplan.planner.copies import mirror
+from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
-from keyplan.planner.needs import EntityFacts, Need
+from keyplan.planner.needs import Need
 
 __all__ = ["Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
 
@@ -171,7 +173,7 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
             yield Unserved(
                 need,
                 f"it is strongly consistent, and only the table answers that: by {', '.join(problem.entity.identity)}",
-                "drop consistent=True, or ask by what identifies an item",
+                mirror(problem.entity, [name for name in problem.entity.kinds if name in need.known]),
             )
         else:
             yield Unserved(need, "no one key can answer it", "know more of it by equality, or ask in two questions")
@@ -207,7 +209,7 @@ def _with_placement(
             [_spread(one, covers[0]), *covers] for one, covers in zip(problems.values(), per_entity, strict=True)
         ]
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
-    indexes = max(min(len(one.indexed) for one in covers) for covers in per_entity)
+    indexes = max((min(len(one.indexed) for one in covers) for covers in per_entity), default=0)
     allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
     return [choice for choice in (_slotted(one, placed, fixed) for one in _combined(allowed)) if choice is not None]
 
@@ -245,7 +247,10 @@ def _covers(problem: _Problem, placed: Mapping[str, bool], search: Search) -> li
 
 
 def _preference(choice: EntityChoice) -> tuple[Any, ...]:
-    """Fewer claims, fewer changing fields, more by the table; then fewer and natural fields."""
+    """No write that can't work, fewer claims, fewer changing fields, more by the table; then fewer fields, more of them
+    in partitions, which become smaller and cooler so, and the fields' natural order.
+    """
+    width = sum(len(one.partition) for one in (choice.primary, *choice.indexed) if one.serves)
     length = sum(len(one.fields) for one in (choice.primary, *choice.indexed))
     order = [list(choice.entity.kinds).index(name) for name in choice.primary.fields]
     constants = sum(not one.partition for one in choice.indexed)
@@ -258,6 +263,7 @@ def _preference(choice: EntityChoice) -> tuple[Any, ...]:
         choice.few,
         constants,
         length,
+        -width,
         len(choice.primary.partition),
         order,
     )

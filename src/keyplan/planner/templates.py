@@ -12,8 +12,9 @@ from keyplan.design.declared.fields import bounds_of, kind_of
 from keyplan.design.declared.indexes import Index, Number
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.planner.candidates import Candidate
+from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
-from keyplan.planner.needs import EntityFacts, Need
+from keyplan.planner.needs import Need
 from keyplan.planner.search import Choice, EntityChoice
 
 __all__ = ["Declared", "declared"]

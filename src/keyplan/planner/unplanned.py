@@ -34,7 +34,10 @@ class Unplanned:
         for name, pattern in self.patterns.items():
             place = f"{self.cls.__name__}.{name}"
             try:
-                self.signatures[name] = signature_of(pattern.function, place, self.namespace)
+                signature = signature_of(pattern.function, place, self.namespace)
+                if isinstance(pattern, ReadMethod):
+                    shape_of(signature.returns)
+                self.signatures[name] = signature
             except Problem as problem:
                 self.faults.append(Fault(place, str(problem), problem.hint))
 

@@ -1,0 +1,63 @@
+"""What the planner knows of an entity: its fields, which of them identify an item, may be missing, or change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.fields import ID, is_optional, marks_of
+from keyplan.design.declared.keys import Key
+from keyplan.design.declared.problems import Problem
+
+__all__ = ["EntityFacts", "facts_of"]
+
+
+@dataclass(frozen=True)
+class EntityFacts:
+    """What the planner knows of an entity: its fields, which name an item, which may be missing, which change."""
+
+    cls: type[Entity]
+    identity: tuple[str, ...]
+    kinds: Mapping[str, Any]
+    optional: frozenset[str]
+    changing: frozenset[str] = frozenset()
+    """Fields that updates change."""
+    blind: frozenset[str] = frozenset()
+    """Those of them that updates change by class and key fields alone: no index key may hold them."""
+
+    @property
+    def name(self) -> str:
+        """The entity's name."""
+        return self.cls.__name__
+
+
+def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityFacts:
+    """What an entity's class says. What identifies an item is marked with ``Id``, or said by a primary key that stands;
+    failing both it is the fewest fields that one item is asked for by (``asked``). Raises Problem where nothing says
+    it.
+    """
+    kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
+    kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}
+    optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))
+    marked = tuple(name for name, annotation in kinds.items() if ID.name in marks_of(annotation))
+    identity = marked or _fields_of_primary(cls) or _fewest(asked, kinds)
+    if not identity:
+        raise Problem(
+            "nothing says what identifies an item", "mark the fields that do: order_id: Id[str], for instance"
+        )
+    return EntityFacts(cls, identity, kinds, optional)
+
+
+def _fields_of_primary(cls: type[Entity]) -> tuple[str, ...]:
+    keys = [value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, Key)]
+    templates = [text for key in keys if key.index is None for text in (*key.partition, *key.sort)]
+    names = [name for text in templates for name in re.findall(r"\{(\w+)", text)]
+    return tuple(dict.fromkeys(names))
+
+
+def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:
+    sets = sorted((one for one in asked if one and one <= kinds.keys()), key=len)
+    return tuple(name for name in kinds if name in sets[0]) if sets else ()

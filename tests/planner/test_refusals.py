@@ -1,0 +1,164 @@
+# mypy: disable-error-code="empty-body"
+"""What can't be planned is said of all questions at once, each with the smallest change that helps: the fields to copy,
+the mirror item, another way to ask.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import pytest
+
+from keyplan import Cursor, Design, Each, Entity, Id, Page, Prefix, Range, Table, read
+from keyplan.design.deferral import deferred
+from keyplan.errors import DesignError
+from keyplan.planner import plan
+
+State = Literal["open", "paid"]
+
+
+class Order(Entity):
+    order_id: Id[str]
+    customer_id: str
+    region: str
+    state: State = "open"
+    placed_at: datetime
+    shipped_at: datetime | None = None
+    total: Decimal
+    tags: list[str]
+
+
+class Line(Entity):
+    order_id: Id[str]
+    number: Id[int]
+    product_id: str
+
+
+class Product(Entity):
+    product_id: Id[str]
+    name: str
+    price: int
+
+
+class Basket(Entity):
+    customer_id: Id[str]
+    product_id: Id[str]
+
+
+class Nameless(Entity):
+    text: str
+
+
+class Odd(NamedTuple):
+    order: Order
+    products: list[Product]
+
+
+def filter_on_another(self: Any, product_id: str, state: State) -> list[Line]: ...
+def ordered_together(self: Any, order_id: str, limit: int = 5, cursor: Cursor | None = None) -> Page[Order | Line]: ...
+def strong(self: Any, customer_id: str) -> list[Order]: ...
+def two_ranges(self: Any, customer_id: str, placed_at: Range[datetime], shipped_at: Range[datetime]) -> list[Order]: ...
+def range_and_order(self: Any, customer_id: str, placed_at: Range[datetime]) -> list[Order]: ...
+def by_list(self: Any, tags: list[str]) -> list[Order]: ...
+def by_fraction(self: Any, total: Decimal) -> list[Order]: ...
+def two_each(self: Any, customer_id: Each[str], region: Each[str]) -> list[Order]: ...
+def in_basket(self: Any, customer_id: str) -> list[Product]: ...
+def misspelt(self: Any, custmer_id: str) -> list[Order]: ...
+def wrong_type(self: Any, customer_id: int) -> list[Order]: ...
+def of_customer(self: Any, customer_id: str) -> list[Order]: ...
+def in_state(self: Any, state: State) -> list[Order]: ...
+def odd_collection(self: Any, order_id: str) -> Odd | None: ...
+def no_limit(self: Any, customer_id: str) -> Page[Order]: ...
+def nameless(self: Any, text: str) -> list[Nameless]: ...
+def prefix_of_number(self: Any, order_id: str, number: Prefix) -> list[Line]: ...
+def maybe_none(self: Any, shipped_at: datetime | None) -> list[Order]: ...
+def bad_return(self: Any, customer_id: str) -> dict[str, Order]: ...
+def lines(self: Any, order_id: str) -> list[Line]: ...
+def all_orders(self: Any) -> list[Order]: ...
+
+
+CASES: dict[str, tuple[Any, str]] = {
+    "filter_on_another": (
+        read("Q")(filter_on_another),
+        "Line has no field 'state' (copy state of Order into Line: one field, since each Line names its Order by order_id",
+    ),
+    "ordered_together": (
+        read("Q", order_by="placed_at")(ordered_together),
+        "order_by= names 'placed_at', which is no field of Line (copy placed_at of Order into Line",
+    ),
+    "strong": (
+        read("Q", consistent=True)(strong),
+        "keep a mirror item of each Order, an entity OrderByCustomer (customer_id: Id[...], order_id: Id[...]",
+    ),
+    "two_ranges": (read("Q")(two_ranges), "placed_at and shipped_at are ranges, and a key answers one"),
+    "range_and_order": (
+        read("Q", order_by="total")(range_and_order),
+        "placed_at is a range, and the answer is to be ordered by total (order by placed_at",
+    ),
+    "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can hold (keep an item for each of its values"),
+    "by_fraction": (read("Q")(by_fraction), "total is a fraction, which no partition key tells apart"),
+    "two_each": (read("Q")(two_each), "customer_id and region have many values each (ask by one of them"),
+    "filtered_end": (
+        read("Q", through=Basket, where={"name": "tea"})(in_basket),
+        "each of which is read by its key, unfiltered (copy name of Product into Basket",
+    ),
+    "ordered_end": (read("Q", through=Basket, order_by="price")(in_basket), "(copy price of Product into Basket"),
+    "misspelt": (read("Q")(misspelt), "Order has no field 'custmer_id' (did you mean customer_id?)"),
+    "wrong_type": (read("Q")(wrong_type), "the parameter customer_id is int, but the field Order.customer_id is str"),
+    "where_misspelt": (read("Q", where={"stat": "open"})(of_customer), "where= names 'stat'"),
+    "twice": (read("Q", where={"state": "open"})(in_state), "fixed by where= and known by a parameter too"),
+    "order_unknown": (read("Q", order_by="nope")(of_customer), "order_by= names 'nope', which is no field of Order"),
+    "order_by_list": (read("Q", order_by="tags")(of_customer), "Order.tags is a list, which no key can hold"),
+    "odd_collection": (
+        read("Q")(odd_collection),
+        "Line has order_id, and names the Product by product_id: ask through=Line",
+    ),
+    "no_limit": (read("Q")(no_limit), "a page needs its limit"),
+    "nameless": (read("Q")(nameless), "nothing says what identifies an item"),
+    "prefix_of_number": (read("Q")(prefix_of_number), "the parameter number is str, but the field Line.number is int"),
+    "maybe_none": (read("Q")(maybe_none), "shipped_at may be None, and items without it stand in no key"),
+    "bad_return": (read("Q")(bad_return), "the return type dict says nothing that can be read"),
+    "order_of_another": (read("Q", order_by="name")(lines), "(copy name of Product into Line"),
+    "ordered_scan": (read("Q", scan=True, order_by="total")(all_orders), "a scan gives items in no order"),
+}
+
+
+def refusal(names: list[str]) -> str:
+    entities = [Order, Line, Product, Basket]
+    with deferred():
+        members = {"table": Table("shop", entities=entities), **{name: CASES[name][0] for name in names}}
+        design: Any = type("Shop", (Design,), members)
+    design.uncompiled = globals()
+    with pytest.raises(DesignError) as caught:
+        plan(design)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_kind_says_what_helps(name: str) -> None:
+    assert CASES[name][1] in refusal([name])
+
+
+def test_all_kinds_are_said_together_in_their_order() -> None:
+    text = refusal(list(CASES))
+    lines_ = [line for line in text.splitlines() if line.startswith("  - Shop.")]
+    places = [line.partition("Shop.")[2].partition(":")[0] for line in lines_]
+    assert places == [name for name in CASES if name != "nameless"]
+    assert all(words in text for _, words in CASES.values())
+
+
+def test_the_copied_field_makes_it_possible() -> None:
+    class CopiedLine(Entity):
+        order_id: Id[str]
+        number: Id[int]
+        product_id: str
+        state: State = "open"
+
+    def lines_in_state(self: Any, product_id: str, state: State) -> list[CopiedLine]: ...
+
+    with deferred():
+        design: Any = type("Copied", (Design,), {"table": Table("shop"), "lines": read("Q")(lines_in_state)})
+    design.uncompiled = {**globals(), "CopiedLine": CopiedLine}
+    assert len(plan(design)[0].indexes) == 1
