@@ -82,7 +82,7 @@ def all_orders(self: Any) -> list[Order]: ...
 CASES: dict[str, tuple[Any, str]] = {
     "filter_on_another": (
         read("Q")(filter_on_another),
-        "Line has no field 'state' (copy state of Order into Line: one field, since each Line names its Order by order_id",
+        "Line has no field 'state' (copy state of Order into Line: one field, since each Line names its Order",
     ),
     "ordered_together": (
         read("Q", order_by="placed_at")(ordered_together),
@@ -126,7 +126,7 @@ CASES: dict[str, tuple[Any, str]] = {
 
 
 def refusal(names: list[str]) -> str:
-    entities = [Order, Line, Product, Basket]
+    entities: list[type[Entity]] = [Order, Line, Product, Basket]
     with deferred():
         members = {"table": Table("shop", entities=entities), **{name: CASES[name][0] for name in names}}
         design: Any = type("Shop", (Design,), members)
