@@ -16,6 +16,7 @@ from keyplan.planner import Plan, applied, comparison, plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.weighing import Weight, front
 from keyplan.testing import verify
+from tests.planner.published_more import VersionControl
 
 State = Literal["queued", "running", "done"]
 
@@ -87,6 +88,18 @@ def test_plans_side_by_side_are_json() -> None:
     row = next(one for one in shown["rows"] if one["place"] == "Job.by_ticket")
     assert row["in_plans"][0] == "TICKET#{ticket} | #JOB in GSI2"
     assert None in next(one for one in shown["rows"] if one["place"] == "Job.ticket_claim")["in_plans"]
+
+
+def test_index_keys_of_several_attributes_where_they_are_asked_for() -> None:
+    best = plan(VersionControl, attributes=True)[0]
+    by_state = next(one for one in best.keys if one.name == "by_owner_and_repository_and_status")
+    assert by_state.templates == (
+        ("TICKET#OWNER#{owner}", "REPOSITORY#{repository}", "STATUS#{status}"),
+        ("{created_at}",),
+    )
+    assert sorted((len(one.partition), len(one.sort)) for one in best.indexes) == [(1, 1), (2, 1), (3, 1)]
+    with applied(best) as planned:
+        verify(planned, stores=20)
 
 
 def test_what_nothing_beats_is_the_front() -> None:

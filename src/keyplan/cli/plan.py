@@ -29,10 +29,11 @@ Examples:
 @name_argument
 @click.option("--traffic", metavar="FILE", type=click.Path(), help="How often patterns are called; prices weigh by it.")
 @click.option("--anew", is_flag=True, help="Leave the keys that the design has out of account.")
+@click.option("--attributes", is_flag=True, help="Index keys of several attributes instead of joined texts.")
 @click.option("--write", is_flag=True, help="Put the best plan's declarations into the module, and show the change.")
 @json_option
 @tells_errors
-def command(name: str, traffic: str | None, *, anew: bool, write: bool, as_json: bool) -> None:
+def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, write: bool, as_json: bool) -> None:
     """Find keys for the questions of the design NAME: in the fewest indexes, proved by compiling them, and priced.
 
     Entities need no keys: mark the fields that identify an item (`order_id: Id[str]`). Keys that are there stay as they
@@ -47,7 +48,8 @@ def command(name: str, traffic: str | None, *, anew: bool, write: bool, as_json:
     with deferred():
         design = find(name).design
     with progress("Planning") as report:
-        found = plan(design, _traffic(traffic, design), anew=anew, progress=lambda _, done, whole: report(done, whole))
+        wanted = {"anew": anew, "attributes": attributes}
+        found = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
     best = found[0]
     changed = rewritten(best) if write else None
     spare = [] if anew or _new_keys(best) else spare_indexes(design)

@@ -18,7 +18,7 @@ from keyplan.design.declared.fields import kind_of
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.needs import Need
 
-__all__ = ["Candidate", "index_candidates", "primary_candidates"]
+__all__ = ["KEY_ATTRIBUTES_MAX", "Candidate", "index_candidates", "primary_candidates"]
 
 
 KEY_ATTRIBUTES_MAX = 4

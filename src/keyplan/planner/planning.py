@@ -56,7 +56,12 @@ Progress = Callable[[str, int, int], None]
 
 
 def plan(
-    design: type[Any], traffic: Traffic | None = None, *, anew: bool = False, progress: Progress | None = None
+    design: type[Any],
+    traffic: Traffic | None = None,
+    *,
+    anew: bool = False,
+    attributes: bool = False,
+    progress: Progress | None = None,
 ) -> list[Plan]:
     """The plans for a design's questions: the best first, then those that are cheaper, cooler or in fewer indexes, each
     with why it isn't the first; three or four, where there are as many.
@@ -64,7 +69,8 @@ def plan(
     The best has no key over a partition's ceiling where that can be had, then the fewest indexes, then the lowest cost.
     Keys that the design has stay as they are, and new ones are put beside them; ``anew`` leaves them out of account.
     ``traffic`` says how often patterns are called, and how much there is: without it each pattern counts alike, and
-    nothing is known of how hot a key becomes.
+    nothing is known of how hot a key becomes. ``attributes`` makes index keys of several attributes, each of its
+    field's type, instead of joined texts, where a key needs no more than four of each kind.
 
     Raises DesignError with every question that can't be served, and what it lacks.
     """
@@ -82,7 +88,7 @@ def plan(
         order = [f"{design.__name__}.{name}" for name in read.patterns]
         faults.sort(key=lambda one: order.index(one.place) if one.place in order else -1)
         raise DesignError("these questions can't be planned", place=design.__name__, faults=faults)
-    work = _Work(read, facts, open_, fixed, traffic, progress)
+    work = _Work(read, facts, open_, fixed, traffic, progress, attributes)
     work.learn_what_changes()
     return work.plans()
 
@@ -125,6 +131,7 @@ class _Work:
     fixed: Fixed
     traffic: Traffic | None
     progress: Progress | None
+    attributes: bool = False
     made: list[tuple[Declared, Plan]] = field(default_factory=list[tuple[Declared, Plan]])
     last: DesignError | None = None
     most: int = 0
@@ -160,6 +167,7 @@ class _Work:
         return [checked(self.read, one, keys, self.traffic) for keys, one in self._shown()]
 
     def _chosen(self, search: Search) -> list[Choice]:
+        search = replace(search, attributes=self.attributes)
         return choices(list(self.facts.values()), self.needs, self.fixed, self._tell, search)[0]
 
     def _tell(self, done: int, whole: int) -> None:

@@ -17,13 +17,13 @@ from typing import Any
 from keyplan.design.compiled.constants import domain_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import kind_of
-from keyplan.planner.candidates import Candidate, index_candidates, primary_candidates
+from keyplan.planner.candidates import KEY_ATTRIBUTES_MAX, Candidate, index_candidates, primary_candidates
 from keyplan.planner.copies import mirror
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import Need
 
-__all__ = ["Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
+__all__ = ["PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
 
 COVERS_MAX = 400
 """Covers of one entity that are compared; all have the least number of keys."""
@@ -108,6 +108,8 @@ class Search:
     filters: bool = False
     claims: bool = False
     spread: bool = False
+    attributes: bool = False
+    """Whether index keys are of several attributes, each of its field's type, where they can be."""
 
 
 @dataclass
@@ -211,7 +213,9 @@ def _with_placement(
     # An entity that needs the most indexes sets their number; the others may use as many, rather than claims.
     indexes = max((min(len(one.indexed) for one in covers) for covers in per_entity), default=0)
     allowed = [sorted((one for one in covers if len(one.indexed) <= indexes), key=_preference) for covers in per_entity]
-    return [choice for choice in (_slotted(one, placed, fixed) for one in _combined(allowed)) if choice is not None]
+    return [
+        choice for choice in (_slotted(one, placed, fixed, search) for one in _combined(allowed)) if choice is not None
+    ]
 
 
 def _combined(per_entity: Sequence[list[EntityChoice]]) -> Iterator[tuple[EntityChoice, ...]]:
@@ -343,7 +347,9 @@ def _undominated(candidates: Sequence[Candidate], rest: frozenset[int]) -> list[
 # In which index each key stands
 
 
-def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed: Fixed) -> Choice | None:
+def _slotted(
+    entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed: Fixed, search: Search
+) -> Choice | None:
     """The keys put into indexes: a collection's keys share one, each entity has one key in each, and all keys in one
     have sort keys of the same form.
     """
@@ -351,13 +357,18 @@ def _slotted(entities: Sequence[EntityChoice], placed: Mapping[str, bool], fixed
     forms = fixed.forms
     slots: dict[int, tuple[int, ...]] = {}
     texts = _indexes_of_text(entities)
+
+    def forms_of(choice: EntityChoice, key: Candidate) -> tuple[tuple[str, ...], ...]:
+        native = attribute_form(choice.entity, key) if search.attributes and not _collections(choice, key) else None
+        return (native,) if native is not None else sort_forms(choice.entity, key)
+
     for choice in sorted(entities, key=lambda one: -len(one.indexed)):
         own: dict[int, int] = {}
-        for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(sort_forms(choice.entity, pair[1]))):
+        for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(forms_of(choice, pair[1]))):
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
             held = {*own.values(), *fixed.taken(choice.entity.cls)}
-            possible = list(sort_forms(choice.entity, key))
+            possible = list(forms_of(choice, key))
             if len(possible) > 1 and sum(forms[one] == _TEXT for one in own.values()) >= texts:
                 possible.reverse()
             if slot is None:
@@ -398,3 +409,22 @@ def sort_forms(entity: EntityFacts, key: Candidate) -> tuple[tuple[str, ...], ..
     if any(kind in {float, Decimal} for kind in kinds):
         return (tuple("N" if kind in {float, Decimal} else "S" for kind in kinds),)
     return (_TEXT, ("N",)) if kinds == [int] and not key.merged and not key.turned else (_TEXT,)
+
+
+PARTITION = "P"
+"""Stands in a form for each partition attribute, where there are attributes instead of joined texts."""
+
+
+def attribute_form(entity: EntityFacts, key: Candidate) -> tuple[str, ...] | None:
+    """The form of a key of several attributes: a partition attribute for each field, then the types of the fields that
+    its needs ask for, or of what tells items apart. None for a key that has more fields than an index has attributes,
+    or whose order needs a joined text.
+    """
+    sort = key.sort[: key.needed or len(key.sort)]
+    if not key.partition or not sort or key.merged or key.turned or key.sorted_as:
+        return None
+    if max(len(key.partition), len(sort)) > KEY_ATTRIBUTES_MAX:
+        return None
+    numbers = {int, float, Decimal}
+    types = tuple("N" if kind_of(entity.kinds[name]) in numbers else "S" for name in sort)
+    return (*(PARTITION for _ in key.partition), *types)

@@ -15,7 +15,7 @@ from keyplan.planner.candidates import Candidate
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
 from keyplan.planner.needs import Need
-from keyplan.planner.search import Choice, EntityChoice
+from keyplan.planner.search import PARTITION, Choice, EntityChoice
 
 __all__ = ["Declared", "declared"]
 
@@ -70,25 +70,38 @@ def _index(slot: int, form: Sequence[str], taken: set[str]) -> Index:
     lower = name.lower()
     if tuple(form) == ("S",):
         return Index(name, f"{lower}pk", f"{lower}sk")
+    partitions, form = _cut(form)
+    pk: str | list[str] = f"{lower}pk"
+    if partitions > 1:
+        pk = [f"{lower}pk{number}" for number in range(1, partitions + 1)]
     names = [f"{lower}sk"] if len(form) == 1 else [f"{lower}sk{number}" for number in range(1, len(form) + 1)]
-    return Index(
-        name, f"{lower}pk", [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)]
-    )
+    return Index(name, pk, [Number(one) if kind == "N" else one for one, kind in zip(names, form, strict=True)])
 
 
 def _primary(choice: EntityChoice) -> Key:
     return Key(_partition(choice.entity, choice.primary), _sort(choice.entity, choice.primary))
 
 
+def _cut(form: Sequence[str]) -> tuple[int, Sequence[str]]:
+    """How many partition attributes a form has, and the types of its sort attributes."""
+    partitions = sum(one == PARTITION for one in form)
+    return partitions, form[partitions:]
+
+
 def _index_key(entity: EntityFacts, key: Candidate, index: Index, form: Sequence[str]) -> Key:
+    partitions, types = _cut(form)
+    partition: str | list[str] = _partition(entity, key)
+    if partitions:
+        own = [f"{field_word(entity, name)}#{{{name}}}" for name in key.partition]
+        partition = [f"{word(entity.name)}#{own[0]}", *own[1:]]
     if tuple(form) == ("S",):
         sort: str | list[str] = _sort(entity, key)
     else:
         sort = [
             f"{{{name}}}" if kind == "N" else _variable(entity, name)
-            for name, kind in zip(key.sort, form, strict=False)
+            for name, kind in zip(key.sort, types, strict=False)
         ]
-    return Key(_partition(entity, key), sort, index=index, when=dict(key.when) or None)
+    return Key(partition, sort, index=index, when=dict(key.when) or None)
 
 
 def _partition(entity: EntityFacts, key: Candidate) -> str:
