@@ -16,7 +16,7 @@ from keyplan.planner import Plan, applied, comparison, plan
 from keyplan.planner.planning import provisional_design
 from keyplan.planner.weighing import Weight, front
 from keyplan.testing import verify
-from tests.planner.published_more import VersionControl
+from tests.planner.published_examples import VersionControl
 
 State = Literal["queued", "running", "done"]
 

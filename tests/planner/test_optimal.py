@@ -12,10 +12,10 @@ from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
 from keyplan.planner import applied, plan
 from keyplan.testing import verify
-from tests.planner import published, published_more
-from tests.planner.published_more import VersionControl
+from tests.planner import published, published_examples, published_in_books
+from tests.planner.published_examples import VersionControl
 
-PUBLISHED = [*published.PUBLISHED, *published_more.PUBLISHED]
+PUBLISHED = [*published.PUBLISHED, *published_in_books.PUBLISHED, *published_examples.PUBLISHED]
 FIELDS = ("one", "two", "three", "four")
 
 
