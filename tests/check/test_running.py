@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan import Design, Entity, Key, Page, Table, read
+from keyplan import Design, Entity, Key, Page, Put, Table, Writes, read, write
 from keyplan.check import Report, Severity, check
+from keyplan.check.baseline import compared
+from keyplan.check.findings import Finding
+from keyplan.design.traffic import traffic_from
 from keyplan.errors import DesignError
 
 
@@ -110,3 +114,41 @@ def test_the_worst_stand_first_and_fail() -> None:
     assert not report.fails(Severity.ERROR)
     assert not report.fails(None)
     assert str(report.findings[0]).startswith("KP201 warning: Message.primary: ")
+
+
+def finding(silenced: str | None = None) -> Finding:
+    return Finding("KP308", "lost-update", Severity.WARNING, "Bank.pay_in", "m", "h", silenced=silenced)
+
+
+def test_a_silenced_finding_uses_up_no_line_of_the_baseline() -> None:
+    """Of two alike, one is silenced since: the other is still the known one."""
+    report = Report("Bank", (finding("a few a day"), finding()), rules=1, traffic=False)
+    known = Counter({("Bank", "KP308", "Bank.pay_in"): 1})
+    assert [(one.silenced, one.known) for one in compared(report, known).findings] == [
+        ("a few a day", False),
+        (None, True),
+    ]
+
+
+class Hit(Entity):
+    """Those of a page in one partition."""
+
+    page: str
+    number: int
+    primary = Key("HITS#{page}", "{number:010d}")
+
+
+@pytest.mark.parametrize(
+    ("per_second", "severity"), [(480.0, None), (520.0, Severity.WARNING), (1100.0, Severity.ERROR)]
+)
+def test_a_partition_is_hot_from_half_of_what_it_takes(per_second: float, severity: Severity | None) -> None:
+    class Hits(Design):
+        table = Table("hits", entities=[Hit])
+
+        @write("W1")
+        def hit(self, page: str, number: int) -> Writes:
+            yield Put(Hit(page=page, number=number))
+
+    traffic = traffic_from({"patterns": {"hit": {"per_second": per_second, "hottest": 1.0}}}, Hits.compiled)
+    found = [one.severity for one in check(Hits, traffic).findings if one.code == "KP501"]
+    assert found == ([] if severity is None else [severity])

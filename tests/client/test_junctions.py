@@ -137,10 +137,22 @@ def test_junctions_that_make_no_one_answer_are_refused() -> None:
 
         primary = Key("NAMED#{reader}", "NAME#{name}")
 
+    class Renamed(Entity):
+        reader: str
+        box: str
+        number: int
+        name: str
+        title: str
+
+        primary = Key("RENAMED#{reader}", "{number:06d}#{name}")
+
     with pytest.raises(DesignError) as error:
 
         class D(Design):
             table = Table("d", indexes=[GSI1])
+
+            @read("R5", through=[Opened, Through(Renamed, name="title")])
+            def by_another_name(self, reader: str) -> list[Note]: ...
 
             @read("R1", through=[Opened, Loose])
             def unordered(self, reader: str) -> list[Note]: ...
@@ -155,6 +167,7 @@ def test_junctions_that_make_no_one_answer_are_refused() -> None:
             def by_nothing(self, reader: str) -> list[Note]: ...
 
     told(error, r"D\.unordered: primary doesn't stand in the order of primary.*\{number:06d\}#\{name\}")
+    told(error, r"D\.by_another_name: primary doesn't stand in the order of primary")
     told(error, r"D\.pointers_only: several junctions make one answer where one of them names partitions")
     told(error, r"D\.two_keys: the junctions lead to two keys, primary and by_name")
     told(error, r"D\.by_nothing: through= names no junction")

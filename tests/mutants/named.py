@@ -25,7 +25,6 @@ NAMED: tuple[tuple[str, str, str], ...] = (
     ("design/compiled/choosing.py", "1 if key.index.local else 2", "2 if key.index.local else 1"),
     ("design/compiled/plan_checks.py", "if own != wanted or not same:", "if own != wanted:"),
     ("check/rules/hot_partition.py", "total <= limit / 2", "total <= limit"),
-    ("check/rules/lost_update.py", " if action.by_instance else set()", ""),
     ("check/baseline.py", "if one.silenced is None and left[key] > 0:", "if left[key] > 0:"),
     ("engine/backups.py", '"LocalSecondaryIndexes": (', '"LocalSecondaryIndex": ('),
 )
