@@ -1,3 +1,4 @@
+# mypy: disable-error-code="empty-body"
 """What a write does is known whatever its actions are called, and what can never work is said before it is called."""
 
 from __future__ import annotations
@@ -7,11 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from keyplan import Add, Delete, Design, Entity, Key, Table, Update, Writes, read, write
 from keyplan.check import check
 from keyplan.cost.estimate import estimate
 from keyplan.explain.explanation import explain
@@ -174,3 +176,61 @@ def test_what_is_imported_late_is_let_through() -> None:
     with cut_off() as found:
         __import__("this")
     assert found == []
+
+
+class Thing(Entity):
+    name: str
+    n: int = 0
+
+    primary = Key("THING#{name}", "HEAD")
+
+
+class Caller(Design):
+    """A read and a write that are called by writes as from outside, which open no conversation."""
+
+    table = Table("callers")
+
+    @read("C1")
+    def thing(self, name: str) -> Thing: ...
+
+    @read("C2")
+    def things(self, name: str) -> Iterator[Thing]: ...
+
+    @write("C3")
+    def add(self, name: str) -> Writes:
+        yield Update(Thing, name=name).set(n=Add(1))
+
+    @write("C4")
+    def calls_a_read(self, name: str) -> Writes:
+        yield Update(self.thing(name), n=1)
+
+    @write("C5")
+    def iterates(self, name: str) -> Writes:
+        for one in self.things(name):
+            yield Delete(one)
+
+    @write("C6")
+    def calls_a_write(self, name: str) -> Writes:
+        self.add(name)
+        yield Delete(Thing, name=name)
+
+    @write("C7")
+    def calls_a_verb(self, name: str) -> Writes:
+        found = self.get(Thing, name=name)
+        if found is not None:
+            yield Delete(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("calls_a_read", "yield from self.thing.ask(...)"),
+        ("iterates", "yield from self.things.ask(...)"),
+        ("calls_a_write", "yield from self.add.join(...)"),
+        ("calls_a_verb", "it calls self.get(...)"),
+    ],
+)
+def test_a_write_that_calls_a_pattern_is_told_how_to_ask_it(name: str, word: str) -> None:
+    found = [one.message for one in check(Caller).findings if one.place == f"Caller.{name}" and one.code == "KP108"]
+    assert len(found) == 1
+    assert word in found[0]

@@ -22,7 +22,7 @@ from keyplan.rehearsal.code import Action, Ask, WrittenCode
 from keyplan.rehearsal.following import code_of
 from keyplan.rehearsal.running import Refused, is_of_type
 from keyplan.rehearsal.sources import Sources
-from keyplan.rehearsal.trials import Tried, try_write
+from keyplan.rehearsal.trials import CalledWithinError, Tried, try_write
 
 __all__ = ["Account", "Accounts", "BodyFault"]
 
@@ -213,6 +213,8 @@ def _mistake(error: Exception) -> str | None:
     """What is wrong with the code itself, where an error says so; None for one that its author raises on purpose, or
     that comes of the values it was run with.
     """
+    if isinstance(error, CalledWithinError):
+        return str(error)
     if isinstance(error, AttributeError | NameError | TypeError):
         return f"{type(error).__name__}: {error}"
     if isinstance(error, ValidationError) and any(is_of_type(one["type"]) for one in error.errors(include_url=False)):

@@ -207,6 +207,40 @@ def try_write(
     return _Trying(design, cls, pattern, typical, traffic).tried()
 
 
+class CalledWithinError(TypeError):
+    """A write calls a pattern, where it should ask or join it."""
+
+
+class _NoAnswers:
+    """What patterns are called by on a design that isn't open."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise CalledWithinError(
+            f"it calls self.{name}(...): a write asks by `yield from self.{name}.ask(...)`, "
+            "so that what it found is known when it is written"
+        )
+
+    def __contains__(self, name: str) -> bool:
+        return True
+
+
+class _NoVerbs:
+    """What verbs and writes are called by on a design that isn't open."""
+
+    def write(self, make: object, place: str, attempts: int) -> None:  # noqa: ARG002 - as the client's
+        name = place.rpartition(".")[2]
+        raise CalledWithinError(
+            f"it calls self.{name}(...): a write carries out another by `yield from self.{name}.join(...)`, "
+            "in the same transaction"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        raise CalledWithinError(
+            f"it calls self.{name}(...): a write yields its actions, `yield Put(...)`, and asks by the design's "
+            "patterns, `yield from self.pattern.ask(...)`"
+        )
+
+
 class _Trying:
     """The trials of one write."""
 
@@ -219,6 +253,7 @@ class _Trying:
         self.finds = Finds(traffic)
         self.given = traffic.patterns.get(pattern.name, Load()).arguments or {}
         self.nowhere = object.__new__(cls)  # a design on no store: a write reaches it by its reads' ``ask`` alone
+        vars(self.nowhere).update(_answers=_NoAnswers(), _verbs=_NoVerbs())
         self.asked: dict[str, None] = {}
         self.first: str | None = None
         self.empty: Tried | None = None
