@@ -8,14 +8,19 @@ import gzip
 import json
 import os
 import random
+import sys
 import threading
 import zlib
+from collections import Counter
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import orjson
 import pytest
 
+from keyplan.engine import Engine
+from keyplan.errors import DynamoDBError
 from keyplan.server import parsing
 from tests.server.support import CREATE, TABLE, Answer, Server, request, s, serving
 
@@ -69,6 +74,79 @@ BODIES: dict[str, tuple[str, bytes, str]] = {
         "",
     ),
 }
+_HEAD = b'{"TableName":"orders","Key":' + _KEY + b","
+_TOO_MANY = 50_000
+
+
+def members(start: bytes, member: bytes, end: bytes = b"}}", count: int = _TOO_MANY) -> bytes:
+    """A body with so many members; each is made of its number, in hexadecimal digits."""
+    return start + b",".join([member % b"%x" % number for number in range(count)]) + end
+
+
+COUNTED: dict[str, tuple[str, bytes, str]] = {
+    "Expected": ("PutItem", members(b'{"TableName":"orders","Item":' + _KEY + b',"Expected":{', b'"%s":{}'), "10000"),
+    "Expected of UpdateItem": ("UpdateItem", members(_HEAD + b'"Expected":{', b'"%s":{"Exists":false}'), "10000"),
+    "Expected of DeleteItem": ("DeleteItem", members(_HEAD + b'"Expected":{', b'"%s":{}'), "10000"),
+    "AttributeUpdates": ("UpdateItem", members(_HEAD + b'"AttributeUpdates":{', b'"%s":{}'), "10000"),
+    "AttributesToGet": ("GetItem", members(_HEAD + b'"AttributesToGet":[', b'"%s"', b"]}"), "10000"),
+    "values of a condition": (
+        "UpdateItem",
+        members(_HEAD + b'"Expected":{"a":{"ComparisonOperator":"IN","AttributeValueList":[', b'{"S":"%s"}', b"]}}}"),
+        "10000",
+    ),
+    **{
+        f"{parameter} of {operation}": (
+            operation,
+            members(b'{"TableName":"orders","%s":{' % parameter.encode(), b'"%s":{"ComparisonOperator":"NULL"}'),
+            "10000",
+        )
+        for operation, parameter in (("Query", "KeyConditions"), ("Query", "QueryFilter"), ("Scan", "ScanFilter"))
+    },
+    "ExpressionAttributeNames": (
+        "UpdateItem",
+        members(_HEAD + b'"UpdateExpression":"REMOVE #1","ExpressionAttributeNames":{', b'"#%s":"x"'),
+        "8192",
+    ),
+    "ExpressionAttributeValues": (
+        "UpdateItem",
+        members(_HEAD + b'"UpdateExpression":"SET a=:1","ExpressionAttributeValues":{', b'":%s":{"S":"x"}'),
+        "8192",
+    ),
+    "Parameters": (
+        "ExecuteStatement",
+        members(b'{"Statement":"SELECT * FROM orders WHERE pk=?","Parameters":[', b'{"S":"%s"}', b"]}"),
+        "8192",
+    ),
+    "statements": ("BatchExecuteStatement", members(b'{"Statements":[', b'{"Statement":"%s"}', b"]}"), "25"),
+    "tables": ("BatchGetItem", members(b'{"RequestItems":{', b'"%s":{"Keys":[]}'), "100"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_counts_are_refused_before_anything_is_made_of_them(name: str) -> None:
+    """Whatever the members hold: what is done is no more than to count them."""
+    operation, body, most = COUNTED[name]
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and "keyplan" in frame.f_code.co_filename:
+            calls[frame.f_code.co_filename.rpartition("keyplan/")[2]] += 1
+
+    with Engine.open(":memory:") as engine:
+        engine.call("CreateTable", CREATE)
+        params = orjson.loads(body)
+        sys.setprofile(count)
+        try:
+            with pytest.raises(DynamoDBError) as refused:
+                engine.call(operation, params)
+        finally:
+            sys.setprofile(None)
+    assert refused.value.message.endswith(f"Member must have length less than or equal to {most}")
+    assert len(refused.value.message) < 300
+    # Its shape may be looked at; no value, no condition and no expression is.
+    shape = sum(number for file, number in calls.items() if file.startswith("wire/"))
+    assert sum(calls.values()) - shape < 20
+    assert shape < (100 if name != "values of a condition" else 2 * _TOO_MANY)
 
 
 @pytest.fixture(scope="module", params=["file", "memory"])

@@ -160,6 +160,7 @@ class KeptAside(AtOnce):
         super().submit(work, slow, done)
 
 
+FILTER = {f"a{number}": {"ComparisonOperator": "NULL"} for number in range(50)}
 READ = f"select * from {TABLE} where pk = 'a'"
 NINE = [{"Statement": f"{READ} AND sk = '{number}'"} for number in range(9)]
 INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
@@ -175,6 +176,9 @@ INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
         ("BatchExecuteStatement", {"Statements": [{"Statement": READ}, {"Statement": INSERT}]}, "written"),
         ("ExecuteTransaction", {"TransactStatements": NINE}, "aside"),
         ("ExecuteTransaction", {"TransactStatements": [{"Statement": INSERT}]}, "written"),
+        ("Scan", {"TableName": TABLE, "ScanFilter": {"a": {"ComparisonOperator": "NULL"}}}, "at once"),
+        ("Scan", {"TableName": TABLE, "ScanFilter": FILTER}, "aside"),
+        ("Scan", {"TableName": TABLE, "FilterExpression": f"pk <> sk{' ' * 300}"}, "aside"),
         ("ExecuteStatement", {"Statement": 1}, "written"),
         ("ExecuteStatement", ["SELECT"], "written"),
         ("BatchExecuteStatement", {"Statements": ["SELECT"]}, "written"),

@@ -158,6 +158,7 @@ class Engine:
         kind.validate(params)
         try:
             if not kind.old_names.isdisjoint(params):
+                kind.check_old_count(params)
                 kind.check_mixture(params)
             answer = action(self._database, params)
         except StaleTableError:

@@ -32,6 +32,9 @@ _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
 _PACKINGS = frozenset((b"gzip", b"deflate"))
 _PATHS = frozenset((b"/", b""))
 """The protocol has one path. An absolute address without one is that too."""
+_OLD_FILTERS = frozenset({"QueryFilter", "ScanFilter"})
+_OLD_FILTER_BYTES_MIN = 4 * LONG_FILTER_MIN
+"""A request of more than that with an old filter may judge as much as one with a long expression."""
 _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
 """Operations whose answers have no body at all."""
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
@@ -117,7 +120,7 @@ class Service:
             return
         characters = 0 if is_read or name not in STATEMENTS else select_characters(name, params)
         is_read = is_read or characters > 0
-        if is_read and (characters > LONG_FILTER_MIN or _has_long_filter(params)):
+        if is_read and (characters > LONG_FILTER_MIN or _has_long_filter(params, size_bytes)):
             self._aside.submit(lambda: _answer(name, outcome_of(self._call, name, params), headers, cors), None, reply)
             return
         if is_read:
@@ -275,9 +278,13 @@ def _parsed(body: bytes) -> dict[str, Any]:
         raise protocol_fault("SerializationException", "") from None
 
 
-def _has_long_filter(params: Any) -> bool:
-    text = params.get("FilterExpression") if type(params) is dict else None
-    return type(text) is str and len(text) > LONG_FILTER_MIN
+def _has_long_filter(params: Any, size_bytes: int) -> bool:
+    if size_bytes <= LONG_FILTER_MIN or type(params) is not dict:
+        return False
+    text = params.get("FilterExpression")
+    if type(text) is str and len(text) > LONG_FILTER_MIN:
+        return True
+    return size_bytes > _OLD_FILTER_BYTES_MIN and not _OLD_FILTERS.isdisjoint(params)
 
 
 class _ManyError(Exception):

@@ -211,7 +211,7 @@ def _expect_container(value: Any, kind: type[object]) -> None:
 
 
 def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
-    """The lists and maps that are too long and are reported by name."""
+    """The lists and maps that are too long and are reported by name: before they are looked into."""
     match shape:
         case ListOf() if type(value) is list:
             yield from _too_long(shape, value, place)
@@ -228,7 +228,9 @@ def _too_many(shape: Shape, value: Any, place: str) -> Iterator[str]:
 
 
 def _too_long(shape: ListOf | MapOf, value: Any, place: str) -> Iterator[str]:
-    if shape.named != "none" and shape.max is not None and len(value) > shape.max:
+    # What has so many members can't be repeated anyway.
+    is_named = shape.named != "none" or len(value) > _ECHO_MAX
+    if is_named and shape.max is not None and len(value) > shape.max:
         yield _by_name(place, f"Member must have length less than or equal to {shape.max}")
 
 

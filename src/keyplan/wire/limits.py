@@ -35,6 +35,15 @@ STATEMENT_CHARACTERS_MAX = 8192
 STATEMENT_TOKEN_CHARACTERS_MAX = 32768
 BATCH_STATEMENTS_MAX = 25
 
+PLACEHOLDERS_MAX = 8192
+"""More names, or values, than the expressions of a request can use: four of 4 KB, with two characters for each at
+least.
+"""
+OLD_MEMBERS_MAX = 10_000
+"""Conditions or updates of an old parameter, with the values they list. The service documents no number; this is ten
+times what an expression of 4 KB can say, and keeps what one request costs within bounds.
+"""
+
 IN_OPTIONS_MAX = 100
 """Options of one IN in a condition or a filter."""
 

@@ -39,21 +39,29 @@ COMPARISON = Text(
     )
 )
 CONDITIONAL = Text(enum=("OR", "AND"), told=f"{_ENUM}[ALL, OR]", first=True)
-ATTRIBUTES_TO_GET = ListOf(Text(max=limits.ATTRIBUTE_NAME_BYTES_MAX), 1)
-CONDITIONS = MapOf(structure({"ComparisonOperator": COMPARISON}, AttributeValueList=ListOf(Value())))
+_OLD_MAX = limits.OLD_MEMBERS_MAX
+ATTRIBUTES_TO_GET = ListOf(Text(max=limits.ATTRIBUTE_NAME_BYTES_MAX), 1, _OLD_MAX, named="max")
+CONDITIONS = MapOf(
+    structure({"ComparisonOperator": COMPARISON}, AttributeValueList=ListOf(Value())), max=_OLD_MAX, named="max"
+)
 EXPECTED: dict[str, Shape] = {
     "Expected": MapOf(
-        structure(Value=Value(), Exists=FLAG, ComparisonOperator=COMPARISON, AttributeValueList=ListOf(Value()))
+        structure(Value=Value(), Exists=FLAG, ComparisonOperator=COMPARISON, AttributeValueList=ListOf(Value())),
+        max=_OLD_MAX,
+        named="max",
     ),
     "ConditionalOperator": CONDITIONAL,
 }
-UPDATES = MapOf(structure(Value=Value(), Action=Text(enum=("ADD", "PUT", "DELETE"))))
+UPDATES = MapOf(structure(Value=Value(), Action=Text(enum=("ADD", "PUT", "DELETE"))), max=_OLD_MAX, named="max")
 SELECT = Text(enum=("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES"))
 BILLING_MODE = Text(enum=("PROVISIONED", "PAY_PER_REQUEST"))
 TABLE_CLASS = Text(enum=("STANDARD", "STANDARD_INFREQUENT_ACCESS"))
 
-NAMES: dict[str, Shape] = {"ExpressionAttributeNames": MapOf(TEXT)}
-PLACEHOLDERS: dict[str, Shape] = {**NAMES, "ExpressionAttributeValues": MapOf(Value())}
+NAMES: dict[str, Shape] = {"ExpressionAttributeNames": MapOf(TEXT, max=limits.PLACEHOLDERS_MAX, named="max")}
+PLACEHOLDERS: dict[str, Shape] = {
+    **NAMES,
+    "ExpressionAttributeValues": MapOf(Value(), max=limits.PLACEHOLDERS_MAX, named="max"),
+}
 
 THROUGHPUT = structure({"ReadCapacityUnits": Whole(1), "WriteCapacityUnits": Whole(1)})
 ON_DEMAND = structure(MaxReadRequestUnits=Whole(), MaxWriteRequestUnits=Whole())

@@ -117,6 +117,23 @@ class Operation:
         """
         check_types(self.request, params)
 
+    def check_old_count(self, params: Mapping[str, Any]) -> None:
+        """Refuse more conditions or updates in a legacy parameter, with the values they list, than are looked at.
+
+        Raises:
+            ValidationException: there are more.
+        """
+        for name in self.legacy:
+            members = params.get(name)
+            if type(members) is not dict:
+                continue
+            count = sum(1 + len(member.get("AttributeValueList") or ()) for member in members.values())
+            if count > limits.OLD_MEMBERS_MAX:
+                raise ValidationException(
+                    f"1 validation error detected: Value at '{name}' failed to satisfy constraint: "
+                    f"Member must have length less than or equal to {limits.OLD_MEMBERS_MAX}"
+                )
+
     def check_mixture(self, params: Mapping[str, Any]) -> None:
         """Refuse legacy parameters beside expressions. Only KeyConditions go with a filter that is an expression.
 

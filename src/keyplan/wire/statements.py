@@ -13,7 +13,7 @@ __all__ = ["REQUESTS", "select_characters"]
 
 _STATEMENT: dict[str, Shape] = {"Statement": Text(1, limits.STATEMENT_CHARACTERS_MAX)}
 _MORE: dict[str, Shape] = {
-    "Parameters": ListOf(Value(), 1),
+    "Parameters": ListOf(Value(), 1, limits.STATEMENT_CHARACTERS_MAX, named="max"),
     "ReturnValuesOnConditionCheckFailure": RETURN_ON_FAILURE,
 }
 
