@@ -12,6 +12,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+_ANSWER_S_MAX = 30.0
+"""A server that takes longer fails."""
 _CREDENTIAL = "Credential=local/20260101/us-east-1/dynamodb/aws4_request"
 
 
@@ -44,7 +46,7 @@ class Connection:
     def socket(self) -> socket.socket:
         """The open socket."""
         if self._socket is None:
-            self._socket = socket.create_connection(("127.0.0.1", self._port), 30)
+            self._socket = socket.create_connection(("127.0.0.1", self._port), _ANSWER_S_MAX)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._socket
 
@@ -106,7 +108,10 @@ def run(port: int, requests: Iterator[bytes], connections: int, seconds_max: flo
         for connection in list(working):
             connection.send(next(requests))
         while working:
-            for key, _ in selector.select():
+            ready = selector.select(_ANSWER_S_MAX)
+            if not ready:
+                raise Failed(f"no answer within {_ANSWER_S_MAX:.0f} s")
+            for key, _ in ready:
                 connection = key.data
                 if connection.receive() is None:
                     continue

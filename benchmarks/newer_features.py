@@ -119,14 +119,16 @@ def search(count: int, port: int) -> Make:
     }
     _ask(connection, "CreateTable", _table("vectors", VectorIndexes=[index]))
     drawn = random.Random(1)
-    for start in range(0, count, _PUT_TOGETHER):
-        numbers = range(start, min(start + _PUT_TOGETHER, count))
-        puts = [{"PutRequest": {"Item": {**_key(number), "embedding": vector(drawn)}}} for number in numbers]
-        _ask(connection, "BatchWriteItem", {"RequestItems": {"vectors": puts}})
 
     def make(_: int) -> bytes:
         wanted = {"TableName": "vectors", "IndexName": "nearest", "TopK": 10, "SearchVector": vector(drawn)["L"]}
         return request_bytes("SearchVectors", wanted)
+
+    connection.ask(make(0))  # where it isn't known, nothing needs to be filled
+    for start in range(0, count, _PUT_TOGETHER):
+        numbers = range(start, min(start + _PUT_TOGETHER, count))
+        puts = [{"PutRequest": {"Item": {**_key(number), "embedding": vector(drawn)}}} for number in numbers]
+        _ask(connection, "BatchWriteItem", {"RequestItems": {"vectors": puts}})
 
     if len(json.loads(connection.ask(make(0))).get("SearchResults", ())) != min(10, count):
         raise Failed("UnknownOperation: another answer")

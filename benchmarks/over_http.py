@@ -363,9 +363,9 @@ def fill(port: int) -> None:
 
 
 def compete(
-    servers: list[Server], rounds: int, seconds_max: float, vectors: int
+    servers: list[Server], rounds: int, seconds_max: float, vectors: int, told: Callable[[str], None] = lambda _: None
 ) -> tuple[list[Contest], dict[str, tuple[float, float]]]:
-    """The contests, measured, and each server's start-up seconds and idle megabytes."""
+    """The contests, measured, and each server's start-up seconds and idle megabytes; ``told`` hears how far it is."""
     measured = contests(vectors)
     begun: dict[str, tuple[float, float]] = {}
     with ExitStack() as stack:
@@ -377,8 +377,10 @@ def compete(
             ports[server.name], process, seconds = stack.enter_context(running(server, str(own)))
             begun[server.name] = (seconds, memory_mb(process))
             fill(ports[server.name])
+            told(f"{server.name} is filled")
         for round_ in range(rounds + 1):
             for contest in measured:
+                told(f"{f'round {round_} of {rounds}' if round_ else 'to warm up'}: {contest.name}")
                 for connections in CONNECTIONS:
                     for server in servers:
                         contest.measure(server.name, ports[server.name], connections, seconds_max)
@@ -439,7 +441,7 @@ def page(servers: list[Server], measured: list[Contest], begun: dict[str, tuple[
     lines += ["### Start and memory", "", "| | answers after | memory when idle |", "| --- | --- | --- |"]
     lines += [f"| {name} ({_what(servers, name)}) | {a:.2f} s | {m:.0f} MB |" for name, (a, m) in begun.items()]
     lines.append("")
-    lines += [_behind(servers, measured, name) for name in (OURS, UNSYNCED)]
+    lines += [_behind(servers, measured, server.name) for server in servers if server.name in {OURS, UNSYNCED}]
     return "\n".join(lines)
 
 
@@ -451,7 +453,7 @@ def _behind(servers: list[Server], measured: list[Contest], own: str) -> str:
         for connections in CONNECTIONS
         for server in servers
         if server.name not in {OURS, UNSYNCED}
-        and (server.name, connections) not in contest.failures
+        and contest.failures.keys().isdisjoint({(server.name, connections), (own, connections)})
         and cell(contest, server.name, connections, own)[1] < 1
     ]
     return f"{own} is behind in: {'; '.join(found) if found else 'nothing in this run'}.  "
@@ -482,9 +484,14 @@ def main() -> None:
         peers /= "node_modules"
     servers = [server for make in SERVERS if (server := make(peers)) is not None]
     if options.only is not None:
+        known = [server.name for server in servers]
+        unknown = [name for name in options.only if name not in known]
+        if unknown:
+            parser.error(f"not there: {', '.join(unknown)}; there are: {', '.join(known)}")
         servers = [server for server in servers if server.name in {OURS, *options.only}]
-    measured, begun = compete(servers, options.rounds, options.seconds, options.vectors)
     console = Console()
+    told = Console(stderr=True).print
+    measured, begun = compete(servers, options.rounds, options.seconds, options.vectors, told)
     show(console, servers, measured, begun)
     text = page(servers, measured, begun, options.rounds)
     if options.rows:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import boto3  # type: ignore[import-untyped]
@@ -12,9 +14,10 @@ from boto3.dynamodb.conditions import Attr, Key  # type: ignore[import-untyped]
 from botocore.config import Config  # type: ignore[import-untyped]
 from botocore.exceptions import ClientError  # type: ignore[import-untyped]
 
-from tests.server.support import Server, serving
+from tests.server.support import Server, serving, started
 
 ID, SECRET = "dev", "secret"
+CLI = [sys.executable, "-c", "from keyplan.cli.dynamodb import command; command()"]
 
 
 @pytest.fixture(scope="module")
@@ -204,3 +207,29 @@ def test_a_wrong_secret(signed_server: Server) -> None:
     with pytest.raises(ClientError) as caught:
         stranger.list_tables()
     assert caught.value.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+def test_the_waiters_of_the_sdk(tmp_path: Path) -> None:
+    """Against a server whose tables are created and deleted for a second."""
+    with started([*CLI, "--settle", "1", "--port", "0", "--db", str(tmp_path / "store.db")]) as server:
+        client = boto3.client("dynamodb", **options(server))
+        made = client.create_table(
+            TableName="waited",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        )
+        assert made["TableDescription"]["TableStatus"] == "CREATING"
+        item = {"pk": {"S": "a"}}
+        with pytest.raises(client.exceptions.ResourceNotFoundException):
+            client.put_item(TableName="waited", Item=item)
+        often = {"Delay": 0.1, "MaxAttempts": 100}
+        client.get_waiter("table_exists").wait(TableName="waited", WaiterConfig=often)
+        assert client.describe_table(TableName="waited")["Table"]["TableStatus"] == "ACTIVE"
+        client.put_item(TableName="waited", Item=item)
+        assert client.get_item(TableName="waited", Key=item)["Item"] == item
+        deleted = client.delete_table(TableName="waited")
+        assert deleted["TableDescription"]["TableStatus"] == "DELETING"
+        assert client.describe_table(TableName="waited")["Table"]["TableStatus"] == "DELETING"
+        client.get_waiter("table_not_exists").wait(TableName="waited", WaiterConfig=often)
+        assert client.list_tables()["TableNames"] == []
