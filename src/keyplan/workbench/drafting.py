@@ -363,16 +363,23 @@ class Drafting:
             return False
         for attribute, _, template in _places(key, place):
             shape = _shape(template)
-            if shape is None or not all(shape.match(text) for text in self._texts(attribute, members)):
+            if shape is None or not all(map(shape.match, self._without_shards(key, place, attribute, members))):
                 return False
         return True
+
+    def _without_shards(
+        self, key: KeyDeclaration, place: IndexDeclaration, attribute: str, members: list[int]
+    ) -> list[str]:
+        """A key attribute's texts as its template makes them, before the number of a shard."""
+        texts = self._texts(attribute, members)
+        if key.shards > 1 and attribute == place.partition[0][0]:
+            return [text.rpartition(DELIMITER)[0] for text in texts]
+        return texts
 
     def _bind(self, key: KeyDeclaration, place: IndexDeclaration, members: list[int]) -> None:
         """Give each variable of a given key its column: one of that name, one with its values, or a new one."""
         for attribute, kind, template in _places(key, place):
-            texts = self._texts(attribute, members)
-            if key.shards > 1 and attribute == place.partition[0][0]:
-                texts = [text.rpartition(DELIMITER)[0] for text in texts]
+            texts = self._without_shards(key, place, attribute, members)
             self._bind_template(template, attribute, kind, dict(zip(members, texts, strict=True)))
         for name, allowed in key.when.items():
             if self.entity.column(name) is None:

@@ -367,6 +367,8 @@ _APPLIED = "^The provided expression refers to|^An operand in the update|^The do
 _STATIC = "^Invalid [A-Za-z]*Expression: |^Value provided in Expression|^ExpressionAttribute|^ReturnValues"
 _VALUES = "cannot be converted to a numeric value|^Attempting to store more|^Supplied AttributeValue is empty"
 EARLIER = (
+    # Whether a request can be right at all is judged before its item is read.
+    ("Only DELETE action is allowed when no attribute value is specified", "Type mismatch for attribute to update"),
     # Of an action, both expressions are read before operands are judged.
     ("^Invalid ConditionExpression: ", "^Invalid UpdateExpression: Incorrect operand type"),
     # Old conditions are judged by themselves first. What the service tells first isn't recorded.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import types
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
@@ -124,8 +125,7 @@ def _compound(annotation: Any, name: str, serial: int) -> Any:
     inner = _inner(annotation)
     origin, arguments = get_origin(inner) or inner, get_args(inner)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
-        made = {one: typical(_annotated(info), one, serial).value for one, info in origin.model_fields.items()}
-        return origin.model_validate(made, by_name=True) if _takes(origin, made) else origin.model_construct(**made)
+        return _model(origin, serial)
     if origin is tuple and arguments and arguments[-1] is not Ellipsis:
         return tuple(typical(part, name, serial).value for part in arguments)
     count = _within(limits(annotation, "length"), ELEMENTS)
@@ -161,12 +161,32 @@ def _annotated(info: FieldInfo) -> Any:
     return annotation
 
 
-def _takes(model: type[BaseModel], given: Mapping[str, Any]) -> bool:
+def _model(model: type[BaseModel], serial: int) -> BaseModel:
+    """A typical nested model: a field that refuses what is assumed for it has its default, or a usual text."""
+    fields = model.model_fields
+    made = {name: _of_field(info, name, serial) for name, info in fields.items()}
+    for name in _refused(model, made):
+        info = fields[name]
+        with suppress(Problem):
+            required = info.is_required()
+            made[name] = accepted_value(_annotated(info)) if required else info.get_default(call_default_factory=True)
+    return model.model_construct(**made) if _refused(model, made) else model.model_validate(made, by_name=True)
+
+
+def _of_field(info: FieldInfo, name: str, serial: int) -> Any:
+    if info.examples:
+        return info.examples[serial % len(info.examples)]
+    return typical(_annotated(info), name, serial).value
+
+
+def _refused(model: type[BaseModel], given: Mapping[str, Any]) -> list[str]:
+    """The fields whose values the model refuses; all of them where it refuses the whole."""
     try:
         model.model_validate(dict(given), by_name=True)
-    except ValidationError:
-        return False
-    return True
+    except ValidationError as error:
+        names = {str(one["loc"][0]) if one["loc"] else "" for one in error.errors(include_url=False)}
+        return [name for name, info in model.model_fields.items() if names & {name, info.alias, ""}]
+    return []
 
 
 def choices_of(annotation: Any) -> Sequence[Any]:
