@@ -27,6 +27,7 @@ from keyplan_systems.social.design import Social
 from tests.cli.support import run
 from tests.designs.settled import settled
 from tests.designs.source import source_of
+from tests.seeds import NEW
 from tests.systems.blog.strategies import STRATEGIES as BLOG
 from tests.systems.shop.strategies import STRATEGIES as SHOP_STRATEGIES
 from tests.systems.social.support import STRATEGIES as SOCIAL
@@ -107,6 +108,8 @@ def test_the_systems_need_as_few_indexes_as_people_found_or_fewer(
 ) -> None:
     best = plan(design, anew=True, progress=stop_at_first)[0]
     assert len(best.indexes) == indexes <= len(design.table.indexes)
+    if design is Shop and not NEW:
+        return  # verifying its many writes takes more than a minute: in a nightly run
     kept = design.compiled
     with applied(best) as planned:
         report = verify(planned, stores=stores, strategies=strategies)
