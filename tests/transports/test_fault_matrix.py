@@ -68,7 +68,7 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
         fill(direct)
         store.fail(call.operation, fault)
         begun = time.monotonic()
-        outcome = _outcome(store, call, awaited=awaited)
+        outcome = _outcome(store, call, fault, awaited=awaited)
         faults = [] if time.monotonic() - begun < CELL_SECONDS_MAX else [f"{name}: it hung"]
         if not store.met:
             faults.append(f"{name}: the fault wasn't met")
@@ -87,9 +87,10 @@ def _cell(loop: Loop, call: Call, fault: Fault, *, awaited: bool) -> list[str]:
         return faults
 
 
-def _outcome(store: FaultyStore, call: Call, *, awaited: bool) -> Any:
-    """The call's result, or its error."""
-    backend = DynamoDB(parse_url(store.url(f"answer_seconds={ANSWER_SECONDS}"), "notes"), Rotating())
+def _outcome(store: FaultyStore, call: Call, fault: Fault, *, awaited: bool) -> Any:
+    """The call's result, or its error. Only where an answer never comes is it waited for no longer than need be."""
+    seconds = ANSWER_SECONDS if fault.name.startswith("stalled") else 60 * ANSWER_SECONDS
+    backend = DynamoDB(parse_url(store.url(f"answer_seconds={seconds}"), "notes"), Rotating())
     notes = Notes(Store(backend, store.url(), "notes"))
     try:
         result = asyncio.run(_awaited(notes, call)) if awaited else call.sync(notes)

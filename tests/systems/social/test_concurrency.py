@@ -21,7 +21,7 @@ NAMES = tuple(f"u{number}" for number in range(6))
 
 LIFE = """
 import random, sys
-from keyplan.errors import Refused, ItemNotFound
+from keyplan.errors import ConditionFailed, ItemNotFound, Refused
 from keyplan_systems.social import Social, design, limits
 limits.READ_MAX, limits.AUDIENCE_MAX, limits.BACKFILL_MAX = 1, 3, 6
 design.POST_SPREAD_AT = design.USER_SPREAD_AT = 3
@@ -46,8 +46,8 @@ with Social.open(sys.argv[1], create=False) as social:
                 case 8 if step % 4: social.send_message(who, other, "hi")
                 case 8: social.delete_post(post_id)
             done += 1
-        except (Refused, ItemNotFound):
-            pass
+        except (Refused, ItemNotFound, ConditionFailed):
+            pass  # the last: the post was deleted between the reads and the transaction
     print(done)
 """
 
