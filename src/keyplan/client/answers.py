@@ -143,7 +143,7 @@ class Answer:
     def _first(
         self, reader: QueryReader | MergeReader | CompletingReader, arguments: dict[str, Any]
     ) -> Conversation[Entity | None]:
-        found = yield from first_of(reader, self._values(arguments))
+        found = yield from reader.first(self._values(arguments))
         return found if found is not None else self._missing(arguments)
 
     def _through_one(self, plan: ThroughPlan, arguments: dict[str, Any]) -> Conversation[Any]:
@@ -157,13 +157,13 @@ class Answer:
             key = entity.item_key(entity.primary, known)
             end = yield from get_item(self.target, entity, key, consistent=plan.end.consistent)
         else:
-            end = yield from first_of(query_reader(plan.end, self.target), known)
+            end = yield from query_reader(plan.end, self.target).first(known)
         return end if end is not None else self._missing(arguments)
 
     def _link(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Conversation[Entity | None]:
         junction = plan.junction
         if isinstance(junction, QueryPlan):
-            return (yield from first_of(query_reader(junction, self.target), values))
+            return (yield from query_reader(junction, self.target).first(values))
         if isinstance(junction, ClaimPlan):
             claim = junction.entity.item_key(junction.claim, values)
             return (yield from read_claimed(self.target, junction.entity, claim, consistent=junction.consistent))
@@ -278,28 +278,3 @@ def _members(member: Member, instances: list[Entity]) -> Any:
     if member.many:
         return own
     return own[0] if own else None
-
-
-def first_of(
-    reader: QueryReader | MergeReader | CompletingReader, values: Mapping[str, Any]
-) -> Conversation[Entity | None]:
-    """The first item that a query gives."""
-    if isinstance(reader, CompletingReader):
-        return (yield from reader.first(values))
-    if isinstance(reader, MergeReader):
-        chunk = yield from reader.chunk(values, 1, None)
-        return chunk.entries[0].instance if chunk.entries else None
-    sieve = sieve_of(reader.plan, values)
-    request = reader.request(values, partition_texts(reader.plan.matches[0], values))
-    while request is not None:
-        request["Limit"] = reader.page_size(request, 1)
-        response = yield Request("Query", request)
-        for item in response["Items"]:
-            instance = reader.instance(item)
-            if instance is not None and (sieve is None or sieve.passes(instance, item)):
-                return instance
-        last = response.get("LastEvaluatedKey")
-        if last is None:
-            break
-        request = {**request, "ExclusiveStartKey": last}
-    return None

@@ -61,29 +61,13 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             request = base_request(target, consistent=plan.consistent) | projection_of(target.table.key_names)
             request["Key"] = plan.entity.item_key(plan.claim, values)
             return "Item" in (yield Request("GetItem", request))
-        case QueryPlan() if plan.merged:
-            return bool((yield from MergeReader(plan, target).chunk(values, 1, None)).entries)
         case QueryPlan():
-            return (yield from _any(plan, target, values))
+            reader = MergeReader(plan, target) if plan.merged else QueryReader(plan, target)
+            return (yield from reader.first(values)) is not None
         case ScanPlan():
             return bool((yield from ScanReader(plan, target).chunk(values, 1, None)).entries)
         case _:  # pragma: no cover - the compiler makes no other plan for it
             raise TypeError(plan)
-
-
-def _any(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[bool]:
-    reader, sieve = QueryReader(plan, target), sieve_of(plan, values)
-    request = reader.request(values, partition_texts(plan.matches[0], values))
-    while request is not None:
-        request["Limit"] = reader.page_size(request, 1)
-        response = yield Request("Query", request)
-        for item in response["Items"]:
-            instance = reader.instance(item)
-            if instance is not None and (sieve is None or sieve.passes(instance, item)):
-                return True
-        last = response.get("LastEvaluatedKey")
-        request = None if last is None else {**request, "ExclusiveStartKey": last}
-    return False
 
 
 def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:

@@ -21,6 +21,7 @@ from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.compiled.shares import Ask, Place, Shares
+from keyplan.design.declared.entity import Entity
 
 __all__ = ["MergeReader", "Place"]
 
@@ -57,6 +58,11 @@ class MergeReader:
     def chunk(self, values: Mapping[str, Any], size: int | None, position: Position | None) -> Conversation[Chunk]:
         """The next entries of all partitions that the values name."""
         return (yield from self.merge(self._value_sets(values), size, position))
+
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item of all partitions that the values name."""
+        chunk = yield from self.chunk(values, 1, None)
+        return chunk.entries[0].instance if chunk.entries else None
 
     def _value_sets(self, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
         each = self.plan.each

@@ -250,6 +250,21 @@ class QueryReader:
             request["ExclusiveStartKey"] = last
         return Chunk(entries, self.position(entries[-1].item) if more else None)
 
+    def first(self, values: Mapping[str, Any]) -> Conversation[Entity | None]:
+        """The first item."""
+        sieve = sieve_of(self.plan, values)
+        request = self.request(values, partition_texts(self.plan.matches[0], values))
+        while request is not None:
+            request["Limit"] = self.page_size(request, 1)
+            response = yield Request("Query", request)
+            for item in response["Items"]:
+                instance = self.instance(item)
+                if instance is not None and (sieve is None or sieve.passes(instance, item)):
+                    return instance
+            last = response.get("LastEvaluatedKey")
+            request = None if last is None else {**request, "ExclusiveStartKey": last}
+        return None
+
     def _take(self, items: list[Item], entries: list[Entry], size: int | None, sieve: Sieve | None) -> bool:
         """Add entries up to ``size``; gives whether one more would follow, which needn't be read whole."""
         left = -1 if size is None else size - len(entries)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from keyplan.client.answers import Answer, first_of
+from keyplan.client.answers import Answer
 from keyplan.client.conversations import Conversation, Request
 from keyplan.client.junctions import end_values, query_reader
 from keyplan.client.merges import MergeReader
@@ -206,7 +206,7 @@ def _end(
 ) -> Conversation[Any]:
     if isinstance(end, QueryPlan):
         if one:
-            return first_of(query_reader(end, target), known)
+            return query_reader(end, target).first(known)
         return MergeReader(end, target).merge([known], limit, None)
     key = end.entity.item_key(end.entity.primary, known)
     if one:
