@@ -15,6 +15,7 @@ from keyplan.testing.world import scan
 from keyplan_systems.blog import accounts, people
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, RateLimit, Session, User
+from keyplan_systems.site import passwords
 from tests.systems.blog.support import check_books, items_of, new_user, recorded
 
 PASSWORD = "seven quiet lamps"
@@ -23,8 +24,8 @@ PASSWORD = "seven quiet lamps"
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashes that take no time: their strength isn't tested here but for one test."""
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    accounts._nobodys_hash.cache_clear()
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    passwords._nobodys_hash.cache_clear()
 
 
 @pytest.fixture
@@ -142,7 +143,7 @@ def test_a_login_that_nobody_has_costs_a_hash_too(blog: Blog, monkeypatch: pytes
 
 def test_real_hashes_and_older_ones(blog: Blog, uma: User, monkeypatch: pytest.MonkeyPatch) -> None:
     old = blog.get(Credential, user_id=uma.user_id)
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher())
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher())
     assert old is not None
     assert old.password_hash is not None
     assert accounts.needs_rehash(old.password_hash)

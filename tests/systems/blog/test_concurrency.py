@@ -20,6 +20,7 @@ from keyplan.errors import KeyplanError, Refused, WriteFailed
 from keyplan_systems.blog import accounts, counting
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Counter, Credential, PostSlug, Session, User
+from keyplan_systems.site import passwords
 from tests.systems.blog.support import check_books, counted, items_of, new_post, new_user, published
 from tests.systems.support import in_processes
 
@@ -70,7 +71,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rankings may be refreshed at any time, and hashes take none."""
     for name in ("RANKING_SECONDS", "TAG_SECONDS", "USER_SECONDS"):
         monkeypatch.setattr(counting, name, 0)
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:

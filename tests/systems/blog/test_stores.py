@@ -17,6 +17,7 @@ from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import FrontPage
 from keyplan_systems.blog.sample import sample
+from keyplan_systems.site import passwords
 from tests.contract.remote import local_address, new_table, server_address
 from tests.systems.blog.asked import SAMPLED, arguments, completed
 from tests.systems.blog.support import check_books, new_post, new_user, silent
@@ -64,7 +65,7 @@ def test_every_read_answers_as_on_the_store_in_memory(store: Blog) -> None:
 
 
 def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
     user = new_user(store, "ada")
     posts = [new_post(store, user, f"post-{number}", ("a", "b")).post_id for number in range(2)]
     store.publish(posts[0])
@@ -89,7 +90,7 @@ def test_the_books_balance_whoever_writes_at_once(store: Blog, monkeypatch: pyte
 
 
 def test_one_of_two_wins(store: Blog, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
     def register(number: int, email: str, username: str) -> str:
         try:

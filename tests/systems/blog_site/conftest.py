@@ -10,7 +10,6 @@ from starlette.applications import Starlette
 
 from keyplan.web import app
 from keyplan.web.beside import Beside
-from keyplan_systems.blog import accounts
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.site.application import site_application
@@ -18,6 +17,7 @@ from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site import passwords
 from tests.systems.blog_site.support import Visit, make_post, make_user
 
 SECRET = b"a secret of the tests, and nobody else's"
@@ -26,8 +26,8 @@ SECRET = b"a secret of the tests, and nobody else's"
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 with the least of everything: what is tested isn't its strength."""
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    accounts._nobodys_hash.cache_clear()
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+    passwords._nobodys_hash.cache_clear()
 
 
 @pytest.fixture

@@ -13,6 +13,6 @@ def quick_hashes() -> Iterator[None]:
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     nobodys = quick.hash("nobody's")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("keyplan_systems.pages.people._hasher", quick)
-        patch.setattr("keyplan_systems.pages.people._nobodys_hash", lambda: nobodys)
+        patch.setattr("keyplan_systems.site.passwords._hasher", quick)
+        patch.setattr("keyplan_systems.site.passwords._nobodys_hash", lambda: nobodys)
         yield

@@ -1,7 +1,7 @@
 """Accounts: registering, signing in, passwords, sessions, external identities, limits; what a site calls.
 
-Passwords are hashed here (argon2id), and secrets of sessions; the store never sees either. What is written is in
-``people.py``. Everything that a person may type wrong is told with its field, as faults of one ``Refused``.
+Passwords are hashed (``site/passwords.py``), and secrets of sessions; the store never sees either. What is written is
+in ``people.py``. Everything that a person may type wrong is told with its field, as faults of one ``Refused``.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ import hmac
 import re
 import secrets
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Literal, NamedTuple
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 
 from keyplan import Delete, Discard, Update, now, ulid
 from keyplan.errors import ConditionFailed, Fault, ItemNotFound, Refused, ValueTaken, WriteFailed
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Credential, ProviderUser, Session, User, UserStatus
 from keyplan_systems.blog.people import identity
+from keyplan_systems.site.passwords import hash_password, needs_rehash, password_fits
 
 __all__ = [
     "SESSION_SECONDS",
@@ -56,7 +53,6 @@ PASSWORD_MAX = 200
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_][\w-]{0,61}[^\W_]")
 _USERNAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,39}")
 _TOKEN = re.compile(r"([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{1,100})\.([A-Za-z0-9_-]{20,100})")
-_hasher = PasswordHasher()
 
 
 class SignedIn(NamedTuple):
@@ -73,33 +69,6 @@ class TooMany(Refused):
     def __init__(self, message: str, *, retry_after_seconds: int) -> None:
         super().__init__(message, hint=f"try again in {retry_after_seconds} seconds")
         self.retry_after_seconds = retry_after_seconds
-
-
-# Passwords
-
-
-def hash_password(password: str) -> str:
-    """The hash of a password, with its salt and parameters: argon2id, 64 MiB, 3 passes (RFC 9106's second choice)."""
-    return _hasher.hash(password)
-
-
-def password_fits(password_hash: str | None, password: str) -> bool:
-    """Whether a password has this hash. Without a hash it doesn't, and takes as long to say so."""
-    try:
-        _hasher.verify(password_hash or _nobodys_hash(), password)
-    except (VerificationError, InvalidHashError):
-        return False
-    return password_hash is not None
-
-
-def needs_rehash(password_hash: str) -> bool:
-    """Whether a hash was made with other parameters than today's."""
-    return _hasher.check_needs_rehash(password_hash)
-
-
-@cache
-def _nobodys_hash() -> str:
-    return _hasher.hash(secrets.token_urlsafe())
 
 
 # Registering

@@ -15,12 +15,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from keyplan.errors import Refused
-from keyplan_systems.pages.people import PASSWORD_MIN, hash_password, password_fits
+from keyplan_systems.pages.people import PASSWORD_MIN
 from keyplan_systems.pages.policy import TablePolicy
 from keyplan_systems.pages.site import SESSION, VISIT, Problem, SmallSite, Turn, not_found
 from keyplan_systems.pages.static import STATIC, static_file
 from keyplan_systems.site.guard import Guard
 from keyplan_systems.site.incoming import Form, local_path
+from keyplan_systems.site.passwords import hash_password, password_fits
 
 __all__ = ["ServedSite", "small_application"]
 

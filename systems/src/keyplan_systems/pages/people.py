@@ -10,21 +10,16 @@ import hashlib
 import secrets
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Protocol
 from urllib.parse import quote, unquote
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "hash_password", "password_fits"]
+__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions"]
 
 PASSWORD_MIN = 10
 SESSION_SECONDS = 14 * 24 * 3600
 _TOKEN_CHARACTERS_MAX = 2000
-_hasher = PasswordHasher()
 
 
 @dataclass(frozen=True)
@@ -51,25 +46,6 @@ class People(Protocol):
     def join(self, login: str, name: str, password_hash: str) -> Person:
         """Somebody new. Raises Refused with a fault for each field that can't be taken: ``login``, ``name``."""
         ...
-
-
-def hash_password(password: str) -> str:
-    """The hash of a password, with its salt and parameters: argon2id."""
-    return _hasher.hash(password)
-
-
-def password_fits(password_hash: str | None, password: str) -> bool:
-    """Whether a password has this hash. Without a hash it doesn't, and takes as long to say so."""
-    try:
-        _hasher.verify(password_hash or _nobodys_hash(), password)
-    except (VerificationError, InvalidHashError):
-        return False
-    return password_hash is not None
-
-
-@cache
-def _nobodys_hash() -> str:
-    return _hasher.hash(secrets.token_urlsafe())
 
 
 class Sessions:

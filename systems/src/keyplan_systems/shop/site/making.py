@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from keyplan.errors import ItemNotFound, KeyplanError
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.application import ServedSite, small_application
-from keyplan_systems.pages.people import Person, password_fits
+from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
 from keyplan_systems.shop.design import Shop
@@ -23,6 +23,7 @@ from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.site import pages, selling
 from keyplan_systems.shop.site.people import ShopPeople
+from keyplan_systems.site.passwords import password_fits
 
 __all__ = ["make_site"]
 

@@ -8,9 +8,10 @@ from typing import Any
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
 from keyplan_systems.pages.application import ServedSite, small_application
-from keyplan_systems.pages.people import Person, password_fits
+from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
+from keyplan_systems.site.passwords import password_fits
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.social.site import pages
