@@ -12,16 +12,15 @@ from typing import Any
 
 from keyplan.client.conversations import Conversation, Pause, Request
 from keyplan.errors import DynamoDBError, StoreError
+from keyplan.wire.errors import THROTTLING_TYPES
+from keyplan.wire.limits import BATCH_GET_KEYS_MAX, BATCH_WRITE_REQUESTS_MAX
 
 __all__ = ["batch_get", "batch_write"]
 
-KEYS_MAX = 100
-WRITES_MAX = 25
 IDLE_SECONDS_MAX = 30.0
 """A batch ends with an error when it has waited so long since the store last took anything of it."""
 PAUSE_SECONDS_MAX = 2.0
 PARALLEL_MAX = 20
-_THROTTLED = frozenset({"ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"})
 
 Item = dict[str, dict[str, Any]]
 
@@ -64,7 +63,7 @@ def batch_get(
         rest: list[Item] = response.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
         return rest
 
-    yield from _until_done(pending, KEYS_MAX, request, take, "keys")
+    yield from _until_done(pending, BATCH_GET_KEYS_MAX, request, take, "keys")
     return [found.get(one) for one in asked]
 
 
@@ -78,7 +77,7 @@ def batch_write(table: str, writes: list[dict[str, Any]]) -> Conversation[None]:
         rest: list[dict[str, Any]] = response.get("UnprocessedItems", {}).get(table, [])
         return rest
 
-    yield from _until_done(writes, WRITES_MAX, request, take, "writes")
+    yield from _until_done(writes, BATCH_WRITE_REQUESTS_MAX, request, take, "writes")
 
 
 def _until_done(
@@ -97,7 +96,7 @@ def _until_done(
             try:
                 responses = yield [request(chunk) for chunk in sent]
             except DynamoDBError as error:
-                if error.type not in _THROTTLED:
+                if error.type not in THROTTLING_TYPES:
                     raise
                 # A request of which nothing is let in fails as a whole. Which of the others were taken isn't known:
                 # all are made again, one after the other, so that what is taken is seen.

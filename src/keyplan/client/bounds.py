@@ -18,9 +18,10 @@ from keyplan.design.compiled.plans import KeyMatch, QueryPlan, SortPart
 from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.declared.parameters import Range
 from keyplan.design.stored.formats import Format, IntegerFormat, PartsFormat, StoredFormat
-from keyplan.design.stored.keys import PARTITION_BYTES_MAX, CompiledKey, checked
+from keyplan.design.stored.keys import CompiledKey, checked
 from keyplan.design.stored.templates import DELIMITER, Variable, escape
 from keyplan.errors import KeyFieldError
+from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX
 
 __all__ = ["Interval", "KeyText", "hull", "interval_of", "key_condition", "order_of", "partition_texts"]
 
@@ -186,7 +187,7 @@ def partition_texts(match: KeyMatch, values: Mapping[str, Any], suffix: str = ""
     texts: list[str] = []
     for attribute, template in match.key.partition:
         try:
-            texts.append(checked(template.text(values) + suffix, PARTITION_BYTES_MAX, attribute))
+            texts.append(checked(template.text(values) + suffix, PARTITION_KEY_BYTES_MAX, attribute))
         except KeyFieldError as error:
             raise KeyFieldError(error.message, place=error.place, hint=error.hint) from None
     return texts

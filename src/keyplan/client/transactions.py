@@ -24,11 +24,10 @@ from keyplan.errors import (
     ValueTaken,
     WriteFailed,
 )
+from keyplan.wire.limits import TRANSACT_ACTIONS_MAX
 
 __all__ = ["Refusal", "pause_before_retry", "send"]
 
-ACTIONS_MAX = 100
-"""Actions in one transaction. Source: TransactWriteItems in DynamoDB's API reference."""
 CONFLICTS_MAX = 8
 
 _RETURNED = {"Update": "ALL_NEW", "Delete": "ALL_OLD"}
@@ -66,9 +65,9 @@ def send(
         return {}
     if len(operations) == 1 and operations[0].kind in _OPERATIONS:
         return (yield from _send_one(operations[0], place, refusals, returned=returned))
-    if len(operations) > ACTIONS_MAX:
+    if len(operations) > TRANSACT_ACTIONS_MAX:
         raise RequestError(
-            f"{len(operations)} operations in one transaction; DynamoDB allows {ACTIONS_MAX}",
+            f"{len(operations)} operations in one transaction; DynamoDB allows {TRANSACT_ACTIONS_MAX}",
             place=place,
             hint="claims count too; split the write, or put what needs no condition into a Batch",
         )

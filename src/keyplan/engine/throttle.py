@@ -28,29 +28,33 @@ from keyplan.engine.writes import Outcome, add_units
 from keyplan.errors import DynamoDBError
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import (
+    PROVISIONED_THROUGHPUT_CODE,
+    THROTTLING_CODE,
     ProvisionedThroughputExceededException,
     RequestLimitExceeded,
     ThrottlingException,
 )
-from keyplan.wire.limits import TABLE_UNITS_MAX
+from keyplan.wire.limits import (
+    ON_DEMAND_READ_UNITS,
+    ON_DEMAND_WRITE_UNITS,
+    PARTITION_READ_UNITS_MAX,
+    PARTITION_WRITE_UNITS_MAX,
+    TABLE_UNITS_MAX,
+)
 
 Direction = Literal["Read", "Write"]
 
 BURST_S = 300.0
 """What a provisioned table or index didn't use of this time is saved."""
-PARTITION_UNITS: Mapping[Direction, float] = {"Read": 3000.0, "Write": 1000.0}
-ON_DEMAND_UNITS: Mapping[Direction, float] = {"Read": 12_000.0, "Write": 4000.0}
+PARTITION_UNITS: Mapping[Direction, float] = {"Read": PARTITION_READ_UNITS_MAX, "Write": PARTITION_WRITE_UNITS_MAX}
+ON_DEMAND_UNITS: Mapping[Direction, float] = {"Read": ON_DEMAND_READ_UNITS, "Write": ON_DEMAND_WRITE_UNITS}
 """What a new table on demand bears a second."""
 PEAK_AGE_S = 1800.0
 """How old a peak must be for twice of it to be borne."""
 
-THROTTLED = (ProvisionedThroughputExceededException, ThrottlingException, RequestLimitExceeded)
-"""The errors that say: later."""
-
 Partition = tuple[KeyText, ...]
 """The partition attributes of a key."""
 
-_PROVISIONED = "ProvisionedThroughputExceeded"
 _KEY_RANGE = "KeyRangeThroughputExceeded"
 _ACCOUNT = "AccountLimitExceeded"
 _MAXIMUM = "MaxOnDemandThroughputExceeded"
@@ -135,7 +139,7 @@ class _Resource:
             return _MAXIMUM
         if not self._main.has_any(now_s):
             if self.level.provisioned is not None:
-                return _PROVISIONED
+                return PROVISIONED_THROUGHPUT_CODE
             return _ACCOUNT if self._main.rate >= TABLE_UNITS_MAX else _KEY_RANGE
         if partition is not None and not self._bucket_of(partition, now_s).has_any(now_s):
             return _KEY_RANGE
@@ -196,7 +200,7 @@ class Meter:
         """Charge a read. A local index shares its table's throughput.
 
         Raises:
-            one of THROTTLED: there is none left.
+            one of ``THROTTLING``: there is none left.
         """
         self._charge(table, "Read", [_Charge(None if index is None or index.is_local else index, partition, units)])
 
@@ -205,7 +209,7 @@ class Meter:
         left even when its entry stays as it is.
 
         Raises:
-            one of THROTTLED: there is none left.
+            one of ``THROTTLING``: there is none left.
         """
         consumed = Consumed(table.name, "Write")
         add_units(consumed, table, outcome, transactional=transactional)
@@ -287,6 +291,6 @@ def cancellation_of(error: DynamoDBError) -> dict[str, str]:
     """The cancellation reason of an action that was throttled."""
     is_provisioned = isinstance(error, ProvisionedThroughputExceededException)
     return {
-        "Code": "ProvisionedThroughputExceeded" if is_provisioned else "ThrottlingError",
+        "Code": PROVISIONED_THROUGHPUT_CODE if is_provisioned else THROTTLING_CODE,
         "Message": error.message,
     }

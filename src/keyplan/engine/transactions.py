@@ -13,11 +13,12 @@ from keyplan.engine.database import Database
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.throttle import THROTTLED, cancellation_of
+from keyplan.engine.throttle import cancellation_of
 from keyplan.engine.writes import Charge, Outcome, Write, add_units, perform
 from keyplan.expressions import ExpressionFault
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import (
+    THROTTLING,
     ConditionalCheckFailedException,
     DuplicateItemException,
     IdempotentParameterMismatchException,
@@ -95,7 +96,7 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
         except DuplicateItemException as duplicate:
             reasons.append({"Code": "DuplicateItem", "Message": duplicate.message})
-        except THROTTLED as error:
+        except THROTTLING as error:
             reasons.append(cancellation_of(error))
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})

@@ -6,21 +6,30 @@ The steps, their order and the texts of the errors are those of the service (AWS
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from hashlib import sha256
 from urllib.parse import parse_qsl, quote
 
 from keyplan.errors import DynamoDBError
 from keyplan.server.faults import protocol_fault
+from keyplan.wire.signing import (
+    ALGORITHM,
+    STAMP,
+    TERMINATOR,
+    canonical_headers,
+    canonical_request,
+    signature,
+    signing_key,
+    string_to_sign,
+)
 
-ALGORITHM = "AWS4-HMAC-SHA256"
+SERVICE = "dynamodb"
 SKEW = timedelta(minutes=15)
 _PARAMETERS = ("Credential", "Signature", "SignedHeaders")
-_STAMP = "%Y%m%dT%H%M%SZ"
 _SIGNED_ALWAYS = (("Host", "host"), ("X-Amz-Target", "x-amz-target"))
 
 MISSING = "Request is missing Authentication Token"
@@ -68,8 +77,12 @@ class Verifier:
         secret = self._keys.get(key_id)
         if secret is None or "x-amz-security-token" in headers:
             raise protocol_fault("UnrecognizedClientException", UNKNOWN)
-        canonical = canonical_request(method, url, headers, signed, body)
-        expected = signature_of(secret, day, region, string_to_sign(stamp, scope, canonical))
+        path, _, query = url.partition("?")
+        values = canonical_headers((name, headers.get(name, "")) for name in signed)
+        canonical = canonical_request(
+            method, values, signed, sha256(body).hexdigest(), path=path or "/", query=_canonical_query(query)
+        )
+        expected = signature(_signing_key(secret, day, region), string_to_sign(stamp, scope, canonical))
         if not hmac.compare_digest(expected.encode(), parameters["Signature"].encode()):
             raise _invalid(MISMATCH)
 
@@ -79,9 +92,9 @@ class Verifier:
         try:
             if not stamp:
                 sent = parsedate_to_datetime(headers["date"]).astimezone(UTC)
-                stamp = sent.strftime(_STAMP)
+                stamp = sent.strftime(STAMP)
             else:
-                sent = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
+                sent = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
         except (ValueError, TypeError, OverflowError):
             raise _incomplete(
                 f"Date must be in ISO-8601 'basic format'. Got '{stamp or headers['date']}'. "
@@ -130,10 +143,10 @@ def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
         )
     key_id, day, region, service, term = parts
     faults: list[str] = []
-    if service != "dynamodb":
-        faults.append("Credential should be scoped to correct service: 'dynamodb'. ")
-    if term != "aws4_request":
-        faults.append(f"Credential should be scoped with a valid terminator: 'aws4_request', not '{term}'. ")
+    if service != SERVICE:
+        faults.append(f"Credential should be scoped to correct service: '{SERVICE}'. ")
+    if term != TERMINATOR:
+        faults.append(f"Credential should be scoped with a valid terminator: '{TERMINATOR}', not '{term}'. ")
     if day != stamp[:8]:
         faults.append(
             "Date in Credential scope does not match YYYYMMDD from ISO-8601 version of date from HTTP: "
@@ -144,49 +157,20 @@ def _check_scope(credential: str, stamp: str) -> tuple[str, str, str, str]:
     return key_id, day, region, "/".join(parts[1:])
 
 
-def canonical_request(method: str, url: str, headers: Headers, signed: list[str], body: bytes) -> str:
-    """The canonical request: what both sides hash."""
-    path, _, query = url.partition("?")
-    pairs = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in _query(query))
-    lines = [f"{name}:{' '.join(headers.get(name, '').split())}" for name in signed]
-    return "\n".join(
-        (
-            method,
-            path or "/",
-            "&".join(f"{name}={value}" for name, value in pairs),
-            *lines,
-            "",
-            ";".join(signed),
-            hashlib.sha256(body).hexdigest(),
-        )
-    )
-
-
-def _query(query: str) -> list[tuple[str, str]]:
-    return parse_qsl(query, keep_blank_values=True) if query else []
-
-
-def string_to_sign(stamp: str, scope: str, canonical: str) -> str:
-    """What the signature signs."""
-    return "\n".join((ALGORITHM, stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()))
-
-
-def signature_of(secret: str, day: str, region: str, text: str) -> str:
-    """The signature of a text, in hexadecimal digits."""
-    return hmac.new(_signing_key(secret, day, region), text.encode(), hashlib.sha256).hexdigest()
+def _canonical_query(query: str) -> str:
+    pairs = parse_qsl(query, keep_blank_values=True) if query else []
+    quoted = sorted((quote(name, safe="-_.~"), quote(value, safe="-_.~")) for name, value in pairs)
+    return "&".join(f"{name}={value}" for name, value in quoted)
 
 
 @lru_cache(maxsize=64)
 def _signing_key(secret: str, day: str, region: str) -> bytes:
-    """The key of a day and region: it is the same for all its requests, and four hashes of work."""
-    key = f"AWS4{secret}".encode()
-    for part in (day, region, "dynamodb", "aws4_request"):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
-    return key
+    """The key of a day and region is the same for all its requests."""
+    return signing_key(secret, day, region, SERVICE)
 
 
 def _stamp(time: datetime) -> str:
-    return time.strftime(_STAMP)
+    return time.strftime(STAMP)
 
 
 def _incomplete(message: str) -> DynamoDBError:

@@ -24,6 +24,7 @@ from keyplan.design.traffic.files import traffic_of
 from keyplan.errors import Fault, RequestError
 from keyplan.explain.explanation import Explanation, explain_all
 from keyplan.opening import Design
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["REGION", "check_json", "cost_json", "questions_json"]
 
@@ -31,7 +32,6 @@ REGION = "us-east-1"
 MILLION = 1_000_000
 RATE_MAX = 1_000_000.0
 COUNT_MAX = 10**12
-BYTES_MAX = 400 * 1024
 TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 """Multiples of the rates that the chart shows."""
 
@@ -87,7 +87,7 @@ def cost_json(design: type[Design], given: Mapping[str, Any]) -> dict[str, Any]:
     faults: list[Fault] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
-    sizes = _numbers(given, "bytes", design.compiled.by_name, BYTES_MAX, faults)
+    sizes = _numbers(given, "bytes", design.compiled.by_name, ITEM_BYTES_MAX, faults)
     region = given.get("region") or REGION
     if region not in priced_regions():
         faults.append(Fault("region", "has no price list", f"these have: {', '.join(priced_regions())}"))

@@ -11,8 +11,8 @@ from typing import Any
 
 from keyplan import values
 from keyplan.design.declared.indexes import KeyAttribute
-from keyplan.design.stored.entity import ITEM_BYTES_MAX
 from keyplan.testing.world import Row, World
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["check_invariants"]
 

@@ -16,6 +16,7 @@ from keyplan.errors import (
     UnknownPattern,
     WriteFailed,
 )
+from keyplan.wire.errors import THROTTLING_TYPES
 
 __all__ = ["status_of"]
 
@@ -41,12 +42,10 @@ _DYNAMODB_STATUSES = {
     "SerializationException": 400,
     "InternalServerError": 503,
     "LimitExceededException": 503,
-    "ProvisionedThroughputExceededException": 503,
-    "RequestLimitExceeded": 503,
     "ResourceInUseException": 503,
     "ResourceNotFoundException": 503,
     "ServiceUnavailable": 503,
-    "ThrottlingException": 503,
+    **dict.fromkeys(THROTTLING_TYPES, 503),
 }
 
 

@@ -248,6 +248,15 @@ class RequestLimitExceeded(DynamoDBError):
         super().__init__(message, fields={"ThrottlingReasons": list(reasons)})
 
 
+THROTTLING = (ProvisionedThroughputExceededException, ThrottlingException, RequestLimitExceeded)
+"""The errors that say: later."""
+THROTTLING_TYPES = frozenset(error.type for error in THROTTLING)
+PROVISIONED_THROUGHPUT_CODE = "ProvisionedThroughputExceeded"
+THROTTLING_CODE = "ThrottlingError"
+THROTTLING_CODES = frozenset({PROVISIONED_THROUGHPUT_CODE, THROTTLING_CODE})
+"""What says the same of one action of a transaction, or of one statement of a batch."""
+
+
 class ExpiredIteratorException(DynamoDBError):
     """An iterator of a shard that was given more than 15 minutes ago."""
 

@@ -48,17 +48,14 @@ class Failure(Exception):
         """What the store's clock showed, in epoch seconds."""
 
 
-_THROTTLED = frozenset(
+_THROTTLED = wire_errors.THROTTLING_TYPES | frozenset(
     {
         "LimitExceededException",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
         "RequestThrottled",
         "RequestThrottledException",
         "SlowDown",
         "ThrottledException",
         "Throttling",
-        "ThrottlingException",
         "TooManyRequestsException",
         "TransactionInProgressException",
     }
@@ -153,7 +150,7 @@ def _kind(error: str, status: int, fields: dict[str, Any]) -> Kind:
         reasons = fields.get("CancellationReasons")
         known = [reason for reason in reasons if isinstance(reason, dict)] if isinstance(reasons, list) else []
         codes = {str(reason.get("Code", "None")) for reason in known} - {"None"}
-        throttled = bool(codes) and codes <= {"ThrottlingError", "ProvisionedThroughputExceeded"}
+        throttled = bool(codes) and codes <= wire_errors.THROTTLING_CODES
         return Kind.THROTTLED if throttled else Kind.FINAL
     if error in _TRANSIENT or status >= 500:
         return Kind.TRANSIENT

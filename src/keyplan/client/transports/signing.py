@@ -1,54 +1,31 @@
-"""AWS's Signature Version 4, for the one request that DynamoDB's protocol has: POST / with a JSON body.
+"""Signed requests, of the one kind that DynamoDB's protocol has: POST / with a JSON body.
 
-What doesn't change within a second is made once a second, and the signing key once a day.
-Source: "Create a signed AWS API request" in the IAM user guide.
+What doesn't change within a second is made once a second, and the signing key once a day. What is hashed and how is
+``keyplan.wire.signing``'s.
 """
 
 from __future__ import annotations
 
-import hmac
 import time
 from collections.abc import Iterable
 from hashlib import sha256
 
 from keyplan.client.transports.credentials import Credentials
+from keyplan.wire.signing import (
+    ALGORITHM,
+    STAMP,
+    TERMINATOR,
+    canonical_headers,
+    canonical_request,
+    signature,
+    signing_key,
+    string_to_sign,
+)
 
-__all__ = ["Signed", "Signer", "canonical_request", "signature", "signing_key", "string_to_sign"]
+__all__ = ["Signed", "Signer"]
 
-_ALGORITHM = "AWS4-HMAC-SHA256"
 _CONTENT_TYPE = "application/x-amz-json-1.0"
 _TARGET = "DynamoDB_20120810."
-
-
-def canonical_request(method: str, headers: Iterable[tuple[str, str]], payload_hash: str) -> tuple[str, str]:
-    """The canonical form of a request to the path / without a query, and the names of its signed headers.
-
-    Headers are sorted by name, those of one name joined by commas, white space within values folded.
-    """
-    values: dict[str, list[str]] = {}
-    for name, value in headers:
-        values.setdefault(name.lower().strip(), []).append(" ".join(value.split()))
-    names = ";".join(sorted(values))
-    lines = "".join(f"{name}:{','.join(values[name])}\n" for name in sorted(values))
-    return f"{method}\n/\n\n{lines}\n{names}\n{payload_hash}", names
-
-
-def signing_key(secret_key: str, day: str, region: str, service: str) -> bytes:
-    """The key of one day, region and service. ``day`` is YYYYMMDD."""
-    key = hmac.digest(f"AWS4{secret_key}".encode(), day.encode(), "sha256")
-    for part in (region, service, "aws4_request"):
-        key = hmac.digest(key, part.encode(), "sha256")
-    return key
-
-
-def string_to_sign(date: str, scope: str, canonical: str) -> str:
-    """What is signed: the time (YYYYMMDDTHHMMSSZ), the scope, and the hash of the canonical request."""
-    return f"{_ALGORITHM}\n{date}\n{scope}\n{sha256(canonical.encode()).hexdigest()}"
-
-
-def signature(key: bytes, text: str) -> str:
-    """The signature of a string to sign."""
-    return hmac.digest(key, text.encode(), "sha256").hex()
 
 
 class Signed:
@@ -78,20 +55,22 @@ class _Second:
     def __init__(self, signer: Signer, credentials: Credentials, second: int) -> None:
         self.second = second
         self.credentials = credentials
-        date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(second))
-        scope = f"{date[:8]}/{signer.region}/{signer.service}/aws4_request"
+        date = time.strftime(STAMP, time.gmtime(second))
+        scope = f"{date[:8]}/{signer.region}/{signer.service}/{TERMINATOR}"
         headers = [("Host", signer.authority), ("Content-Type", _CONTENT_TYPE), ("X-Amz-Date", date)]
         if credentials.token is not None:
             headers.append(("X-Amz-Security-Token", credentials.token))
         # The target sorts last among the headers, so that the canonical request falls into parts around it.
-        whole, names = canonical_request("POST", [*headers, ("X-Amz-Target", _TARGET)], "")
+        values = canonical_headers([*headers, ("X-Amz-Target", _TARGET)])
+        names = sorted(values)
+        whole = canonical_request("POST", values, names, "")
         self.canonical, _, rest = whole.rpartition(f":{_TARGET}\n")
         self.canonical += f":{_TARGET}"
         self.between = f"\n{rest}"
         self.signing = string_to_sign(date, scope, "").rpartition("\n")[0] + "\n"
         self.key = signer.key(credentials, date[:8])
         credential = f"Credential={credentials.access_key}/{scope}"
-        self.authorization = f"\r\nAuthorization: {_ALGORITHM} {credential}, SignedHeaders={names}, Signature="
+        self.authorization = f"\r\nAuthorization: {ALGORITHM} {credential}, SignedHeaders={';'.join(names)}, Signature="
         lines = "".join(f"{name}: {value}\r\n" for name, value in (*headers, *signer.unsigned))
         self.head = f"POST / HTTP/1.1\r\n{lines}X-Amz-Target: {_TARGET}"
 
@@ -125,7 +104,7 @@ class Signer:
             kept = self._second = _Second(self, credentials, second)
         canonical = f"{kept.canonical}{operation}{kept.between}{sha256(body).hexdigest()}"
         text = f"{kept.signing}{sha256(canonical.encode()).hexdigest()}"
-        sealed = hmac.digest(kept.key, text.encode(), "sha256").hex()
+        sealed = signature(kept.key, text)
         return Signed(
             f"{kept.head}{operation}\r\nContent-Length: {len(body)}{kept.authorization}{sealed}\r\n\r\n", body
         )

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from keyplan.design.declared.problems import Problem
 from keyplan.errors import Fault
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["Load", "checked_load", "fault_of"]
 
@@ -24,8 +25,8 @@ COUNT_MAX = 10**15
 
 Rate: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=PER_SECOND_MAX)]
 Count: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=COUNT_MAX)]
-ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=400 * 1024)]
-ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=400 * 1024)]
+ItemBytes: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=ITEM_BYTES_MAX)]
+ValueBytes: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=ITEM_BYTES_MAX)]
 Days: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=36_525)]
 Part: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=1)]
 """A share that may also be nothing."""

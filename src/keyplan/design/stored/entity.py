@@ -30,12 +30,9 @@ from keyplan.design.stored.formats import as_utc
 from keyplan.design.stored.keys import CompiledKey, Matcher
 from keyplan.design.stored.reading import reader_of, reads_by_json
 from keyplan.errors import ArgumentError, Fault, ItemNotReadable, ItemTooLarge, KeyFieldError, RequestError, shown
+from keyplan.wire.limits import ITEM_BYTES_MAX
 
 __all__ = ["CompiledEntity"]
-
-ITEM_BYTES_MAX = 400 * 1024
-"""DynamoDB's limit for one item, names included. Source: "Service, account, and table quotas" in the developer
-guide."""
 
 _SETS = (set, frozenset)
 

@@ -15,14 +15,12 @@ from typing import Any, TypeAlias
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.stored.templates import Literal_, Template
 from keyplan.errors import KeyFieldError
+from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
 
 __all__ = ["CompiledKey", "Matcher"]
 
 Matcher: TypeAlias = Callable[[Mapping[str, Mapping[str, Any]]], bool]
 _Shapes: TypeAlias = tuple[tuple[str, str, Callable[[str], Any]], ...]
-
-PARTITION_BYTES_MAX = 2048
-SORT_BYTES_MAX = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +67,10 @@ class CompiledKey:
         out: dict[str, dict[str, str]] = {}
         for attribute, template in self.partition:
             out[attribute.name] = {
-                attribute.type: checked(template.text(values) + shard, PARTITION_BYTES_MAX, attribute)
+                attribute.type: checked(template.text(values) + shard, PARTITION_KEY_BYTES_MAX, attribute)
             }
         for attribute, template in self.sort:
-            out[attribute.name] = {attribute.type: checked(template.text(values), SORT_BYTES_MAX, attribute)}
+            out[attribute.name] = {attribute.type: checked(template.text(values), SORT_KEY_BYTES_MAX, attribute)}
         return out
 
     def ambiguous(self, values: Mapping[str, Any]) -> str | None:

@@ -10,14 +10,14 @@ from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.statements import Given, given_of, has_functions, read_of, write_of
 from keyplan.engine.storage.layouts import StaleTableError
-from keyplan.engine.throttle import THROTTLED, cancellation_of
+from keyplan.engine.throttle import cancellation_of
 from keyplan.engine.writes import add_units, perform
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import ExpressionFault, UpdateFault
 from keyplan.partiql import StatementFault
 from keyplan.values import ValueFault
 from keyplan.wire.capacity import Consumed, read_units
-from keyplan.wire.errors import RequestFault, ValidationException
+from keyplan.wire.errors import THROTTLING, RequestFault, ValidationException
 
 _ONE_ITEM = "Select statements within BatchExecuteStatement must specify the primary key in the where clause."
 _STALE_RETRIES = 50
@@ -104,7 +104,7 @@ def _write(database: Database, _: Mapping[str, Any], given: Given, units: dict[s
 
 def _error(fault: DynamoDBError | ExpressionFault | ValueFault, table_name: str | None = None) -> Answer:
     """The answer to a statement that failed. What only the item shows tells the table, too."""
-    if isinstance(fault, THROTTLED):
+    if isinstance(fault, THROTTLING):
         return {"Error": cancellation_of(fault)}
     if isinstance(fault, (ExpressionFault, ValueFault, RequestFault)):
         if isinstance(fault, UpdateFault):

@@ -9,11 +9,10 @@ from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
 from keyplan.engine.tables import Table
-from keyplan.engine.throttle import THROTTLED
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import BoundProjection
 from keyplan.wire.capacity import Consumed, read_units
-from keyplan.wire.errors import ResourceNotFoundException, ValidationException
+from keyplan.wire.errors import THROTTLING, ResourceNotFoundException, ValidationException
 from keyplan.wire.limits import BATCH_GET_BYTES_MAX, BATCH_GET_KEYS_MAX
 from keyplan.wire.operations import mixture
 
@@ -105,7 +104,7 @@ class _Reading:
             return True
         try:
             self._meter.read(table, None, key[:1], units)
-        except THROTTLED as error:
+        except THROTTLING as error:
             self.throttled = error
             return False
         return True

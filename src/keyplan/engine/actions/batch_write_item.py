@@ -10,11 +10,10 @@ from keyplan.engine.database import Database
 from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.throttle import THROTTLED
 from keyplan.engine.writes import Outcome, Write, add_units, perform
 from keyplan.errors import DynamoDBError
 from keyplan.wire.capacity import Consumed
-from keyplan.wire.errors import ValidationException
+from keyplan.wire.errors import THROTTLING, ValidationException
 from keyplan.wire.limits import BATCH_WRITE_REQUESTS_MAX
 
 
@@ -60,7 +59,7 @@ def _perform(database: Database, writer: Writer, write: Write) -> Outcome | Dyna
     """Do a write; what is throttled comes back unprocessed."""
     try:
         return perform(writer, write, database.charge)
-    except THROTTLED as error:
+    except THROTTLING as error:
         return error
 
 

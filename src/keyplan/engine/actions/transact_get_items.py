@@ -11,9 +11,9 @@ from keyplan.engine.requests import Answer, Request, consumed_list, only_project
 from keyplan.engine.storage.layouts import Row
 from keyplan.engine.storage.transactions import Reader
 from keyplan.engine.tables import Table
-from keyplan.engine.throttle import THROTTLED, Meter, cancellation_of
+from keyplan.engine.throttle import Meter, cancellation_of
 from keyplan.wire.capacity import Consumed, read_units
-from keyplan.wire.errors import TransactionCanceledException, ValidationException
+from keyplan.wire.errors import THROTTLING, TransactionCanceledException, ValidationException
 from keyplan.wire.limits import TRANSACT_BYTES_MAX
 
 
@@ -75,7 +75,7 @@ def _charge(meter: Meter, tables: list[Table], keys: list[Key], rows: list[Row |
         try:
             meter.read(table, None, key[:1], read_units(0 if row is None else row[0], transactional=True))
             reasons.append({"Code": "None"})
-        except THROTTLED as error:
+        except THROTTLING as error:
             reasons.append(cancellation_of(error))
     if any(reason["Code"] != "None" for reason in reasons):
         raise TransactionCanceledException(reasons)
