@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from keyplan.errors import Fault, KeyplanError, RequestError, UnknownDesign
+from keyplan.web.origins import is_foreign, named_host
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -38,6 +39,8 @@ __all__ = [
     "SiteOptions",
     "System",
     "hint_for",
+    "is_foreign",
+    "named_host",
     "system",
     "system_names",
 ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
+from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from keyplan.web.api import problem
+from keyplan.web.origins import is_foreign, named_host
 
-__all__ = ["Guard", "is_foreign"]
+__all__ = ["Guard"]
 
 _HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -22,8 +22,6 @@ _HEADERS = (
         ),
     ),
 )
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_ELSEWHERE = frozenset({"cross-site", "same-site"})
 
 
 class Guard:
@@ -54,43 +52,8 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if self.hosts is not None and _host(scope) not in self.hosts:
+        if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
             return problem(421, "WrongHost", f"this server answers for {', '.join(sorted(self.hosts))}")
         if is_foreign(scope["method"], headers, self.origin):
             return problem(403, "ForeignOrigin", "a page of another site sent this, and it isn't taken")
         return None
-
-
-def is_foreign(method: str, headers: Mapping[str, str], public: str | None) -> bool:
-    """Whether a page of another site makes a request, as browsers say it: in ``Origin``, and in ``Sec-Fetch-Site``.
-
-    To follow a link from elsewhere is no such request, but to send a form is. A program that is no browser sends
-    neither header. ``public`` is the server's own address for others, if it isn't the host that requests name.
-    """
-    origin = headers.get("origin")
-    if origin is not None and _place(origin) not in {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {
-        ""
-    }:
-        return True
-    if headers.get("sec-fetch-site", "").lower() not in _ELSEWHERE:
-        return False
-    return method not in _SAFE or headers.get("sec-fetch-mode", "").lower() != "navigate"
-
-
-def _place(address: str) -> str:
-    """Host and port of an address; empty for what is none. A port that goes without saying isn't named."""
-    try:
-        parts = urlsplit(address.strip())
-        usual = {"http": 80, "https": 443}.get(parts.scheme)
-        return parts.netloc.lower().removesuffix(f":{usual}")
-    except ValueError:
-        return ""
-
-
-def _host(scope: Scope) -> str:
-    """The host that a request names, without its port; empty where it names none, or several."""
-    named: list[str] = [value.decode("latin-1").lower() for name, value in scope["headers"] if name == b"host"]
-    if len(named) != 1:
-        return ""
-    host, colon, port = named[0].rpartition(":")
-    return host if colon and port.isascii() and port.isdigit() else named[0]

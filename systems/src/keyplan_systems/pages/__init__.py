@@ -1,6 +1,6 @@
 """What the small sites share: the sites of the shop, the papers, the social network and the CMS.
 
-``settings`` says how a site is served, ``people`` who signs in, ``site`` is what pages and forms go through,
-``application`` puts a site together, ``policy`` says who may call what of the API. The blog has its own, which know
-more. The styles are the blog's, and ``static/more.css`` what these sites need besides.
+``people`` is who signs in, ``site`` a site's look and sessions, ``application`` puts its pages together, ``policy``
+says who may call what of the API. What they have in common with the blog's site, which knows more, is in
+``keyplan_systems.site``: styles and the frame of each page (``site/templates``), and what requests go through.
 """

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan.errors import Refused
 from keyplan_systems.pages.people import PASSWORD_MIN
 from keyplan_systems.pages.policy import TablePolicy
-from keyplan_systems.pages.site import SESSION, VISIT, Problem, SmallSite, Turn, not_found
-from keyplan_systems.pages.static import STATIC, static_file
-from keyplan_systems.site.guard import Guard
+from keyplan_systems.pages.site import SmallSite, Turn
+from keyplan_systems.site.application import application
 from keyplan_systems.site.incoming import Form, local_path
 from keyplan_systems.site.passwords import hash_password, password_fits
 
-__all__ = ["ServedSite", "small_application"]
+__all__ = ["ServedSite", "sample_logins", "small_application"]
 
 Handler = Callable[[Turn[Any]], Response]
 Pages = Sequence[tuple[str, Handler, str]]
@@ -58,8 +53,7 @@ def small_application(
             ("/sign-up", _sign_up, "anyone"),
             ("/sign-out", _sign_out, "anyone"),
         )
-    routes = [Route("/static/{name}", _static)]
-    routes += [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
+    routes = [Route(path, site.form(handler, role), methods=["POST"]) for path, handler, role in forms]
     routes += [Route(path, site.page(handler, role)) for path, handler, role in pages]
 
     @asynccontextmanager
@@ -67,44 +61,24 @@ def small_application(
         async with beside():
             yield
 
-    made = Starlette(
-        routes=routes,
-        lifespan=lifespan,
-        middleware=[Middleware(Guard, hosts=site.options.hosts, secure=site.secure)],
-        exception_handlers={HTTPException: _refused(site), Exception: _failed},
-    )
-    made.router.redirect_slashes = False
-    made.state.site = site
-    return made
+    return application(site, routes, hosts=site.options.hosts, secure=site.secure, lifespan=lifespan)
 
 
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in STATIC:
-        raise HTTPException(404)
-    content, version = static_file(name)
-    fresh = request.query_params.get("v") == version
-    lasting = "public, max-age=31536000, immutable" if fresh else "public, max-age=60"
-    return Response(content, media_type=STATIC[name][1], headers={"cache-control": lasting})
+def sample_logins(site: SmallSite[Any], logins: Iterable[str], password: str, *more: str) -> list[str]:
+    """How one signs in to the sample, as far as it is there and nobody has changed its passwords; and what to know.
 
-
-def _refused(site: SmallSite[Any]) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """What the framework refuses, as a page of the site."""
-
-    async def refused(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        problem = not_found() if status == 404 else Problem(status, "That can't be done", "This isn't answered here.")
-        response = await run_in_threadpool(site.refused, request, problem)
-        if isinstance(error, HTTPException) and error.headers:
-            response.headers.update(error.headers)
-        return response
-
-    return refused
-
-
-async def _failed(_request: Request, _error: Exception) -> Response:
-    # The error itself goes on to the server that runs the site, which logs it.
-    return PlainTextResponse("Something went wrong here. It has been noted; please try again later.\n", status_code=500)
+    That password stands in the documentation: a public site is warned.
+    """
+    if site.people is None:
+        return []
+    known = ((login, site.people.known(login)) for login in logins)
+    fitting = [login for login, person in known if person and password_fits(person.password_hash, password)]
+    if not fitting:
+        return []
+    lines = [f"Sign in as {' or '.join(fitting)}; the password is: {password}", *more]
+    if site.options.origin is not None:
+        lines.append("Warning: everybody knows that password; change it before others reach this site")
+    return lines
 
 
 # Signing in and out
@@ -157,5 +131,5 @@ def _sign_up(turn: Turn[Any]) -> Response:
 
 
 def _sign_out(turn: Turn[Any]) -> Response:
-    turn.visitor.changes |= {SESSION: None, VISIT: None}
+    turn.site.visitors.leave(turn.visitor)
     return turn.go("/")

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
+from keyplan.errors import Fault, Refused, ValueTaken
 from keyplan_systems.site.signing import Signer
 
-__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions"]
+__all__ = ["PASSWORD_MIN", "People", "Person", "Sessions", "StoredPeople"]
 
 PASSWORD_MIN = 10
 SESSION_SECONDS = 14 * 24 * 3600
@@ -46,6 +48,77 @@ class People(Protocol):
     def join(self, login: str, name: str, password_hash: str) -> Person:
         """Somebody new. Raises Refused with a fault for each field that can't be taken: ``login``, ``name``."""
         ...
+
+
+class StoredUser(Protocol):
+    """What a system stores of somebody."""
+
+    @property
+    def user_id(self) -> str:
+        """Their id."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Their name."""
+        ...
+
+
+U = TypeVar("U", bound=StoredUser)
+
+
+class StoredPeople(ABC, Generic[U]):
+    """People of a system that stores each user, and the hash of their password apart from it."""
+
+    taken = "somebody has it"
+    """What is said of a login that somebody else has."""
+
+    @abstractmethod
+    def user(self, user_id: str) -> U | None:
+        """A user by their id."""
+
+    @abstractmethod
+    def user_known_as(self, login: str) -> U | None:
+        """A user by what they sign in with."""
+
+    @abstractmethod
+    def password_hash(self, user_id: str) -> str | None:
+        """The hash of a user's password; None for those who have none, and can't sign in."""
+
+    @abstractmethod
+    def fault_of(self, login: str) -> str | None:
+        """What is wrong with a login for somebody new."""
+
+    @abstractmethod
+    def add(self, login: str, name: str, password_hash: str) -> U:
+        """Store somebody new. Raises ValueTaken where somebody has the login."""
+
+    def roles(self, user: U) -> Collection[str]:  # noqa: ARG002 - most systems have none
+        """What a user may do besides."""
+        return ()
+
+    def person(self, user_id: str) -> Person | None:
+        """Somebody by their id."""
+        return self._person(self.user(user_id))
+
+    def known(self, login: str) -> Person | None:
+        """Somebody by what they sign in with."""
+        return self._person(self.user_known_as(login))
+
+    def join(self, login: str, name: str, password_hash: str) -> Person:
+        """Somebody new. Raises Refused with a fault of ``login``."""
+        fault = self.fault_of(login)
+        if fault is not None:
+            raise Refused("it can't be taken", faults=[Fault("login", fault)])
+        try:
+            user = self.add(login, name, password_hash)
+        except ValueTaken:
+            raise Refused("it is taken", faults=[Fault("login", self.taken)]) from None
+        return Person(user.user_id, user.name, password_hash, self.roles(user))
+
+    def _person(self, user: U | None) -> Person | None:
+        kept = None if user is None else self.password_hash(user.user_id)
+        return None if user is None or kept is None else Person(user.user_id, user.name, kept, self.roles(user))
 
 
 class Sessions:

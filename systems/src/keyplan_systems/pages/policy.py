@@ -58,7 +58,7 @@ class TablePolicy:
             "session": {
                 "type": "apiKey",
                 "in": "cookie",
-                "name": self.site.session_cookie,
+                "name": self.site.visitors.session_cookie,
                 "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
             },
         }

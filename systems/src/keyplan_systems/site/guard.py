@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from keyplan.systems import named_host
 from keyplan_systems.site.incoming import BODY_BYTES_MAX
 
-__all__ = ["Guard", "is_foreign"]
+__all__ = ["Guard"]
 
 POLICY = "; ".join(
     (
@@ -67,37 +67,10 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
         headers = dict(scope["headers"])
-        named = [value for name, value in scope["headers"] if name == b"host"]
-        if self.hosts is not None and (len(named) != 1 or _host(named[0]) not in self.hosts):  # of two, which?
+        if self.hosts is not None and named_host(scope["headers"]) not in self.hosts:
             return PlainTextResponse("This server doesn't answer for that host.\n", status_code=421)
         length = headers.get(b"content-length", b"0")
         most = self.larger.get(scope["path"], BODY_BYTES_MAX)
         if length.isdigit() and int(length[:20]) > most:
             return PlainTextResponse(f"A request has at most {most:,} bytes.\n", status_code=413)
         return None
-
-
-def _host(header: bytes) -> str:
-    """The host that a request names, without its port."""
-    text = header.decode("latin-1").lower()
-    name, colon, port = text.rpartition(":")
-    return name if colon and port.isascii() and port.isdigit() else text
-
-
-def is_foreign(headers: Mapping[str, str], public: str | None) -> bool:
-    """Whether a page of another site sent a form: browsers say so.
-
-    ``public`` is the site's address for others: a server before this one may name this machine as the host.
-    """
-    origin = headers.get("origin")
-    own = {_place(f"//{headers.get('host', '')}"), _place(public or "")} - {""}
-    foreign = origin is not None and _place(origin) not in own
-    return foreign or headers.get("sec-fetch-site") in {"cross-site", "same-site"}
-
-
-def _place(address: str) -> str:
-    """Host and port of an address; empty for what is none."""
-    try:
-        return urlsplit(address).netloc.lower()
-    except ValueError:
-        return ""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from keyplan_systems.blog.site.pages import (
@@ -25,15 +23,13 @@ from keyplan_systems.blog.site.pages import (
     signing,
     writing,
 )
-from keyplan_systems.blog.site.rendering import STATIC, static_file
-from keyplan_systems.blog.site.site import Handler, Problem, Role, Site, not_found
-from keyplan_systems.site.guard import Guard
+from keyplan_systems.blog.site.site import Handler, Role, Site
+from keyplan_systems.site.application import application
 from keyplan_systems.site.pictures import BYTES_MAX as PICTURE_BYTES_MAX
 
 __all__ = ["site_application"]
 
 UPLOADS = "/write/pictures"
-_LOG = logging.getLogger("keyplan.blog")
 
 _PAGES: tuple[tuple[str, Handler, Role], ...] = (
     ("/", reading.front, "anyone"),
@@ -108,22 +104,15 @@ def site_application(site: Site) -> Starlette:
         finally:
             await run_in_threadpool(site.views.stop)
 
-    made = Starlette(
-        routes=_routes(site),
+    return application(
+        site,
+        _routes(site),
+        hosts=site.settings.hosts,
+        secure=site.settings.secure,
         lifespan=lifespan,
-        middleware=[
-            Middleware(
-                Guard,
-                hosts=site.settings.hosts,
-                secure=site.settings.secure,
-                larger={UPLOADS: PICTURE_BYTES_MAX},
-            )
-        ],
-        exception_handlers={HTTPException: _told(site), Exception: _failed},
+        larger={UPLOADS: PICTURE_BYTES_MAX},
+        moved=site.moved,
     )
-    made.router.redirect_slashes = False
-    made.state.site = site
-    return made
 
 
 def _routes(site: Site) -> list[Route]:
@@ -132,10 +121,9 @@ def _routes(site: Site) -> list[Route]:
     routes = [
         Route("/static/own.css", _fixed(site.settings.own.style.encode(), "text/css")),
         Route("/static/logo", _fixed(*(site.settings.own.logo or (b"", "")))),
-        Route("/static/{name}", _static),
     ]
     routes.append(Route("/posts/{slug}", site.page(reading.post), name="post"))
-    routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX), methods=["POST"]))
+    routes.append(Route(UPLOADS, site.upload(files.take_picture, PICTURE_BYTES_MAX, "author"), methods=["POST"]))
     # A form before a page of the same path's kind: /write/preview is no post's id.
     for path, handler, role in _FORMS:
         routes.append(Route(path, site.form(handler, role), methods=["POST"]))
@@ -155,40 +143,3 @@ def _fixed(content: bytes, kind: str) -> Callable[[Request], Awaitable[Response]
         return Response(content, media_type=kind, headers=policy)
 
     return endpoint
-
-
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in STATIC:
-        raise HTTPException(404)
-    content, version = static_file(name)
-    fresh = request.query_params.get("v") == version
-    lasting = "public, max-age=31536000, immutable" if fresh else "public, max-age=60"
-    return Response(content, media_type=STATIC[name], headers={"cache-control": lasting})
-
-
-def _told(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """What the framework refuses, as a page of the site."""
-
-    async def told(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        if status == 404:
-            place = await run_in_threadpool(site.moved, request)
-            if place is not None:
-                return RedirectResponse(place, status_code=301)
-            problem = not_found()
-        elif status == 405:
-            problem = Problem(405, "Not this way", "This address doesn't answer that kind of request.")
-        else:
-            problem = Problem(status, "That can't be done", "The request isn't one that this site answers.")
-        response = await run_in_threadpool(site.refused, request, problem)
-        if isinstance(error, HTTPException) and error.headers:
-            response.headers.update(error.headers)
-        return response
-
-    return told
-
-
-async def _failed(_request: Request, _error: Exception) -> Response:
-    # The error itself goes on to the server that runs the site, which logs it.
-    return PlainTextResponse("Something went wrong here. It has been noted; please try again later.\n", status_code=500)

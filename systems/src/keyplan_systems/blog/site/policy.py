@@ -24,7 +24,7 @@ from keyplan_systems.blog.entities import Comment, Post, PostSlug, PostWithConte
 from keyplan_systems.blog.site.cards import active_authors
 from keyplan_systems.blog.site.pages.writing import CONTENT_CHARACTERS_MAX
 from keyplan_systems.blog.site.site import Site
-from keyplan_systems.blog.site.visitors import SESSION, Visitor
+from keyplan_systems.blog.site.visitors import Visitor
 from keyplan_systems.words import is_line, is_tag, slug_from, tag_from
 
 __all__ = ["BlogPolicy"]
@@ -80,7 +80,7 @@ class BlogPolicy:
             "session": {
                 "type": "apiKey",
                 "in": "cookie",
-                "name": self.visitors.cookie_name(SESSION),
+                "name": self.visitors.session_cookie,
                 "description": "The cookie of a sign-in. Writes need the session's form token in X-CSRF-Token, too.",
             },
         }
@@ -97,12 +97,12 @@ class BlogPolicy:
         claim = request.headers.get("authorization")
         if claim is not None:
             scheme, _, signed = claim.partition(" ")
-            token = self.visitors.token(signed.strip()) if scheme.lower() == "bearer" else None
+            token = self.visitors.session_token(signed.strip()) if scheme.lower() == "bearer" else None
             found = None if token is None else session_of(self.blog, token)
             if found is None:
                 raise AccessRefused("the token isn't one, or is over", hint="make one on the account's page")
             return found.user
-        visitor = self.visitors.of(request, rotating=False)
+        visitor = self.visitors.of(request)
         if visitor.user is not None and request.scope["method"] not in _SAFE and not _knows(visitor, request):
             raise AccessRefused(
                 "the session's form token is missing or wrong", hint="send it in X-CSRF-Token, or use a bearer token"

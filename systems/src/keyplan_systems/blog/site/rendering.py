@@ -1,34 +1,18 @@
-"""Templates: their environment, their filters, and the static files with their versions."""
+"""The blog's templates with their filters, and the addresses of its pages."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
-from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
-from keyplan_systems.site.filters import FILTERS, MONTHS, iso
+from keyplan_systems.site.filters import MONTHS, iso
+from keyplan_systems.site.templating import environment
 
-__all__ = ["TAG_SLUGS", "asset", "environment", "http_date", "iso", "post_path", "static_file", "tags_path"]
-
-STATIC = {"site.css": "text/css", "site.js": "text/javascript", "icon.svg": "image/svg+xml"}
-
-
-@cache
-def static_file(name: str) -> tuple[bytes, str]:
-    """A static file's content, and its version: a part of its hash."""
-    content = files("keyplan_systems.blog.site").joinpath("static", name).read_bytes()
-    return content, hashlib.blake2b(content, digest_size=6).hexdigest()
-
-
-def asset(name: str) -> str:
-    """The address of a static file, another one whenever the file is."""
-    return f"/static/{name}?v={static_file(name)[1]}"
+__all__ = ["TAG_SLUGS", "blog_environment", "http_date", "iso", "post_path", "tags_path"]
 
 
 def http_date(moment: datetime) -> str:
@@ -75,22 +59,6 @@ def _tag_path(tag: str) -> str:
 
 
 @cache
-def environment() -> Environment:
-    """The templates. Everything is escaped, and a name that isn't there is an error and not an empty text."""
-    made = Environment(
-        loader=PackageLoader("keyplan_systems.blog.site"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-    )
-    filters: dict[str, Any] = {
-        **FILTERS,
-        "device": _device,
-        "tag_path": _tag_path,
-    }
-    made.filters.update(filters)
-    own: Mapping[str, Any] = {"asset": asset}
-    made.globals.update(own)
-    return made
+def blog_environment() -> Environment:
+    """The templates of the blog's pages."""
+    return environment(("keyplan_systems.blog.site",), {"device": _device, "tag_path": _tag_path})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import time
+from typing import ClassVar
 
 from keyplan_systems.blog.site.providers import Provider
 from keyplan_systems.site.own_settings import SiteFile
@@ -29,6 +30,8 @@ class Settings:
     secret: bytes
     title: str = "Marginalia"
     tagline: str = "Notes on things made carefully, by the people who make them."
+    search: ClassVar[str] = "/search"
+    """Where the search box leads."""
     own: SiteFile = field(default_factory=SiteFile)
     """What the site's settings file says besides: navigation, logo, colours."""
     hosts: tuple[str, ...] | None = None

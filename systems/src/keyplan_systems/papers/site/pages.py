@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from keyplan_systems.pages.site import Turn, not_found
+from keyplan_systems.pages.site import Turn
 from keyplan_systems.papers.design import Papers, PaperWithAuthors, byline
 from keyplan_systems.papers.export import FORMATS, citation
+from keyplan_systems.site.problems import not_found
 
 __all__ = ["author", "collection", "exported", "front", "paper", "topic"]
 

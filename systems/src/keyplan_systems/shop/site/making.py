@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from keyplan.errors import ItemNotFound, KeyplanError
 from keyplan.systems import SiteOptions
-from keyplan_systems.pages.application import ServedSite, small_application
+from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
@@ -23,7 +23,6 @@ from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.shop.site import pages, selling
 from keyplan_systems.shop.site.people import ShopPeople
-from keyplan_systems.site.passwords import password_fits
 
 __all__ = ["make_site"]
 
@@ -96,7 +95,9 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
         ),
         beside=beside,
     )
-    return ServedSite(application, TablePolicy(site, rules(shop)), _logins(site))
+    cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
+    logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)
+    return ServedSite(application, TablePolicy(site, rules(shop)), logins)
 
 
 async def _keep(shop: Shop, provider: Provider) -> None:
@@ -158,20 +159,3 @@ def rules(shop: Shop) -> dict[str, Rule]:
 
 def _sees(caller: Person | None, order: Order) -> bool:
     return caller is not None and (order.user_id == caller.user_id or f"merchant {order.merchant_id}" in caller.roles)
-
-
-def _logins(site: SmallSite[Shop]) -> list[str]:
-    """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
-    assert site.people is not None  # noqa: S101 - made with them
-    found = [
-        email
-        for email, _ in DEMO_USERS
-        if (person := site.people.known(email)) is not None and password_fits(person.password_hash, DEMO_PASSWORD)
-    ]
-    if not found:
-        return []
-    told = [f"Sign in as {' or '.join(found)}; the password is: {DEMO_PASSWORD}"]
-    told.append(f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined")
-    if site.options.origin is not None:
-        told.append("Warning: everybody knows that password, and no money moves; change both first")
-    return told

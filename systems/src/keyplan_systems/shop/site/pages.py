@@ -8,10 +8,11 @@ from starlette.responses import Response
 
 from keyplan import ulid
 from keyplan.errors import Refused
-from keyplan_systems.pages.site import Problem, Turn, not_found
+from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Cart, Order, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
+from keyplan_systems.site.problems import Problem, not_found
 
 __all__ = ["Customers", "cancel_order", "cart", "category", "front", "merchant", "order", "orders", "product"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
-from keyplan.errors import Fault, Refused, ValueTaken
-from keyplan_systems.pages.people import Person
+from keyplan_systems.pages.people import Person, StoredPeople
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import User
 
@@ -14,41 +14,42 @@ __all__ = ["ShopPeople", "merchant_of"]
 _EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
 
 
-class ShopPeople:
-    """Users with a credential."""
+class ShopPeople(StoredPeople[User]):
+    """Users with a credential, known by their email addresses."""
+
+    taken = "somebody is registered with it"
 
     def __init__(self, shop: Shop) -> None:
         self._shop = shop
 
-    def person(self, user_id: str) -> Person | None:
+    def user(self, user_id: str) -> User | None:
         """A user by their id."""
-        user = self._shop.user(user_id)
-        return None if user is None else self._person(user)
+        return self._shop.user(user_id)
 
-    def known(self, login: str) -> Person | None:
+    def user_known_as(self, login: str) -> User | None:
         """A user by their email address."""
-        user = self._shop.user_by_email(login)
-        return None if user is None else self._person(user)
+        return self._shop.user_by_email(login)
 
-    def join(self, login: str, name: str, password_hash: str) -> Person:
+    def password_hash(self, user_id: str) -> str | None:
+        """The hash of a user's password."""
+        credential = self._shop.credential(user_id)
+        return None if credential is None else credential.password_hash
+
+    def fault_of(self, login: str) -> str | None:
+        """What is wrong with an address."""
+        return None if _EMAIL.fullmatch(login) else "that isn't an email address"
+
+    def add(self, login: str, name: str, password_hash: str) -> User:
         """A new customer."""
-        if not _EMAIL.fullmatch(login):
-            raise Refused("it can't be taken", faults=[Fault("login", "that isn't an email address")])
         user = User(email=login, name=name)
-        try:
-            self._shop.sign_up(user, password_hash)
-        except ValueTaken:
-            raise Refused("it is taken", faults=[Fault("login", "somebody is registered with it")]) from None
-        return Person(user.user_id, user.name, password_hash)
+        self._shop.sign_up(user, password_hash)
+        return user
 
-    def _person(self, user: User) -> Person | None:
-        credential = self._shop.credential(user.user_id)
-        if credential is None:
-            return None
-        roles = () if user.merchant_id is None else ("merchant", f"merchant {user.merchant_id}")
-        return Person(user.user_id, user.name, credential.password_hash, roles)
+    def roles(self, user: User) -> Collection[str]:
+        """Whom a user sells for."""
+        return () if user.merchant_id is None else ("merchant", f"merchant {user.merchant_id}")
 
 
 def merchant_of(person: Person) -> str:
     """Whom somebody sells for; empty for a customer."""
-    return next((one.removeprefix("merchant ") for one in person.roles if one.startswith("merchant ")), "")
+    return next((role.removeprefix("merchant ") for role in person.roles if role.startswith("merchant ")), "")

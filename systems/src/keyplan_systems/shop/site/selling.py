@@ -8,10 +8,11 @@ from typing import get_args
 from starlette.responses import Response
 
 from keyplan import ulid
-from keyplan_systems.pages.site import Problem, Turn, not_found
+from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import OrderDetails, OrderStatus
 from keyplan_systems.shop.site.people import merchant_of
+from keyplan_systems.site.problems import Problem, not_found
 
 __all__ = ["act", "change_product", "goods", "order", "orders"]
 

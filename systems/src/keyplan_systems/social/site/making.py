@@ -7,11 +7,10 @@ from typing import Any
 
 from keyplan.errors import ItemNotFound
 from keyplan.systems import SiteOptions
-from keyplan_systems.pages.application import ServedSite, small_application
+from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
 from keyplan_systems.pages.people import Person
 from keyplan_systems.pages.policy import Rule, TablePolicy
 from keyplan_systems.pages.site import Look, SmallSite
-from keyplan_systems.site.passwords import password_fits
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.sample import DEMO_PASSWORD, DEMO_USERS
 from keyplan_systems.social.site import pages
@@ -60,7 +59,7 @@ def make_site(social: Social, options: SiteOptions) -> ServedSite:
             ("/messages/{handle}", pages.write, "person"),
         ),
     )
-    return ServedSite(application, TablePolicy(site, rules(social)), _logins(site))
+    return ServedSite(application, TablePolicy(site, rules(social)), sample_logins(site, DEMO_USERS, DEMO_PASSWORD))
 
 
 def rules(social: Social) -> dict[str, Rule]:
@@ -92,19 +91,3 @@ def rules(social: Social) -> dict[str, Rule]:
         "delete_post": Rule("person", check=own_post),
         "delete_comment": Rule("person", check=own_comment),
     }
-
-
-def _logins(site: SmallSite[Social]) -> list[str]:
-    """How one signs in to the sample, as far as it is there and nobody has changed its passwords."""
-    assert site.people is not None  # noqa: S101 - made with them
-    found = [
-        handle
-        for handle in DEMO_USERS
-        if (person := site.people.known(handle)) is not None and password_fits(person.password_hash, DEMO_PASSWORD)
-    ]
-    if not found:
-        return []
-    told = [f"Sign in as {' or '.join(found)}; the password is: {DEMO_PASSWORD}"]
-    if site.options.origin is not None:
-        told.append("Warning: everybody knows that password; change it before others reach this site")
-    return told

@@ -8,7 +8,8 @@ from datetime import datetime
 from starlette.responses import Response
 
 from keyplan.errors import Refused
-from keyplan_systems.pages.site import Problem, Turn, not_found
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.social.design import Social
 from keyplan_systems.social.entities import Comment, Post, User, conversation_of
 

@@ -10,8 +10,9 @@ from keyplan.errors import Refused
 from keyplan_systems.blog import accounts, removing
 from keyplan_systems.blog.entities import Credential
 from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, NAME_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
-from keyplan_systems.blog.site.site import Problem, Turn, not_found
+from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.problems import Problem, not_found
 
 __all__ = [
     "become_author",

@@ -10,7 +10,8 @@ from keyplan import Cursor
 from keyplan.errors import ItemNotFound
 from keyplan_systems.blog.entities import Comment, CommentStatus, Post
 from keyplan_systems.blog.site.rendering import post_path
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.problems import not_found
 
 __all__ = ["Said", "add", "change", "said"]
 

@@ -17,7 +17,8 @@ from keyplan import Range
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.site.cards import Card, cards
 from keyplan_systems.blog.site.rendering import http_date, iso, post_path
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.problems import not_found
 
 __all__ = ["atom", "robots", "rss", "sitemap", "sitemap_of_day", "sitemap_of_year"]
 

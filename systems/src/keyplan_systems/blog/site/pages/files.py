@@ -5,9 +5,10 @@ from __future__ import annotations
 from starlette.responses import JSONResponse, Response
 
 from keyplan.errors import Refused
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.files import KINDS, is_name
 from keyplan_systems.site.pictures import picture_from
+from keyplan_systems.site.problems import not_found
 
 __all__ = ["show", "take_picture"]
 

@@ -10,7 +10,8 @@ from starlette.responses import Response
 
 from keyplan_systems.blog.entities import CommentStatus
 from keyplan_systems.blog.site.cards import authors_of, cards
-from keyplan_systems.blog.site.site import Problem, Turn, not_found
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.problems import Problem, not_found
 
 __all__ = ["comments", "handle", "inbox", "log", "posts", "set_status", "users"]
 

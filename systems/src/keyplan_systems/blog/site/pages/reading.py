@@ -15,8 +15,9 @@ from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
 from keyplan_systems.blog.site.pages.commenting import said
 from keyplan_systems.blog.site.rendering import TAG_SLUGS, post_path, tags_path
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.markdown import render_markdown, without_title
+from keyplan_systems.site.problems import not_found
 from keyplan_systems.words import TAG_MAX, tag_from
 
 __all__ = ["author", "front", "latest", "like", "popular", "post", "rate", "search", "suggest", "tagged", "tags"]

@@ -15,8 +15,9 @@ from keyplan.errors import Refused
 from keyplan_systems.blog import accounts
 from keyplan_systems.blog.entities import User
 from keyplan_systems.blog.site.providers import Identity, OfflineProvider, Provider
-from keyplan_systems.blog.site.site import Problem, Turn, not_found
+from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form, local_path
+from keyplan_systems.site.problems import Problem, not_found
 from keyplan_systems.site.signing import random_token
 
 __all__ = ["callback", "choose", "go_to_provider", "sign_in", "sign_in_form", "sign_out", "sign_up", "sign_up_form"]
@@ -66,7 +67,8 @@ def _open(turn: Turn, user: User, target: str, done: str | None = None) -> Respo
         accounts.end_session(turn.blog, old.user_id, old.session_id)
     label = turn.request.headers.get("user-agent", "")[:120]
     seconds = turn.site.settings.session_seconds
-    turn.site.visitors.keep(turn.visitor, accounts.open_session(turn.blog, user.user_id, seconds=seconds, label=label))
+    token = accounts.open_session(turn.blog, user.user_id, seconds=seconds, label=label)
+    turn.site.visitors.keep(turn.visitor, turn.site.visitors.signed(token))
     return turn.go(local_path(target or "/"), done)
 
 

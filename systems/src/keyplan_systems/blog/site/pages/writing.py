@@ -17,9 +17,10 @@ from keyplan_systems.blog import removing
 from keyplan_systems.blog.entities import Post, PostWithContent
 from keyplan_systems.blog.site.cards import cards
 from keyplan_systems.blog.site.rendering import post_path
-from keyplan_systems.blog.site.site import Turn, not_found
+from keyplan_systems.blog.site.site import Turn
 from keyplan_systems.site.incoming import Form
 from keyplan_systems.site.markdown import is_rendered, render_markdown, without_title
+from keyplan_systems.site.problems import not_found
 from keyplan_systems.words import excerpt_from, slug_from, tag_from
 
 __all__ = ["act", "create", "delete", "delete_form", "desk", "edit_form", "new_form", "preview", "save"]

@@ -1,0 +1,88 @@
+"""What every site's application has besides its pages: static files, the guard before it, errors as pages."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from keyplan_systems.site.assets import STATIC, static_file
+from keyplan_systems.site.guard import Guard
+from keyplan_systems.site.problems import Problem, not_found
+from keyplan_systems.site.serving import BaseSite
+
+__all__ = ["application"]
+
+Lifespan = Callable[[Starlette], AbstractAsyncContextManager[None]]
+
+
+def application(
+    site: BaseSite[Any, Any],
+    routes: Sequence[Route],
+    *,
+    hosts: Sequence[str] | None,
+    secure: bool,
+    lifespan: Lifespan,
+    larger: Mapping[str, int] | None = None,
+    moved: Callable[[Request], str | None] | None = None,
+) -> Starlette:
+    """The ASGI application of a site. It leaves the design open.
+
+    ``larger`` has the bytes that requests to some paths may have; ``moved`` says where what isn't at an address is now.
+    """
+    made = Starlette(
+        routes=[*routes, Route("/static/{name}", _static)],
+        lifespan=lifespan,
+        middleware=[Middleware(Guard, hosts=hosts, secure=secure, larger=larger)],
+        exception_handlers={HTTPException: _refused(site, moved), Exception: _failed},
+    )
+    made.router.redirect_slashes = False
+    made.state.site = site
+    return made
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    content, version = static_file(name)
+    fresh = request.query_params.get("v") == version
+    lasting = "public, max-age=31536000, immutable" if fresh else "public, max-age=60"
+    return Response(content, media_type=STATIC[name], headers={"cache-control": lasting})
+
+
+def _refused(
+    site: BaseSite[Any, Any], moved: Callable[[Request], str | None] | None
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What the framework refuses, as a page of the site."""
+
+    async def refused(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        if status == 404:
+            place = None if moved is None else await run_in_threadpool(moved, request)
+            if place is not None:
+                return RedirectResponse(place, status_code=301)
+            problem = not_found()
+        elif status == 405:
+            problem = Problem(405, "Not this way", "This address doesn't answer that kind of request.")
+        else:
+            problem = Problem(status, "That can't be done", "The request isn't one that this site answers.")
+        response = await run_in_threadpool(site.refused, request, problem)
+        if isinstance(error, HTTPException) and error.headers:
+            response.headers.update(error.headers)
+        return response
+
+    return refused
+
+
+async def _failed(_request: Request, _error: Exception) -> Response:
+    # The error itself goes on to the server that runs the site, which logs it.
+    return PlainTextResponse("Something went wrong here. It has been noted; please try again later.\n", status_code=500)

@@ -1,0 +1,275 @@
+"""How a handler becomes an endpoint, on every site: what its pages share, and what each request goes through.
+
+A handler is a plain function of a turn: the request, who makes it and, for a form, what was typed. It runs in a worker
+thread, so it may call the store and hash passwords without keeping other requests waiting. Forms are read, and their
+token and origin checked, before it is called. A site of its own says who its visitors are (``visitors``), who may see
+what (``allow``), and what its templates know (``context``).
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+from jinja2 import Environment
+from pydantic import ValidationError
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from keyplan import Cursor
+from keyplan.errors import KeyplanError
+from keyplan.systems import is_foreign
+from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
+from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
+from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
+from keyplan_systems.site.signing import Signer
+from keyplan_systems.site.visitors import BaseVisitor, BaseVisitors
+
+__all__ = ["BaseSite", "BaseTurn"]
+
+_LOG = logging.getLogger("keyplan.site")
+
+HASHES_AT_ONCE = 2
+"""Argon2 takes memory and a core: more of them at once would only make everybody wait."""
+HASHES_WAITING = 8
+"""More than that are sent away, so that a flood of them doesn't take the threads that pages are made in."""
+KEPT = ("title", "content", "tags", "bio", "subject", "text")
+"""The fields that are worth keeping when a form can't be taken; never a password."""
+
+V = TypeVar("V", bound=BaseVisitor)
+S = TypeVar("S", bound="BaseSite[Any, Any]")
+T = TypeVar("T", bound="BaseTurn[Any, Any]")
+
+
+@dataclass
+class BaseTurn(Generic[S, V]):
+    """One request at its handler."""
+
+    site: S
+    request: Request
+    visitor: V
+    query: dict[str, str]
+    form: Form
+    after: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
+    """What is done when the response has gone out."""
+
+    @property
+    def cursor(self) -> Cursor | None:
+        """Where the page before ended."""
+        given = self.query.get("cursor")
+        return Cursor(given) if given else None
+
+    def path(self, name: str) -> str:
+        """A part of the address."""
+        part: str = self.request.path_params[name]
+        return part
+
+    def page(self, template: str, status: int = 200, /, **context: Any) -> Response:
+        """A page."""
+        notice = self.site.notices.get(self.query.get("done", ""))
+        html = self.site.html(self.request, self.visitor, template, {"form": self.form, **context}, notice)
+        return HTMLResponse(html, status_code=status)
+
+    def go(self, path: str, done: str | None = None) -> Response:
+        """Go on to another page of the site, which then says what was done."""
+        place = local_path(path)
+        if done is not None:
+            place += f"{'&' if '?' in place else '?'}done={done}"
+        return RedirectResponse(place, status_code=303)
+
+    def limit(self, action: str, *subjects: str, cost: float = 1) -> None:
+        """Count an attempt for each subject. Raises Problem with status 429 when there were too many."""
+        wait = self.site.wait_seconds(action, *subjects, cost=cost)
+        if wait:
+            minutes = max(1, round(wait / 60 + 0.5))
+            text = f"Please wait about {minutes} {'minute' if minutes == 1 else 'minutes'}."
+            raise Problem(429, "Too many at once", text, retry_seconds=max(1, round(wait + 0.5)))
+
+    @property
+    def address(self) -> str:
+        """Where the request comes from, for rate limits. Whoever has one IPv6 address has a network of them (/64)."""
+        host = self.request.client.host if self.request.client is not None else "unknown"
+        try:
+            return str(ip_network((host, 64), strict=False)) if ":" in host else host
+        except ValueError:
+            return host
+
+
+class BaseSite(ABC, Generic[V, T]):
+    """A site's pages, as far as all sites have them. An ``application.py`` gives them their addresses."""
+
+    def __init__(
+        self,
+        *,
+        public: str | None,
+        signer: Signer,
+        templates: Environment,
+        notices: Mapping[str, str],
+        limits: Mapping[str, Limit],
+        clock: Callable[[], float],
+    ) -> None:
+        self.public = public
+        self.signer = signer
+        self.templates = templates
+        self.notices = notices
+        self.limiters = {name: RateLimiter(limit, clock) for name, limit in limits.items()}
+        self.hashing = Gate(HASHES_AT_ONCE, HASHES_WAITING)
+
+    # What a site of its own says
+
+    @property
+    @abstractmethod
+    def visitors(self) -> BaseVisitors[V]:
+        """Reads visitors from requests."""
+
+    @abstractmethod
+    def turn(self, request: Request, visitor: V, form: Form) -> T:
+        """A request at its handler."""
+
+    @abstractmethod
+    def allow(self, visitor: V, role: str) -> None:
+        """Raises Problem where somebody who is signed in doesn't have a role."""
+
+    @abstractmethod
+    def context(self, request: Request) -> Mapping[str, Any]:
+        """What every template knows."""
+
+    def begin(self, turn: T, *, sent: bool) -> None:
+        """What is done before a handler; ``sent`` says that it is a form's. May raise Problem."""
+
+    def visitor(self, request: HTTPConnection) -> V:
+        """Who makes a request for a page."""
+        return self.visitors.of(request)
+
+    def wait_seconds(self, action: str, *subjects: str, cost: float = 1) -> float:
+        """Count an attempt for each subject: 0, or how long to wait where there were too many."""
+        return self.limiters[action].wait_seconds(*subjects, cost=cost)
+
+    # What pages and forms go through
+
+    def origin(self, request: HTTPConnection) -> str:
+        """The site's public address, without a slash at its end."""
+        return self.public or f"{request.url.scheme}://{request.url.netloc}"
+
+    def html(
+        self, request: Request, visitor: V, template: str, context: Mapping[str, Any], notice: str | None = None
+    ) -> str:
+        """A template filled in."""
+        shared = {"request": request, "visitor": visitor, "theme": visitor.theme, "notice": notice}
+        return self.templates.get_template(template).render({**shared, **self.context(request), **context})
+
+    def page(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
+        """The endpoint of a page that is looked at."""
+
+        async def endpoint(request: Request) -> Response:
+            return await run_in_threadpool(self._run, handler, role, request, None)
+
+        return endpoint
+
+    def form(self, handler: Callable[[T], Response], role: str = "anyone") -> Callable[[Request], Awaitable[Response]]:
+        """The endpoint of a form that is sent."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                typed = await read_form(request)
+            except BadRequest as error:
+                return await run_in_threadpool(self.refused, request, problem_of(error, request.url.path))
+            return await run_in_threadpool(self._run, handler, role, request, typed)
+
+        return endpoint
+
+    def upload(
+        self, handler: Callable[[T], Response], bytes_max: int, role: str
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """The endpoint that a page's script sends a file to, with the form token in a header."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                data = await read_body(request, bytes_max)
+            except BadRequest as error:
+                return JSONResponse({"error": error.text}, status_code=error.status)
+            form = Form({"csrf": request.headers.get("x-csrf-token", "")}, data)
+            return await run_in_threadpool(self._run, handler, role, request, form)
+
+        return endpoint
+
+    def _run(self, handler: Callable[[T], Response], role: str, request: Request, form: Form | None) -> Response:
+        visitor = self.visitors.nobody()
+        after: list[Callable[[], None]] = []
+        try:
+            visitor = self.visitor(request)
+            if form is not None:
+                self._check(request, visitor, form)
+            self._admit(visitor, role, request)
+            turn = self.turn(request, visitor, Form() if form is None else form)
+            after = turn.after
+            self.begin(turn, sent=form is not None)
+            response = handler(turn)
+        except (Problem, BadRequest, TooBusy, ValidationError, KeyplanError) as error:
+            problem = problem_of(error, request.url.path)
+            if problem.status == 503:
+                _LOG.warning("%s %s: %s", request.method, request.url.path, error)
+            response = self._problem(request, problem, visitor, form)
+        if after:
+            response.background = BackgroundTask(_each, after)
+        return self.visitors.finish(visitor, response)
+
+    def _check(self, request: Request, visitor: V, form: Form) -> None:
+        """Raises Problem for a form that this site's own page didn't make for this visitor."""
+        if is_foreign(request.method, request.headers, self.public):
+            raise foreign_form()
+        if not visitor.knows(form["csrf"]):
+            raise expired_form()
+
+    def _admit(self, visitor: V, role: str, request: Request) -> None:
+        """Raises Problem where the page isn't for this visitor."""
+        if role == "anyone":
+            return
+        if visitor.session_id is None:
+            if request.method == "POST":
+                raise expired_form()
+            target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            raise SignInFirst(f"/sign-in?next={quote(target, safe='')}")
+        self.allow(visitor, role)
+
+    def refused(self, request: Request, problem: Problem) -> Response:
+        """The page of a problem that was met before a handler was."""
+        try:
+            visitor = self.visitor(request)
+        except KeyplanError:
+            visitor = self.visitors.nobody()
+        return self.visitors.finish(visitor, self._problem(request, problem, visitor))
+
+    def _problem(self, request: Request, problem: Problem, visitor: V, form: Form | None = None) -> Response:
+        """The page of a problem. What was typed stands on it, so that nothing is lost."""
+        if isinstance(problem, SignInFirst):
+            return RedirectResponse(problem.target, status_code=303)
+        typed = [(name, text) for name, text in form.typed.items() if name in KEPT and text] if form is not None else []
+        context = {
+            "status": problem.status,
+            "heading": problem.heading,
+            "text": problem.text,
+            "ways": problem.ways,
+            "typed": typed,
+            "form": Form(),
+        }
+        response = HTMLResponse(self.html(request, visitor, "problem.html", context), status_code=problem.status)
+        if problem.retry_seconds is not None:
+            response.headers["retry-after"] = str(problem.retry_seconds)
+        return response
+
+
+def _each(actions: Sequence[Callable[[], None]]) -> None:
+    """Do what a response didn't wait for; what fails of it is noted, since nobody waits for an answer."""
+    for action in actions:
+        try:
+            action()
+        except KeyplanError as error:
+            _LOG.warning("after a response: %s", error)

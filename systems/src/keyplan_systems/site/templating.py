@@ -1,0 +1,37 @@
+"""Templates: their environment, which every site's pages are filled in with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+from keyplan_systems.site.assets import asset
+from keyplan_systems.site.filters import FILTERS
+
+__all__ = ["environment"]
+
+_SHARED = "keyplan_systems.site"
+
+
+def environment(packages: tuple[str, ...], filters: Mapping[str, Callable[..., object]]) -> Environment:
+    """The templates of some packages, the first that has one before the others, and last those that all sites share.
+
+    Everything is escaped, and a name that isn't there is an error and not an empty text. All of them are compiled now,
+    and not in somebody's request.
+    """
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, _SHARED)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters.update({**FILTERS, **filters})
+    shared: Mapping[str, Any] = {"asset": asset}
+    made.globals.update(shared)
+    for name in made.list_templates():
+        made.get_template(name)
+    return made

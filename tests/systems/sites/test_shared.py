@@ -1,0 +1,57 @@
+"""What the small sites have in common with the blog's: addresses that count together, forms that are kept, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+
+from keyplan_systems.pages.site import Visitor
+from keyplan_systems.site.limits import Limit, RateLimiter
+from keyplan_systems.social import Social
+from keyplan_systems.social.site.making import make_site
+from tests.systems.sites.support import OPTIONS, Visit
+from tests.web.support import TestClient
+
+
+@pytest.fixture(scope="module")
+def application() -> Iterator[Starlette]:
+    with Social.open(":memory:", secret="s") as social:
+        yield make_site(social, OPTIONS).application
+
+
+def visit_from(application: Starlette, host: str) -> Visit:
+    made = Visit(application)
+    made.client = TestClient(application, follow_redirects=True, client=(host, 50000))
+    made.get("/sign-in")
+    return made
+
+
+def test_addresses_of_one_ipv6_network_are_counted_together(application: Starlette) -> None:
+    limiters = application.state.site.limiters
+    limiters["sign-in from an address"] = RateLimiter(Limit(attempts=2, seconds=600), lambda: 0.0)
+    statuses: list[int] = []
+    for number, host in enumerate(("2001:db8::1", "2001:db8::2", "2001:db8::3:4", "2001:db8:0:1::1")):
+        visit = visit_from(application, host)
+        statuses.append(visit.send("/sign-in", login=f"nobody{number}", password="none of them"))
+    assert statuses == [422, 422, 429, 422]
+
+
+def test_what_was_typed_is_kept_where_a_form_is_out_of_date(application: Starlette) -> None:
+    visit = visit_from(application, "192.0.2.1")
+    assert visit.post("/posts", {"csrf": "of another session", "text": "Written for an hour"}) == 403
+    assert visit.says("What you typed")
+    assert visit.says("Written for an hour")
+
+
+def test_the_apis_page_can_send_the_sessions_form_token(application: Starlette) -> None:
+    visit = visit_from(application, "192.0.2.2")
+    visit.get("/sign-up")
+    assert visit.send("/sign-up", login="ada", name="Ada", password="long enough") == 200
+    site = application.state.site
+    person = Visitor(site.signer, session=visit.client.cookies["keyplan_session"].strip('"'))
+    assert person.knows(visit.client.cookies["csrf_token"].strip('"'))
+    visit.get("/")
+    visit.send("/sign-out")
+    assert "csrf_token" not in visit.client.cookies
