@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Writes,
     )
     from keyplan.design.declared.entity import Entity
-    from keyplan.design.declared.fields import Id, Ttl, Version, now, ulid
+    from keyplan.design.declared.fields import Id, Tokens, Ttl, Version, now, ulid
     from keyplan.design.declared.forms import Stored
     from keyplan.design.declared.indexes import Binary, Index, Number
     from keyplan.design.declared.keys import Key, Unique
@@ -69,6 +69,7 @@ __all__ = [
     "Stored",
     "Table",
     "Through",
+    "Tokens",
     "Ttl",
     "Unique",
     "Update",
@@ -103,7 +104,7 @@ _MODULES = {
         "Writes",
     ),
     "keyplan.design.declared.entity": ("Entity",),
-    "keyplan.design.declared.fields": ("Id", "Ttl", "Version", "now", "ulid"),
+    "keyplan.design.declared.fields": ("Id", "Tokens", "Ttl", "Version", "now", "ulid"),
     "keyplan.design.declared.forms": ("Stored",),
     "keyplan.design.declared.keys": ("Key", "Unique"),
     "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),

@@ -19,6 +19,7 @@ from keyplan import (
     Key,
     Number,
     Table,
+    Tokens,
     Ttl,
     Unique,
 )
@@ -334,3 +335,18 @@ def test_one_attribute_of_expiry_a_table() -> None:
             table = Table("ttt", entities=[One, Two])
 
     told(error, "^Two: it expires by ends, and One by expires")
+
+
+def test_one_set_of_tokens_an_entity_which_begins_empty() -> None:
+    class Twice(Entity):
+        name: str
+        applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+        again: Tokens = {"a"}  # noqa: RUF012
+        primary = Key("TWICE#{name}", "HEAD")
+
+    with pytest.raises(DesignError) as error:
+
+        class D(Design):
+            table = Table("ttt", entities=[Twice])
+
+    told(error, r"^Twice\.again: applied keeps the tokens already", r"^Twice\.again: tokens begin empty, as a set")

@@ -36,6 +36,7 @@ PUBLIC = [
     "Stored",
     "Table",
     "Through",
+    "Tokens",
     "Ttl",
     "Unique",
     "Update",

@@ -20,6 +20,7 @@ from keyplan import (
     Page,
     Put,
     Table,
+    Tokens,
     Update,
     Writes,
     read,
@@ -44,6 +45,7 @@ class Note(Entity):
     views: int = 0
     marks: list[str] = Field(default_factory=list)
     labels: set[str] = Field(default_factory=set)
+    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
 
     primary = Key("BOOK#{book}", "{number:04d}")
     by_title = Key("TITLE#{title}", "{book}#{number:04d}", index=GSI1)
@@ -72,6 +74,12 @@ class Notes(Design):
         yield Create(added)
         yield Update(first, views=first.views + 1).only_if(views=first.views)
         return added
+
+    @write("N5")
+    def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
+        """Gives the title before."""
+        found = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
+        return found and found.title
 
 
 def directly(engine: Engine) -> Notes:
@@ -118,6 +126,13 @@ BOTH: list[Action] = [
 ]
 KEYS = [{"book": "b", "number": number} for number in (3, 9, 1)]
 BY_CLASS: list[Action] = [Update(Note, book="b", number=1).set(views=Add(1))]
+ONCE = Update(Note, book="b", number=1).set(views=Add(1)).once("visit 1")
+
+
+async def _views_of(updating: Awaitable[Note]) -> int:
+    return (await updating).views
+
+
 EXPECTING: list[Action] = [Update(OLD, title="new").only_if(title="old")]
 
 CALLS = (
@@ -179,6 +194,23 @@ CALLS = (
         lambda notes: notes.aio.transact(BY_CLASS),
         lambda notes: _note(notes, "b", 1).views,
         "adds",
+    ),
+    Call(
+        "update, Add once",
+        "UpdateItem",
+        lambda notes: notes.update(ONCE).views,
+        lambda notes: _views_of(notes.aio.update(ONCE)),
+        lambda notes: _note(notes, "b", 1).views,
+        expected=1,
+    ),
+    Call(
+        "update, previous",
+        "UpdateItem",
+        lambda notes: notes.rename("b", 1, "newer"),
+        lambda notes: notes.rename.aio("b", 1, "newer"),
+        lambda notes: int(_note(notes, "b", 1).title == "newer"),
+        "adds",
+        expected="old",
     ),
     Call(
         "delete",

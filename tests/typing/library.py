@@ -28,6 +28,7 @@ from keyplan import (
     Range,
     Stored,
     Table,
+    Tokens,
     Update,
     View,
     Writes,
@@ -84,6 +85,7 @@ class Reader(Entity):
     seats: list[Room] = Field(default_factory=list[Room])
     marks: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
+    applied: Tokens = Field(default_factory=set)
     kind = Label("type", "reader")
     primary = Key("READER:{reader_id}", "HEAD", style=KeyStyle(raw=True, case="lower"))
 
@@ -200,6 +202,10 @@ class Library(Design):
         assert_type(put, Copy)
         made = yield from Create(Book(book_id="9", author="Ada", title="Notes", year=1843)).final()
         assert_type(made, Book)
+        before = yield from Put(copy).previous()
+        assert_type(before, Copy | None)
+        earlier = yield from Update(Reader, reader_id="1").set(since=2.0).once("visit 1").only_if(since=1.0).previous()
+        assert_type(earlier, Reader | None)
         removed = yield from Delete(Copy, book_id="9", number=1)
         assert_type(removed, Copy | None)
         return put

@@ -6,7 +6,7 @@ Nothing here is run, and the repository's own type checks leave the file out.
 
 from __future__ import annotations
 
-from keyplan import Create, Delete, Design, Page, Range, Update, Writes, read, write
+from keyplan import Create, Delete, Design, Page, Put, Range, Update, Writes, read, write
 from tests.typing.library import GSI1, Book, BookTitle, Copy, Library, Reader
 
 
@@ -191,3 +191,20 @@ class Options(Design):
 
     @read()  # refused: mypy pyright
     def two(self, book_id: str) -> Book: ...
+
+
+class Before(Design):
+    @write("Z1")
+    def dropped(self, copy: Copy) -> Writes:
+        yield Put(copy).previous()  # refused: mypy pyright
+
+    @write("Z2")
+    def sure(self, copy: Copy) -> Writes[Copy]:
+        return (yield from Put(copy).previous())  # refused: mypy pyright
+
+    @write("Z3")
+    def other(self, copy: Copy) -> Writes:
+        before = yield from Update(copy, shelf="B").previous()
+        print(before.shelf)  # refused: mypy pyright
+        yield from Create(copy).previous()  # refused: mypy pyright
+        yield Update(copy).once(1)  # refused: mypy pyright

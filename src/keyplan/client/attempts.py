@@ -23,7 +23,7 @@ from keyplan.client.findings import Findings
 from keyplan.client.pending import Pending, Touched
 from keyplan.client.transactions import Refusal, pause_before_retry, send
 from keyplan.client.writes import Compiled, Operation, WriteCompiler
-from keyplan.design.declared.actions import Action, Ask, Batch, Delete, Update
+from keyplan.design.declared.actions import Action, Ask, Batch, Delete, Put, Update
 from keyplan.design.declared.entity import Entity
 from keyplan.design.stored.entity import faults_of
 from keyplan.design.stored.outcomes import likely_outcome
@@ -60,8 +60,10 @@ def stored_after(compiled: Compiled, response: Mapping[str, Any]) -> Entity | No
 
     Raises ItemNotReadable.
     """
-    item = response.get("Attributes")
-    return compiled.operations[0].entity.from_item(item) if item else None
+    item, entity = response.get("Attributes"), compiled.operations[0].entity
+    if not item or (compiled.gives_previous and not entity.is_labelled(item)):  # a Put may meet another entity's
+        return None
+    return entity.from_item(item)
 
 
 class _Way(enum.Enum):
@@ -101,7 +103,7 @@ class _Attempt:
         self._batches: list[list[dict[str, Any]]] = []
         self._asked = 0
         self._pending: Pending | None = None
-        self._open: Update[Any] | Delete[Any] | None = None
+        self._open: Put[Any] | Update[Any] | Delete[Any] | None = None
         """The first action, while what it leaves isn't known."""
 
     def run(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
@@ -170,16 +172,16 @@ class _Attempt:
             raise _unknown(action, self.place)
         return certain
 
-    def _find_out(self, action: Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
+    def _find_out(self, action: Put[Any] | Update[Any] | Delete[Any], compiled: Compiled) -> Conversation[Any]:
         """What the first action leaves, as far as it is known by now whether others follow."""
         certain = compiled.certain() if self._way is _Way.LIKELY else None
         if certain is not None:
             return certain
         self._open = action
         if self._way is _Way.SENT:
-            return stored_after(compiled, (yield from self._send(returned=True)))
+            return stored_after(compiled, (yield from self._send(compiled.returned)))
         if self._way is _Way.LIKELY:
-            return likely_outcome(compiled.operations[0].entity, action)
+            return likely_outcome(compiled.operations[0].entity, cast("Any", compiled.action))
         self._pending = Pending()
         return self._pending.hand_out()
 
@@ -220,13 +222,13 @@ class _Attempt:
             raise _Anew from error
         self.gave_up = isinstance(error, WriteFailed)
 
-    def _send(self, *, returned: bool = False) -> Conversation[dict[str, Any]]:
+    def _send(self, returned: str | None = None) -> Conversation[dict[str, Any]]:
         operations, self._operations = self._operations, []
         return (yield from send(operations, self.place, returned=returned, refusals=self.refusals))
 
 
 def _unknown(action: Any, place: str) -> RequestError:
-    what = "removes" if isinstance(action, Delete) else "leaves"
+    what = "removes" if isinstance(action, Delete) else "met" if action.gives_previous else "leaves"
     return RequestError(
         f"what {type(action).__name__} {what} can't be known here: it goes out in one transaction with others, which "
         "doesn't tell",

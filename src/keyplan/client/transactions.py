@@ -30,7 +30,6 @@ __all__ = ["Refusal", "pause_before_retry", "send"]
 
 CONFLICTS_MAX = 8
 
-_RETURNED = {"Update": "ALL_NEW", "Delete": "ALL_OLD"}
 _OPERATIONS = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _FAILURES: dict[str, type[WriteFailed]] = {"item": ConditionFailed, "new": ItemExists, "claim": ValueTaken}
 
@@ -51,14 +50,14 @@ def send(
     operations: Sequence[Operation],
     place: str,
     *,
-    returned: bool = False,
+    returned: str | None = None,
     refusals: list[Refusal] | None = None,
 ) -> Conversation[dict[str, Any]]:
     """Carry out operations: one as a single request, several as one transaction. Gives the last response.
 
-    ``returned`` asks a single update for the item as it then is, and a single deletion for the one that was there
-    (``Attributes``). Raises WriteFailed and its kinds, of which nothing was written; ``refusals`` is then told whose
-    conditions didn't hold.
+    ``returned`` asks a single request for the item as it then is (``ALL_NEW``), or as it was (``ALL_OLD``), in its
+    response's ``Attributes``. What the items' tokens say was carried out before isn't carried out again. Raises
+    WriteFailed and its kinds, of which nothing was written; ``refusals`` is then told whose conditions didn't hold.
     """
     refusals = [] if refusals is None else refusals
     if not operations:
@@ -76,16 +75,18 @@ def send(
 
 
 def _send_one(
-    operation: Operation, place: str, refusals: list[Refusal], *, returned: bool
+    operation: Operation, place: str, refusals: list[Refusal], *, returned: str | None
 ) -> Conversation[dict[str, Any]]:
     parameters = operation.parameters
-    if returned and operation.kind in _RETURNED:
-        parameters = {**parameters, "ReturnValues": _RETURNED[operation.kind]}
+    if returned is not None:
+        parameters = {**parameters, "ReturnValues": returned}
     try:
         response: dict[str, Any] = yield Request(_OPERATIONS[operation.kind], parameters)
     except DynamoDBError as error:
         if error.type != "ConditionalCheckFailedException":
             raise
+        if operation.is_done(error.fields.get("Item")):
+            return {"Attributes": error.fields["Item"]}
         refusals.append(Refusal(operation, error.fields.get("Item")))
         fault = _why(operation, error.fields.get("Item"))
         raise _FAILURES[operation.role](fault.message, place=place, hint=fault.hint) from None
@@ -108,6 +109,8 @@ def _send_transaction(
         except DynamoDBError as error:
             if error.type == "TransactionCanceledException":
                 reasons = error.fields.get("CancellationReasons") or []
+                if _is_done(operations, reasons):
+                    return {}
                 if not _only_conflicts(reasons) or attempt == CONFLICTS_MAX - 1:
                     refusals.extend(
                         Refusal(operation, reason.get("Item"))
@@ -121,6 +124,12 @@ def _send_transaction(
             continue
         return response
     raise TransactionFailed("other transactions kept the same items busy", place=place, hint="try again later")
+
+
+def _is_done(operations: Sequence[Operation], reasons: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the whole of it was carried out before: the items keep each token that it has."""
+    tokens = [(one, reason.get("Item")) for one, reason in zip(operations, reasons, strict=False) if one.token]
+    return bool(tokens) and all(operation.is_done(item) for operation, item in tokens)
 
 
 def _only_conflicts(reasons: Sequence[Mapping[str, Any]]) -> bool:

@@ -108,11 +108,21 @@ def compile_update(entity: CompiledEntity, action: Update) -> CompiledUpdate:
     for name, change in changes.items():
         _field(entity, update, entity.fields[name], change)
     _version(entity, update, action.target)
+    _refuse_repetition(entity, update, action)
     if not update.expression:
         raise UpdateRefused(
             "an update changes nothing", place=entity.name, hint="give it a field: Update(item, title=...)"
         )
     return update
+
+
+def _refuse_repetition(entity: CompiledEntity, update: CompiledUpdate, action: Update) -> None:
+    """The item hasn't the action's token yet. The clause stands last: the transport knows by it that the request may
+    be sent again.
+    """
+    if action.token is not None and entity.tokens is not None:
+        name = update.name(entity.tokens.attribute)
+        update.clauses.append(f"NOT contains({name}, {update.value({'S': action.token})})")
 
 
 def _check_changes(entity: CompiledEntity, changes: Values) -> None:

@@ -69,7 +69,7 @@ class Verbs:
         """Change fields of an item, and give it as it then is."""
         compiled = self.compiler.compile(self._update(target, changes))
         entity = compiled.operations[0].entity
-        response = yield from send(compiled.operations, entity.name, returned=True)
+        response = yield from send(compiled.operations, entity.name, returned=compiled.returned)
         if "Attributes" in response:
             return stored_after(compiled, response)
         certain = compiled.certain()
@@ -94,7 +94,9 @@ class Verbs:
         """Remove an item, and give it where one request tells."""
         compiled = self.compiler.compile(action)
         entity = compiled.operations[0].entity
-        response = yield from send(compiled.operations, entity.name, returned=compiled.answers)
+        response = yield from send(
+            compiled.operations, entity.name, returned=compiled.returned if compiled.answers else None
+        )
         try:
             return cast("E | None", stored_after(compiled, response))
         except ItemNotReadable:  # it is removed all the same

@@ -15,12 +15,12 @@ from keyplan.client.target import Target
 from keyplan.client.updates import compile_update
 from keyplan.design.compiled.conditions import translate
 from keyplan.design.compiled.filters import translate_mapping
-from keyplan.design.declared.actions import Action, Batch, Check, Condition, Create, Delete, Put, Update
+from keyplan.design.declared.actions import Action, Batch, Check, Condition, Create, Delete, Previous, Put, Update
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity, reject_unknown
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.outcomes import certain_outcome
+from keyplan.design.stored.outcomes import certain_before, certain_outcome, with_token
 from keyplan.errors import ArgumentError, RequestError, shown
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
@@ -116,11 +116,20 @@ class Operation:
     expected: Mapping[str, Any]
     final: bool = False
     """Whether a failure of its condition ends the write: it isn't tried again."""
+    token: str | None = None
+    """What the item keeps once it is carried out: it isn't carried out again then."""
 
     @property
     def description(self) -> str:
         """What it does, in words: made where something failed, and not before."""
         return f"{self.kind} {self.entity.name}({self.entity.describe_key(self.key)})"
+
+    def is_done(self, item: Item | None) -> bool:
+        """Whether it was carried out before, by the token in the item that stands there."""
+        tokens = self.entity.tokens
+        if self.token is None or tokens is None or item is None:
+            return False
+        return self.token in item.get(tokens.attribute, {}).get("SS", ())
 
 
 @dataclass(frozen=True)
@@ -135,8 +144,21 @@ class Compiled:
 
     @property
     def answers(self) -> bool:
-        """Whether it is one request whose response can tell what it left, or removed."""
-        return len(self.operations) == 1 and self.operations[0].kind in {"Update", "Delete"}
+        """Whether it is one request whose response can tell what it left, or met."""
+        kinds = {"Put", "Update", "Delete"} if self.gives_previous else {"Update", "Delete"}
+        return len(self.operations) == 1 and self.operations[0].kind in kinds
+
+    @property
+    def gives_previous(self) -> bool:
+        """Whether the item is asked for as it was before."""
+        return not isinstance(self.action, Batch) and self.action.gives_previous
+
+    @property
+    def returned(self) -> str | None:
+        """What its response is asked for: DynamoDB's ReturnValues; None where it can't tell."""
+        if not self.answers:
+            return None
+        return "ALL_NEW" if isinstance(self.action, Update) and not self.gives_previous else "ALL_OLD"
 
 
 def _nothing() -> None:
@@ -181,6 +203,10 @@ class WriteCompiler:
                 return self._delete(action)
             case Check():
                 return self._check(action)
+            case Previous():
+                raise RequestError(
+                    "previous() is asked for by yield from", hint=f"write before = yield from {action!r}"
+                )
             case _:
                 raise RequestError(
                     f"a write yields actions, not {type(action).__name__}",
@@ -231,7 +257,7 @@ class WriteCompiler:
         if version is not None:
             expected[version.name] = getattr(action.item, version.name)
         operation = self._operation("Put", {"Item": item}, entity, conditions, "item", item, expected)
-        return Compiled(action, [operation], partial(entity.as_stored, instance))
+        return Compiled(action, [operation], _nothing if action.gives_previous else partial(entity.as_stored, instance))
 
     def _create(self, action: Create) -> Compiled:
         entity, instance = self._checked(action.item)
@@ -247,6 +273,13 @@ class WriteCompiler:
 
     def _update(self, action: Update) -> Compiled:
         entity = self.entity(action.target if isinstance(action.target, type) else type(action.target))
+        if action.token is not None and action.gives_previous:
+            raise RequestError(
+                "what stood there before the first time isn't known the second",
+                place=entity.name,
+                hint="leave out once() or previous()",
+            )
+        action = with_token(entity, action)
         change = compile_update(entity, action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)
@@ -265,13 +298,14 @@ class WriteCompiler:
         ):
             if added:
                 operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
-        operations = [operation]
+        operations = [replace(operation, token=action.token)]
         for claim, before, after in change.claims:
             if before is not None:
                 operations.append(self._release(entity, claim, before, key))
             if after is not None:
                 operations.append(self._claim(entity, claim, after))
-        return Compiled(action, operations, partial(certain_outcome, entity, action, change.pins))
+        certain = certain_before if action.gives_previous else certain_outcome
+        return Compiled(action, operations, partial(certain, entity, action, change.pins))
 
     def _delete(self, action: Delete) -> Compiled:
         by_class = isinstance(action.target, type)

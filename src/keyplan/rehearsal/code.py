@@ -27,7 +27,7 @@ class Action:
     ``asked_for``: its item was read by the write, or is a copy of such a one. ``unbounded``: what a loop that it stands
     in goes through, where nothing bounds that.
     ``looped``: in a loop. ``batched``: in a Batch. ``by_instance``: an update of an instance, not by key fields.
-    ``creates``: an update that makes its item where it is missing.
+    ``creates``: an update that makes its item where it is missing. ``once``: an update with a token.
     """
 
     kind: str
@@ -48,6 +48,7 @@ class Action:
     asked_for: bool = False
     unbounded: str | None = None
     creates: bool = False
+    once: bool = False
 
     @property
     def moving(self) -> frozenset[str]:

@@ -453,6 +453,7 @@ class _Scope(Names, ast.NodeVisitor):
             grown=found.grown | {name for name, value in changes.items() if self._is_grown(value)},
             conditional=found.conditional or "only_if" in methods,
             creates=found.creates or "or_create" in methods,
+            once=found.once or "once" in methods,
             open=found.open or any(one.arg is None for call in methods.get("set", ()) for one in call.keywords),
         )
 
@@ -483,6 +484,7 @@ class _Scope(Names, ast.NodeVisitor):
                 built=built,
                 conditional="only_if" in methods,
                 creates="or_create" in methods,
+                once="once" in methods,
                 looped=self.loops > 0,
                 batched=self.batches > 0,
                 open=unnamed,

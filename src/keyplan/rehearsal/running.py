@@ -22,7 +22,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.outcomes import changed, outcome
+from keyplan.design.stored.outcomes import changed, outcome, with_token
 from keyplan.errors import KeyplanError, RequestError, UpdateRefused
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import Item
@@ -222,7 +222,7 @@ class _Rehearsing:
         cls: type[Any] = target if isinstance(target, type) else type(target)
         self.found.kinds[type(action).__name__, cls.__name__] = None
 
-    def _put(self, action: Put | Create) -> tuple[list[Mutation], Entity]:
+    def _put(self, action: Put | Create) -> tuple[list[Mutation], Entity | None]:
         entity = self._entity(type(action.item))
         instance = entity.checked(action.item)
         if entity.version is not None:
@@ -242,11 +242,14 @@ class _Rehearsing:
                 for claim in entity.claims
                 if claim.member(known)
             ]
+        if action.gives_previous:
+            return found, stored[0] if stored is not None else None
         return found, instance
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
-        """Also gives the instance that it leaves, as a store would tell; None where it makes the item."""
+        """Also gives the instance that it leaves, or meets, as a store would tell; None where it makes the item."""
         entity, known = self._named(action)
+        action = with_token(entity, action)
         stored = self._before(entity, known, action)
         if stored is None and action.creates:
             return [Mutation(f"Update {entity.name}", None, _made(entity, action))], None
@@ -264,7 +267,7 @@ class _Rehearsing:
         self.found.idle |= {(entity.name, name) for name in keyed if own_before[name] == own_after[name]}
         found = [Mutation(f"Update {entity.name}", before, item)]
         found += self._claims(entity, entity.field_values(instance), entity.field_values(after))
-        return found, after
+        return found, instance if action.gives_previous else after
 
     def _claims(self, entity: CompiledEntity, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Mutation]:
         """The claims that change hands."""

@@ -48,7 +48,15 @@ def chain(node: ast.expr) -> tuple[ast.expr, dict[str, list[ast.Call]]]:
         inner = node.func.value
         if not isinstance(inner, ast.Call | ast.Name):
             break
-        if isinstance(inner, ast.Name) and node.func.attr not in {"set", "only_if", "or_create", "at"}:
+        if isinstance(inner, ast.Name) and node.func.attr not in {
+            "set",
+            "only_if",
+            "or_create",
+            "at",
+            "once",
+            "previous",
+            "final",
+        }:
             break
         methods.setdefault(node.func.attr, []).append(node)
         node = inner
@@ -68,6 +76,9 @@ def joined(node: ast.expr) -> str | None:
         return node.value.attr
     return None
 
+
+_METHODS = frozenset({"at", "final", "once", "only_if", "or_create", "previous", "set"})
+"""Those of an action that give an action."""
 
 _PART_CHANGES = {"set": "set", "add": "Add", "append": "Append", "remove": "Remove"}
 

@@ -6,7 +6,8 @@ behavior" in the AWS SDKs and tools reference guide; the numbers for DynamoDB ar
 
 Where we depart from them: an answer that was lost isn't followed by a second try of a write that isn't the same when
 it is made twice (an Add, an Append), and a condition that fails after an answer was lost isn't taken for the truth,
-since the first try may have made it so. Both are a StoreError that says so.
+since the first try may have made it so. Both are a StoreError that says so. An update with a token (``Update.once``)
+is sent again: the item itself says whether it was carried out.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "T
 _CONDITIONAL = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
 _CUMULATES = re.compile(r"[-+]|\blist_append\b", re.IGNORECASE)
 _ADDS = re.compile(r"\bADD\b", re.IGNORECASE)
+_NOT_YET = re.compile(r"(?:^|\bAND )NOT contains\((#\w+), (:\w+)\)$")
 
 
 class Quota:
@@ -69,13 +71,38 @@ def repeatable(operation: str, parameters: Mapping[str, Any]) -> bool:
     """Whether a request can be carried out twice with the effect of once."""
     if operation == "TransactWriteItems":
         return "ClientRequestToken" in parameters
+    if operation in {"PutItem", "UpdateItem"} and parameters.get("ReturnValues") == "ALL_OLD":
+        return False  # a second try would meet what the first one left
     if operation != "UpdateItem":
+        return True
+    if _has_token(parameters):
         return True
     text = parameters.get("UpdateExpression", "")
     if _CUMULATES.search(text):
         return False
     numbers = any("N" in value for value in parameters.get("ExpressionAttributeValues", {}).values())
     return not (numbers and _ADDS.search(text))  # adding to a set twice is adding once
+
+
+def _has_token(parameters: Mapping[str, Any]) -> bool:
+    """Whether an update puts a token into its item, and expects that it isn't there yet: as ``Update.once`` does."""
+    condition: str = parameters.get("ConditionExpression", "")
+    found = _NOT_YET.search(condition)
+    if found is None or re.search(r"\bOR\b", _outside(condition)):
+        return False
+    names, given = parameters.get("ExpressionAttributeNames", {}), parameters.get("ExpressionAttributeValues", {})
+    token = given.get(found[2], {}).get("S")
+    own = {placeholder for placeholder, name in names.items() if name == names.get(found[1])}
+    added = re.findall(r"(#\w+) (:\w+)", parameters.get("UpdateExpression", "").partition("ADD ")[2])
+    return any(name in own and token in given.get(value, {}).get("SS", ()) for name, value in added)
+
+
+def _outside(condition: str) -> str:
+    """A condition without what stands in parentheses."""
+    inner = re.compile(r"\([^()]*\)")
+    while inner.search(condition):
+        condition = inner.sub("", condition)
+    return condition
 
 
 class Attempts:
@@ -126,7 +153,7 @@ class Attempts:
     def _last(self, error: KeyplanError, *, lost: bool = False) -> KeyplanError:
         """The error to end with."""
         failed = getattr(error, "type", None) == "ConditionalCheckFailedException"
-        if self.lost and failed and self._operation in _CONDITIONAL:
+        if self.lost and failed and self._operation in _CONDITIONAL and not _has_token(self._parameters):
             return self._unknown(error)
         if (lost or self.lost) and self._operation in _WRITES and isinstance(error, StoreError):
             return self._unknown(error)
@@ -135,5 +162,7 @@ class Attempts:
     def _unknown(self, error: KeyplanError) -> StoreError:
         return StoreError(
             f"it isn't known whether {self._operation} was carried out: {error.message}",
-            hint="read the item, and decide anew",
+            hint="call it again, with the same token"
+            if _has_token(self._parameters)
+            else "read the item, and decide anew",
         )

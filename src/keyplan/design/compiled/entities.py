@@ -11,13 +11,14 @@ from typing import Any, get_args, get_origin
 from keyplan.design.compiled.constants import constant_of, domain_of, values_asked
 from keyplan.design.compiled.names import attribute_problems
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.fields import TOKENS, kind_of, marks_of
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.styles import OURS, KeyStyle, Label
 from keyplan.design.declared.table import Table
 from keyplan.design.stored.comeback import comeback_faults
+from keyplan.design.stored.dumped import Form
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField, held_in_key, stored_fields
 from keyplan.design.stored.formats import Format, format_for
@@ -72,6 +73,7 @@ class _EntityCompiler:
         for key in (*([primary] if primary is not None else []), *claims):
             if key is not None:
                 self._check_whole(key)
+        self._check_tokens()
         self._check_shared([*([primary] if primary is not None else []), *index_keys])
         for name, problem in attribute_problems(self.stored.values(), self.table):
             if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
@@ -88,6 +90,17 @@ class _EntityCompiler:
             self.fault(name, problem)
         faults.extend(self.faults)
         return None if self.faults else made
+
+    def _check_tokens(self) -> None:
+        """An entity has one field for the tokens of its updates, which begins empty and is a set of DynamoDB's."""
+        found = [one for one in self.stored.values() if TOKENS.name in marks_of(one.annotation)]
+        for one in found[1:]:
+            self.fault(
+                one.name, Problem(f"{found[0].name} keeps the tokens of its updates", "leave out one of the two")
+            )
+        for one in found:
+            if one.default or one.form is not Form.OURS or one.codec is not None:
+                self.fault(one.name, Problem("tokens begin empty, as a set", f"write {one.name}: Tokens = set()"))
 
     def _check_labels(self, labels: tuple[Label, ...], keys: Iterable[CompiledKey]) -> None:
         """A label has an attribute of its own."""

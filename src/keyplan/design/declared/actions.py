@@ -32,6 +32,7 @@ __all__ = [
     "Discard",
     "Include",
     "Once",
+    "Previous",
     "Put",
     "Remove",
     "Update",
@@ -71,6 +72,8 @@ class _Action:
     is_final: bool = False
     is_wanted: bool = False
     """Whether what it leaves is asked for, by ``yield from``: then it is given, or the write is refused."""
+    gives_previous: bool = False
+    """Whether what is asked for is the item as it was before."""
 
     def only_if(self, condition: str | None = None, /, **values: Any) -> Self:
         """The action, carried out only if fields have these values: ``.only_if(status="draft")``; or only if a
@@ -97,6 +100,27 @@ class _Action:
         changed.is_wanted = True
         return changed
 
+    def _asked_for_previous(self) -> Self:
+        changed = self._wanted()
+        changed.gives_previous = True
+        return changed
+
+
+class Previous(Generic[E_co]):
+    """An action that gives the item as it was before it. Made by ``Put.previous`` and ``Update.previous``."""
+
+    def __init__(self, action: Put[E_co] | Update[E_co]) -> None:
+        self.action = action
+
+    def __iter__(self) -> Generator[Put[E_co] | Update[E_co], Any, E_co | None]:
+        """``before = yield from Update(...).previous()``: the item that was there, or None. Raises RequestError in the
+        write where that can't be known (see ``Writes``).
+        """
+        return (yield self.action._asked_for_previous())  # type: ignore[no-any-return]  # noqa: SLF001
+
+    def __repr__(self) -> str:
+        return f"{self.action!r}.previous()"
+
 
 class Put(_Action, Generic[E_co]):
     """Write the whole item, whatever stood there before."""
@@ -107,6 +131,10 @@ class Put(_Action, Generic[E_co]):
     def __iter__(self) -> Generator[Self, Any, E_co]:
         """``written = yield from Put(item)``: the item as it is stored."""
         return (yield self._wanted())  # type: ignore[no-any-return]
+
+    def previous(self) -> Previous[E_co]:
+        """``before = yield from Put(item).previous()``: the item that stood there, or None."""
+        return Previous(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.item!r})"
@@ -155,6 +183,7 @@ class Update(_ByKey[E_co]):
         super().__init__(target, **(values if by_class else {}))
         self.changes: Mapping[str, Any] = {} if by_class else values
         self.creates = False
+        self.token: str | None = None
 
     def __iter__(self) -> Generator[Self, Any, E_co]:
         """``counter = yield from Update(...)``: the item as it is stored. Raises RequestError in the write where that
@@ -198,6 +227,25 @@ class Update(_ByKey[E_co]):
         changed = copy(self)
         changed.creates = True
         return changed
+
+    def once(self, token: str) -> Self:
+        """The update, which is carried out once for a token, however often it is sent:
+        ``Update(Account, account_id=…).set(balance=Add(amount)).once(payment_id)``.
+
+        The item keeps the token in its field of type ``Tokens``. Where it has the token already, nothing is written (in
+        a transaction: nothing of it), and the call ends as it did the first time. So an update whose answer was lost
+        is sent again by the client, and may be called again by you.
+        """
+        anything: Any = token
+        if not isinstance(anything, str) or not anything:
+            raise ArgumentError(f"a token is a text that isn't empty, not {shown(token)}", place="once")
+        changed = copy(self)
+        changed.token = token
+        return changed
+
+    def previous(self) -> Previous[E_co]:
+        """``before = yield from Update(...).previous()``: the item as it was; None where ``or_create`` made it."""
+        return Previous(self)
 
 
 class Delete(_ByKey[E_co]):
@@ -294,5 +342,6 @@ Writes: TypeAlias = Generator[Action | Ask, Any, R]
 ``yield`` gives what the action leaves in the store, or None where that can't be known before the write is carried out;
 ``yield from`` gives the same with its type, and raises RequestError there. A Put and a Create are always known. An
 Update is known where a version or ``only_if`` says what it meets, and where it is the write's only action and its last
-step: then its request goes out at once, and what the store answers is given. A Delete is known in the latter case.
+step: then its request goes out at once, and what the store answers is given. A Delete is known in the latter case; so
+is what ``.previous()`` asks for.
 """

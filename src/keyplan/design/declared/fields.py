@@ -19,9 +19,11 @@ from typing_extensions import TypeAliasType, TypeIs
 
 __all__ = [
     "ID",
+    "TOKENS",
     "TTL",
     "VERSION",
     "Id",
+    "Tokens",
     "Ttl",
     "Version",
     "bounds_of",
@@ -49,6 +51,7 @@ class Mark:
 ID = Mark("Id")
 VERSION = Mark("Version")
 TTL = Mark("Ttl")
+TOKENS = Mark("Tokens")
 
 T = TypeVar("T")
 
@@ -58,6 +61,9 @@ Version = Annotated[int, VERSION]
 """A field that counts an item's writes: each write expects the version it read, and adds one."""
 Ttl = Annotated[datetime, TTL]
 """A field that says when an item expires; stored as epoch seconds (DynamoDB deletes it within a few days of that)."""
+
+Tokens = Annotated[set[str], TOKENS]
+"""A field that keeps which updates were carried out: the tokens of ``Update(...).once(token)``. It begins empty."""
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ulid_lock = threading.Lock()

@@ -20,7 +20,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan import values
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import TTL, VERSION, kind_of, marks_of, unbounded
+from keyplan.design.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, unbounded
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
@@ -169,6 +169,11 @@ class CompiledEntity:
     def version(self) -> StoredField | None:
         """The field marked as Version."""
         return next((one for one in self.fields.values() if VERSION.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def tokens(self) -> StoredField | None:
+        """The field marked as Tokens."""
+        return next((one for one in self.fields.values() if TOKENS.name in marks_of(one.annotation)), None)
 
     @cached_property
     def ttl(self) -> StoredField | None:

@@ -10,7 +10,19 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan.design.declared.actions import Add, Append, Change, Delete, Discard, Include, Once, Remove, Update, Within
+from keyplan.design.declared.actions import (
+    Add,
+    Append,
+    Change,
+    Delete,
+    Discard,
+    Include,
+    Once,
+    Put,
+    Remove,
+    Update,
+    Within,
+)
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import typical_value
 from keyplan.design.stored.entity import CompiledEntity, faults_of
@@ -18,7 +30,7 @@ from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.within import within
 from keyplan.errors import ArgumentError, UpdateRefused, shown
 
-__all__ = ["certain_outcome", "changed", "likely_outcome", "outcome"]
+__all__ = ["certain_before", "certain_outcome", "changed", "likely_outcome", "outcome", "with_token"]
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
@@ -74,12 +86,53 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
         raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
 
 
+def with_token(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
+    """The update with its token among its changes, where it has one. Raises UpdateRefused."""
+    if action.token is None:
+        return action
+    if entity.tokens is None:
+        raise UpdateRefused(
+            "nothing in its items keeps the tokens of once()",
+            place=entity.name,
+            hint="give it a field for them: applied: Tokens = set()",
+        )
+    name = entity.tokens.name
+    if name in action.changes:
+        raise UpdateRefused("once() puts its token there", place=f"{entity.name}.{name}", hint="make it two updates")
+    return action.set(**{name: Include((action.token,))})
+
+
+def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
+    """The instance that an update meets in the store, where what it expects says all of it; otherwise None.
+
+    Raises ItemTooLarge.
+    """
+    return _whole(entity, _expected(entity, action, pins))
+
+
 def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:
     """The instance that an update leaves in the store, where what it expects (its ``only_if``, a version, the
-    ``pins`` of its keys) and what it sets say all of it; otherwise None.
+    ``pins`` of its keys) and what it sets say all of it; otherwise None. An update with a token may have been carried
+    out before, and the item may have changed since.
 
     Raises ArgumentError, UpdateRefused, ItemTooLarge.
     """
+    if action.token is not None:
+        return None
+    held = _expected(entity, action, pins)
+    version = entity.version
+    if version is not None and version.name in held:
+        held[version.name] = (held[version.name] or 0) + 1
+    for name, change in action.changes.items():
+        if not isinstance(change, Change | None):
+            held[name] = change
+        elif isinstance(change, Remove | None) or name in held:
+            held[name] = outcome(entity, name, held.get(name), change)
+    return _whole(entity, held)
+
+
+def _expected(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that an update says of the item that it meets."""
     target = action.target
     version = entity.version
     held: dict[str, Any] = {}
@@ -89,14 +142,11 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
         held = known if version is not None else {name: known[name] for name in entity.key_fields if name in known}
     else:
         held = dict(action.key)
-    held = {**held, **pins, **action.equals}
-    if version is not None and version.name in held:
-        held[version.name] = (held[version.name] or 0) + 1
-    for name, change in action.changes.items():
-        if not isinstance(change, Change | None):
-            held[name] = change
-        elif isinstance(change, Remove | None) or name in held:
-            held[name] = outcome(entity, name, held.get(name), change)
+    return {**held, **pins, **action.equals}
+
+
+def _whole(entity: CompiledEntity, held: Mapping[str, Any]) -> Entity | None:
+    """The instance with these fields, as it is stored; None where a field isn't among them."""
     if any(name not in held for name, stored in entity.fields.items() if not stored.computed):
         return None
     try:
@@ -108,22 +158,25 @@ def certain_outcome(entity: CompiledEntity, action: Update[Any], pins: Mapping[s
     return entity.as_stored(instance)
 
 
-def likely_outcome(entity: CompiledEntity, action: Update[Any] | Delete[Any]) -> Entity:
-    """An instance such as an update may leave, or a deletion remove: made of what the action says, of defaults, and of
-    typical values. Raises ArgumentError, UpdateRefused.
+def likely_outcome(entity: CompiledEntity, action: Put[Any] | Update[Any] | Delete[Any]) -> Entity:
+    """An instance such as an action may leave, or have met, whichever it is asked for: made of what the action says, of
+    defaults, and of typical values. Raises ArgumentError, UpdateRefused.
     """
+    if isinstance(action, Put):
+        met: Entity = action.item
+        return met
+    changes = {} if isinstance(action, Delete) or action.gives_previous else dict(action.changes)
     if not isinstance(action.target, type):
         before: Entity = action.target
-        return before if isinstance(action, Delete) else changed(entity, before, dict(action.changes))[0]
+        return changed(entity, before, changes)[0] if changes else before
     held: dict[str, Any] = {}
     for name, stored in entity.fields.items():
         if not stored.computed:
             fixed = stored.optional or not stored.required
             held[name] = stored.default if fixed else typical_value(stored.annotation, name)
     held |= {**action.key, **action.equals}
-    if isinstance(action, Update):
-        for name, change in action.changes.items():
-            held[name] = outcome(entity, name, held[name], change)
+    for name, change in changes.items():
+        held[name] = outcome(entity, name, held[name], change)
     try:
         made: Entity = entity.cls.__pydantic_validator__.validate_python(held, by_name=True)
     except ValidationError:

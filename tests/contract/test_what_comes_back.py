@@ -1,0 +1,172 @@
+# mypy: disable-error-code="empty-body"
+"""What was there before a write, and updates carried out once for a token: on every store, called both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyplan import Add, Create, Design, Entity, Key, Put, Table, Tokens, Unique, Update, Version, Writes, write
+from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed, UpdateRefused
+from tests.contract.stores import CALLERS, OPENERS, Caller
+
+
+class Account(Entity):
+    account_id: str
+    balance: int = 0
+    owner: str | None = None
+    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+
+    primary = Key("ACCOUNT#{account_id}", "HEAD")
+
+
+class Payment(Entity):
+    payment_id: str
+    amount: int
+
+    primary = Key("PAYMENT#{payment_id}", "HEAD")
+
+
+class Locked(Entity):
+    name: str
+    label: str = ""
+    version: Version = 0
+
+    primary = Key("LOCKED#{name}", "HEAD")
+
+
+class Member(Entity):
+    name: str
+    email: str
+    points: int = 0
+    applied: Tokens = set()  # noqa: RUF012
+
+    primary = Key("MEMBER#{name}", "HEAD")
+    one_email = Unique("EMAIL#{email}")
+
+
+class Bank(Design):
+    table = Table("bank", entities=[Locked, Member, Payment])
+
+    @write("W1")
+    def replace(self, account: Account) -> Writes[Account | None]:
+        return (yield from Put(account).previous())
+
+    @write("W2")
+    def own(self, account_id: str, owner: str) -> Writes[str | None]:
+        before = yield from Update(Account, account_id=account_id).set(owner=owner).previous()
+        return before.owner if before is not None else "nobody"
+
+    @write("W3")
+    def add(self, account_id: str, amount: int) -> Writes[Account | None]:
+        return (yield from Update(Account, account_id=account_id).set(balance=Add(amount)).or_create().previous())
+
+    @write("W4")
+    def label_both(self, first: Locked, second: Locked, label: str) -> Writes[tuple[Locked | None, Locked | None]]:
+        before = yield from Update(first, label=label).previous()
+        other = yield from Update(second, label=label).previous()
+        return before, other
+
+    @write("W5")
+    def put_both(self, first: Account, second: Account) -> Writes[Account | None]:
+        before = yield from Put(first).previous()
+        yield Put(second)
+        return before
+
+    @write("W6")
+    def deposit(self, account_id: str, payment_id: str, amount: int) -> Writes[int]:
+        after = yield from Update(Account, account_id=account_id).set(balance=Add(amount)).once(payment_id)
+        return after.balance
+
+    @write("W7")
+    def pay(self, account_id: str, to_id: str, payment_id: str, amount: int) -> Writes:
+        yield Create(Payment(payment_id=payment_id, amount=amount))
+        yield Update(Account, account_id=account_id).set(balance=Add(-amount)).once(payment_id)
+        yield Update(Account, account_id=to_id).set(balance=Add(amount)).once(payment_id).or_create()
+
+    @write("W9")
+    def own_once(self, account_id: str) -> Writes:
+        yield from Update(Account, account_id=account_id).set(owner="x").once("t").previous()
+
+    @write("W8")
+    def wrong(self, account: Account) -> Writes:
+        yield Put(account).previous()  # type: ignore[misc]
+
+
+@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+    store, way = request.param
+    caller = CALLERS[way](OPENERS[store](Bank, tmp_path))
+    yield caller
+    caller.close()
+
+
+def test_what_was_there_before(every: Caller) -> None:
+    assert every.write("replace", account=Account(account_id="1", balance=5)) is None
+    assert every.write("replace", account=Account(account_id="1", owner="ada")) == Account(account_id="1", balance=5)
+    assert every.write("own", account_id="1", owner="eve") == "ada"
+    assert every.get(Account, account_id="1") == Account(account_id="1", owner="eve")
+    assert every.write("add", account_id="2", amount=3) is None
+    assert every.write("add", account_id="2", amount=4) == Account(account_id="2", balance=3)
+    with pytest.raises(ConditionFailed):
+        every.write("own", account_id="9", owner="eve")
+
+
+def test_in_a_transaction_only_what_is_certain(every: Caller) -> None:
+    first, second = every.create(Locked(name="a", label="x")), every.create(Locked(name="b"))
+    assert every.write("label_both", first=first, second=second, label="new") == (first, second)
+    with pytest.raises(RequestError, match="what Put met can't be known here"):
+        every.write("put_both", first=Account(account_id="1"), second=Account(account_id="2"))
+    assert every.get(Account, account_id="1") is None
+    with pytest.raises(RequestError, match="is asked for by yield from"):
+        every.write("wrong", account=Account(account_id="1"))
+
+
+def test_an_update_is_carried_out_once_for_a_token(every: Caller) -> None:
+    every.put(Account(account_id="1"))
+    assert [every.write("deposit", account_id="1", payment_id=one, amount=5) for one in "aaba"] == [5, 5, 10, 10]
+    there = every.get(Account, account_id="1")
+    assert there == Account(account_id="1", balance=10, applied={"a", "b"})
+    assert every.update(Update(there, owner="ada").once("a")) == there
+    assert every.update(Update(there, owner="ada").only_if(balance=10).once("c")).owner == "ada"
+    with pytest.raises(ConditionFailed, match="balance is 10, expected 9"):
+        every.update(Update(there, owner="eve").only_if(balance=9).once("d"))
+    with pytest.raises(ConditionFailed, match="isn't there"):
+        every.write("deposit", account_id="9", payment_id="a", amount=5)
+
+
+def test_a_transaction_is_carried_out_once_for_its_tokens(every: Caller) -> None:
+    every.put(Account(account_id="1", balance=9))
+    for _ in range(2):
+        every.write("pay", account_id="1", to_id="2", payment_id="p", amount=4)
+    assert every.get(Account, account_id="1").balance == 5
+    assert every.get(Account, account_id="2") == Account(account_id="2", balance=4, applied={"p"})
+    every.delete(Payment, payment_id="p")
+    every.write("deposit", account_id="1", payment_id="q", amount=1)
+    with pytest.raises((ConditionFailed, TransactionFailed)):  # one of two tokens is there: it isn't the same payment
+        every.write("pay", account_id="1", to_id="2", payment_id="q", amount=1)
+    every.create(Payment(payment_id="r", amount=1))
+    with pytest.raises(ItemExists):
+        every.write("pay", account_id="1", to_id="2", payment_id="r", amount=1)
+    assert every.get(Account, account_id="2").balance == 4
+
+
+def test_a_claim_moves_once(every: Caller) -> None:
+    member = every.create(Member(name="ada", email="a@x.org"))
+    moving = Update(member, email="b@x.org", points=Add(1)).once("move")
+    for _ in range(2):
+        assert every.update(moving) == Member(name="ada", email="b@x.org", points=1, applied={"move"})
+    every.create(Member(name="eve", email="a@x.org"))
+
+
+def test_what_once_needs(every: Caller) -> None:
+    with pytest.raises(UpdateRefused, match=r"Payment: nothing in its items keeps the tokens of once\(\)"):
+        every.update(Update(Payment, payment_id="p").set(amount=Add(1)).once("t"))
+    with pytest.raises(RequestError, match="a token is a text"):
+        Update(Account, account_id="1").once("")
+    with pytest.raises(UpdateRefused, match=r"once\(\) puts its token there"):
+        every.update(Update(Account, account_id="1").set(applied=set()).once("t"))
+    with pytest.raises(RequestError, match="what stood there before the first time"):
+        every.write("own_once", account_id="1")
