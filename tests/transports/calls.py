@@ -79,7 +79,7 @@ class Notes(Design):
     def rename(self, book: str, number: int, title: str) -> Writes[str | None]:
         """Gives the title before."""
         found = yield from Update(Note(book=book, number=number, title="old"), title=title).previous()
-        return found and found.title
+        return found.title if found is not None else None
 
 
 def directly(engine: Engine) -> Notes:

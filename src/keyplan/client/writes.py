@@ -203,11 +203,11 @@ class WriteCompiler:
                 return self._delete(action)
             case Check():
                 return self._check(action)
-            case Previous():
-                raise RequestError(
-                    "previous() is asked for by yield from", hint=f"write before = yield from {action!r}"
-                )
             case _:
+                anything: Any = action  # whatever the write's checker let pass
+                if isinstance(anything, Previous):
+                    hint = f"write before = yield from {anything!r}"
+                    raise RequestError("previous() is asked for by yield from", hint=hint)
                 raise RequestError(
                     f"a write yields actions, not {type(action).__name__}",
                     hint="yield Put, Create, Update, Delete, Check or Batch",
