@@ -141,6 +141,9 @@ class Library(Design):
     @read("L13")
     def titles_by(self, author: str, limit: int = 10, cursor: Cursor | None = None) -> Page[BookTitle]: ...
 
+    @read("L20", key=Book.by_author)
+    def books_in_turn(self, author: str, newest_first: bool = False) -> Iterator[Book]: ...
+
     @read("L14")
     def title(self, book_id: str) -> BookTitle | None: ...
 

@@ -29,6 +29,9 @@ def arguments(library: Library, book: Book) -> None:
     library.titled("Ada", 1843, 5)  # refused: mypy pyright
     library.titled("Ada", "1843", "Notes")  # refused: mypy pyright
     library.books(1)  # refused: mypy pyright
+    library.books_in_turn("Ada", newest_first="yes")  # refused: mypy pyright
+    read("X3", key="by_author")  # refused: mypy pyright
+    read("X4", key=Book.by_authors)  # refused: mypy pyright
     library.books([1, 2])  # refused: mypy pyright
     library.buy(1)  # refused: mypy pyright
     library.buy("1", shelve="B2")  # refused: mypy pyright

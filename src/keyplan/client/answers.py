@@ -91,6 +91,10 @@ class Answer:
         plan, shape = pattern.plan, pattern.shape
         self._reader = reader_of(plan, target)
         self.converse: Callable[[dict[str, Any]], Conversation[Any]] = self._converse_of(plan, shape.kind)
+        self._turned: Answer | None = None
+        self._directed = pattern.direction is not None
+        if self._directed:
+            self.converse = partial(self._in_direction, self.converse)
 
     def _converse_of(self, plan: Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
         if kind is ShapeKind.COUNT:
@@ -112,6 +116,21 @@ class Answer:
                 return partial(self._first, query_reader(plan, self.target))
             case _:
                 return self._page if kind is ShapeKind.PAGE else self._list
+
+    def _in_direction(
+        self, straight: Callable[[dict[str, Any]], Conversation[Any]], arguments: dict[str, Any]
+    ) -> Conversation[Any]:
+        other = self._turned_for(arguments)
+        return straight(arguments) if other is None else other.converse(arguments)
+
+    def _turned_for(self, arguments: Mapping[str, Any]) -> Answer | None:
+        """The answer in the other direction, where a call asks for that."""
+        asked = self.pattern.as_called(arguments)
+        if asked is self.pattern:
+            return None
+        if self._turned is None:
+            self._turned = Answer(asked, self.target, self.secret)
+        return self._turned
 
     def strongly(self) -> Answer:
         """The same pattern with strongly consistent reads wherever its key allows them: for reads within a write."""
@@ -203,6 +222,9 @@ class Answer:
         self, arguments: dict[str, Any], position: Position | None, given: int
     ) -> Conversation[tuple[list[Any], Position | None]]:
         """The next part of an iterator's items, ``given`` of which were given before."""
+        other = self._turned_for(arguments) if self._directed else None
+        if other is not None:
+            return (yield from other.part(arguments, position, given))
         limit = arguments[self._limit] if self._limit else None
         size = STREAM_CHUNK if limit is None else min(STREAM_CHUNK, limit - given)
         chunk = yield from self._chunks().chunk(self._values(arguments), size, position)

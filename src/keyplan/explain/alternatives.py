@@ -52,7 +52,8 @@ def _passed_over(match: KeyMatch, pattern: ReadPattern) -> str:
     options = pattern.options
     order = " and ".join(name for name, _ in match.order)
     wanted = (options.order_by or "").lstrip("-")
-    if pattern.shape.kind is ShapeKind.ONE and not match.full and not (options.newest_first or wanted):
+    ordered = options.newest_first or wanted or pattern.direction
+    if pattern.shape.kind is ShapeKind.ONE and not match.full and not ordered:
         return f"{order} is open in it, so it names many items"
     if wanted and (not match.order or match.order[0][0] != wanted):
         return f"its order is {order or 'none'}, and {wanted} is asked for"

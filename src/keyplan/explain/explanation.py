@@ -133,6 +133,7 @@ class _Read:
         signature = pattern.signature
         values = self.bound if self.bound is not None else symbolic_arguments(signature)
         asked = [self.symbols.shown(one) for one in self._requests(values)]
+        plan = pattern.as_called(values).plan
         limit = next((values[one.name] for one in signature.parameters if one is pattern.limit), None)
         return Explanation(
             id=pattern.id,
@@ -143,8 +144,8 @@ class _Read:
             operation=pattern.plan.operation,
             index=" → ".join(dict.fromkeys(indexes(pattern.plan))) or None,
             key=" → ".join(key_names(pattern.plan)),
-            key_condition=conditions(asked, pattern.plan),
-            direction=direction(pattern.plan),
+            key_condition=conditions(asked, plan),
+            direction=direction(plan, either=self.bound is None),
             limit=limit,
             consistency="strong" if consistent(pattern.plan) else "eventual",
             filter=" AND ".join(filter_text(asked)) or None,

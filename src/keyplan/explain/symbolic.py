@@ -24,6 +24,7 @@ from keyplan.design.compiled.plans import (
     ScanPlan,
     SortPart,
     ThroughPlan,
+    newest_by_default,
 )
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.declared.parameters import Range
@@ -75,6 +76,8 @@ def _symbolic(parameter: Parameter) -> Any:
             return parameter.default if isinstance(parameter.default, int) else LIMIT_ASSUMED
         case ParameterKind.CURSOR:
             return None
+        case ParameterKind.DIRECTION:
+            return newest_by_default(parameter)
         case ParameterKind.RANGE:
             return Range(ge=Symbol(f"{name}.ge", "low"), le=Symbol(f"{name}.le", "high"))
         case ParameterKind.EACH:

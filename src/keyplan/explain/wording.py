@@ -61,17 +61,22 @@ def key_names(plan: Plan) -> list[str]:
             return [", ".join(f"{entity.name}.{key.name}" for entity, key in found)]
 
 
-def direction(plan: Plan) -> str | None:
-    """The order of the answer: ``descending by article_id``; None where there is none."""
+def direction(plan: Plan, *, either: bool = False) -> str | None:
+    """The order of the answer: ``descending by article_id``; None where there is none. ``either``: no call is known
+    that says the direction.
+    """
     if isinstance(plan, ThroughPlan):
         merged = [way.end for way in plan.ways if isinstance(way.end, QueryPlan)]
-        return direction(merged[0]) if merged else direction(plan.junction)
+        return direction(merged[0] if merged else plan.junction, either=either)
     if not isinstance(plan, QueryPlan):
         return None
     names = list(dict.fromkeys(name for match in plan.matches for name, _ in match.order))
     turned = any(one for match in plan.matches for _, one in match.order)
     way = "ascending" if plan.forward is not turned else "descending"
-    return f"{way} by {', '.join(names)}" if names else None
+    if not names:
+        return None
+    other = ", or the other way round, as newest_first says" if either and plan.turns else ""
+    return f"{way} by {', '.join(names)}{other}"
 
 
 # The key condition in words: the request's own expression, with names and values in the place of placeholders

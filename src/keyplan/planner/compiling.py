@@ -28,7 +28,7 @@ from keyplan.design.compiled.plans import (
 from keyplan.design.compiled.plans import Plan as PlanOfRead
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
-from keyplan.design.declared.patterns import ReadMethod
+from keyplan.design.declared.patterns import Pattern, ReadMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
 from keyplan.design.traffic.files import Traffic
@@ -177,6 +177,8 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
     """The design's classes with these keys, and no others, for as long as it takes to compile them."""
     table: Table = cls.table
     kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]
+    naming = [one for one in _patterns_of(cls) if one.options.key is not None]
+    named = [one.options for one in naming]
     if "compiled" in vars(cls):
         kept.append((cls, "compiled", cls.compiled))
     for entity in keys.keys:
@@ -192,6 +194,8 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             for name, key in own.items():
                 type.__setattr__(entity, name, key)
         cls.table = made
+        for pattern in naming:  # the keys that they name aren't there
+            pattern.options = replace(pattern.options, key=None)
         yield
     finally:
         for entity, own in keys.keys.items():
@@ -201,3 +205,9 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             del cls.compiled
         for owner, name, value in kept:
             type.__setattr__(owner, name, value)
+        for pattern, options in zip(naming, named, strict=True):
+            pattern.options = options
+
+
+def _patterns_of(cls: type[Any]) -> list[Pattern]:
+    return [one for base in cls.__mro__ for one in vars(base).values() if isinstance(one, Pattern)]

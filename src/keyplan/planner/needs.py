@@ -176,7 +176,8 @@ class NeedReader:
             )
         if not several and not constants and not ranges and known == frozenset(entity.identity):
             return None  # a primary key answers it, whatever it is
-        ordered = options.order_by is not None or options.newest_first is not None
+        directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+        ordered = directed or options.order_by is not None or options.newest_first is not None
         order = None
         if ordered and not ranges and (not several or set(entity.identity) - known):
             order = self._order(signature, options, entity, known | frozenset(constants))

@@ -8,7 +8,7 @@ from typing import Any
 
 from keyplan.design.compiled.compiler import junctions_of
 from keyplan.design.compiled.model import entities_in
-from keyplan.design.compiled.questions import Signature, signature_of
+from keyplan.design.compiled.questions import ParameterKind, Signature, signature_of
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.patterns import Pattern, ReadMethod
@@ -60,7 +60,8 @@ class Unplanned:
             if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
                 continue
             shape = shape_of(signature.returns)
-            ordered = pattern.options.newest_first is not None or pattern.options.order_by is not None
+            directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+            ordered = directed or pattern.options.newest_first is not None or pattern.options.order_by is not None
             if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:
                 found.append(frozenset(one.name for one in signature.parameters if one.condition))
         return found

@@ -259,10 +259,14 @@ def _argument(parameter: Parameter, value: Any) -> Any:
 
 
 def _defaults(pattern: Any) -> dict[str, Any]:
-    limit = next((one for one in pattern.signature.parameters if one.kind is ParameterKind.LIMIT), None)
-    if limit is None or (isinstance(limit.default, int) and limit.default <= LIMIT):
-        return {}
-    return {limit.name: LIMIT}
+    """The arguments that are about how much is read, and which way, as a call needs them."""
+    found: dict[str, Any] = {}
+    for one in pattern.signature.parameters:
+        if one.kind is ParameterKind.LIMIT and not (isinstance(one.default, int) and one.default <= LIMIT):
+            found[one.name] = LIMIT
+        elif one.kind is ParameterKind.DIRECTION and one.required:
+            found[one.name] = True
+    return found
 
 
 def _asked_for(plan: Plan) -> list[CompiledEntity]:

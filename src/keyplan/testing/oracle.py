@@ -80,26 +80,25 @@ class Oracle:
 
     def groups(self, world: World, arguments: Mapping[str, Any]) -> Groups:
         """Everything that the question asks for, in order."""
-        match self.pattern.plan:
+        plan = self.pattern.as_called(arguments).plan
+        match plan:
             case GetPlan() | ClaimPlan():
-                entity = self.pattern.plan.entity
+                entity = plan.entity
                 return [[row.instance for row in self._matching(world, entity, arguments)]]
             case BatchGetPlan():
-                return self._batch(self.pattern.plan, world, arguments)
+                return self._batch(plan, world, arguments)
             case ScanPlan():
-                keys = self.pattern.plan.keys
+                keys = plan.keys
                 rows = [
                     row
-                    for entity in self.pattern.plan.entities
+                    for entity in plan.entities
                     for row in self._matching(world, entity, arguments)
-                    if self.pattern.plan.index is None
-                    or any(_member(key, row.values) for key in keys if key in entity.index_keys)
+                    if plan.index is None or any(_member(key, row.values) for key in keys if key in entity.index_keys)
                 ]
                 return [[row.instance for row in rows]]
             case QueryPlan():
-                return [[row.instance for row in group] for group in self._query(self.pattern.plan, world, arguments)]
+                return [[row.instance for row in group] for group in self._query(plan, world, arguments)]
             case ThroughPlan():
-                plan = self.pattern.plan
                 return self._union(plan, world, arguments) if plan.also else self._through(plan, world, arguments)
 
     def unordered(self, world: World, arguments: Mapping[str, Any]) -> Groups:

@@ -105,6 +105,8 @@ class Asker:
             case ParameterKind.PREFIX:
                 text = str(value())
                 return text[: choice.randint(0, len(text))]
+            case ParameterKind.DIRECTION:
+                return choice.random() < 0.5
             case ParameterKind.EACH:
                 few = [own] if own is not None else []
                 return choice.sample(few + [value() for _ in range(choice.randint(1, 4))], k=len(few) + 1)

@@ -110,6 +110,7 @@ def _parameters(pattern: ReadPattern, parameter: Parameter, schemas: Schemas) ->
     found: dict[str, Any] = {"name": parameter.name, "in": "query", "required": parameter.required, "schema": schema}
     words = {
         ParameterKind.PREFIX: "The beginning of the text.",
+        ParameterKind.DIRECTION: "Whether the answer is in descending order: the newest first.",
         ParameterKind.LIMIT: "How many items at most.",
         ParameterKind.CURSOR: "Where the page before ended: the cursor that it gave, with the same other parameters.",
     }

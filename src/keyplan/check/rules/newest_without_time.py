@@ -20,6 +20,7 @@ from keyplan.check.kinds import values_of
 from keyplan.check.reads import Query
 from keyplan.check.rule import Rule
 from keyplan.check.subject import Subject
+from keyplan.design.compiled.plans import newest_by_default
 from keyplan.design.declared.fields import kind_of
 
 __all__ = ["RULE"]
@@ -29,12 +30,7 @@ def _find(subject: Subject) -> Iterator[Remark]:
     seen: set[str] = set()
     for query in subject.queries:
         pattern = query.pattern
-        if (
-            query.plan.forward
-            or pattern.name in seen
-            or pattern.plan is not query.plan
-            or not pattern.options.newest_first
-        ):
+        if pattern.name in seen or pattern.plan is not query.plan or not _backwards(query):
             continue
         name = _first_open(query)
         if name is None:
@@ -49,6 +45,14 @@ def _find(subject: Subject) -> Iterator[Remark]:
                 f"newest_first reads {query.key.name} backwards, and {name}, which it is sorted by, {what}",
                 f'put a time before {name} in the sort key, or say order_by="-{name}" where that order is meant',
             )
+
+
+def _backwards(query: Query) -> bool:
+    """Whether ``newest_first``, be it an option or what a call says, reads the key from its end."""
+    direction = query.pattern.direction
+    if direction is None:
+        return bool(query.pattern.options.newest_first) and not query.plan.forward
+    return query.plan.forward is not newest_by_default(direction)
 
 
 def _first_open(query: Query) -> str | None:

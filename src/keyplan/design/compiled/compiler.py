@@ -16,6 +16,7 @@ from keyplan.design.compiled.completion import all_of_index, completed, standing
 from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
 from keyplan.design.compiled.neighbours import others_between
+from keyplan.design.compiled.option_checks import check_options
 from keyplan.design.compiled.plan_checks import (
     check_projected,
     check_reach,
@@ -34,6 +35,8 @@ from keyplan.design.compiled.plans import (
     ReadPattern,
     ScanPlan,
     ThroughPlan,
+    newest_by_default,
+    turns,
 )
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind, shape_of
@@ -50,6 +53,9 @@ from keyplan.design.stored.views import seen_as, seen_by
 __all__ = ["compile_read", "junctions_of", "keys_considered", "named_in"]
 
 Entities = Mapping[type[Entity], CompiledEntity]
+
+NAMED_ELSEWHERE = 100
+"""How far a key is from serving where ``key=`` names another: no other reason is worth less."""
 
 
 def compile_read(signature: Signature, options: Options, entities: Entities) -> ReadPattern:
@@ -69,7 +75,11 @@ class _Question:
 
     def __init__(self, signature: Signature, options: Options, entities: Entities) -> None:
         self.signature = signature
+        self.direction = next((one for one in signature.parameters if one.kind is ParameterKind.DIRECTION), None)
         self.options = options
+        if self.direction is not None and options.newest_first is None:
+            self.options = replace(options, newest_first=newest_by_default(self.direction))
+        self.declared = options
         self.shape: Shape = shape_of(signature.returns, options.of)
         self.targets = tuple(self._target(entities[one]) for one in self.shape.entities)
         self.entities = entities
@@ -94,9 +104,11 @@ class _Question:
         return [name for name in ranged if name in entity.fields]
 
     def compile(self) -> ReadPattern:
-        self._check_options()
+        check_options(self.signature, self.declared, self.shape, self.targets, self._junctions_named())
         self.constants = self._checked_constants()
         plan = self._plan()
+        if self.direction is not None and not turns(plan):
+            raise Problem("newest_first turns the order of the answer, and it has none", "leave the parameter out")
         name = self.signature.place.rpartition(".")[2]
         return ReadPattern(
             id=self.options.id,
@@ -105,7 +117,7 @@ class _Question:
             signature=self.signature,
             shape=self.shape,
             plan=plan,
-            options=self.options,
+            options=self.declared,
             constants=self.constants,
             load=checked_load(self.options.load),
         )
@@ -186,7 +198,9 @@ class _Question:
         if field is None:
             raise Problem(
                 f"{entity.name} has no field {parameter.name!r}",
-                f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
+                "the direction of the answer is a bool: newest_first: bool = True"
+                if parameter.name == "newest_first"
+                else f"name the parameter as the field it speaks of; {entity.name} has {', '.join(entity.fields)}",
             )
         given, wanted = kind_of(parameter.value_type), kind_of(field.annotation)
         if object not in {given, wanted} and given is not wanted:
@@ -194,33 +208,6 @@ class _Question:
                 f"the parameter {parameter.name} is {type_name(parameter.value_type)}, but the field "
                 f"{entity.name}.{parameter.name} is {type_name(field.annotation)}",
                 "give both the same type",
-            )
-
-    def _check_options(self) -> None:
-        kinds = [one.kind for one in self.signature.parameters]
-        if ParameterKind.CURSOR in kinds and self.shape.kind is not ShapeKind.PAGE:
-            raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
-        if self.shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
-            raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
-        if ParameterKind.LIMIT in kinds and not self.shape.many:
-            raise Problem(f"{WORDS[self.shape.kind]} has no limit", "return a Page or a list, or drop the limit")
-        each = [one.name for one in self.signature.parameters if one.kind is ParameterKind.EACH]
-        if each and not (self.shape.many or self.shape.told):
-            raise Problem(
-                f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one"
-            )
-        known_fields = {name for entity in self.targets for name in entity.fields}
-        if self.options.through is not None:
-            known_fields |= {name for junction, _ in self._junctions() for name in junction.fields}
-        where = self.options.where if isinstance(self.options.where, Mapping) else {}
-        unknown = [name for name in where if name not in known_fields]
-        if unknown:
-            raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
-        twice = [one.name for one in self._conditions() if one.name in where]
-        if twice:
-            raise Problem(
-                f"{', '.join(twice)} is fixed by where= and known by a parameter too",
-                "say it in one place: a Literal as the parameter's type names the values that it may have",
             )
 
     # Plans by shape
@@ -410,6 +397,8 @@ class _Question:
             for name, known in knowns.items()
         }
         match = self._match(entity, entity.primary, as_values, self._must(as_values))
+        if entity.primary not in self._usable(entity.keys, []):
+            return None
         if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
             if len(each) > 1:
                 raise Problem("only one parameter can be Each")
@@ -418,14 +407,22 @@ class _Question:
         return None
 
     def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
-        """The keys that can give the consistency and the order that are asked for."""
+        """The keys that can give the consistency that is asked for; where ``key=`` names one, that one alone."""
         usable: list[CompiledKey] = []
+        named = [key for key in keys if self._is_named(key)] if self.options.key is not None else []
         for key in keys:
-            if self.options.consistent and key.index is not None and not key.index.local:
+            if named and key not in named:
+                misses.append(Miss(key, "key= names another", NAMED_ELSEWHERE))
+            elif self.options.consistent and key.index is not None and not key.index.local:
                 misses.append(Miss(key, "a global index can't be read with strong consistency", 3))
             else:
                 usable.append(key)
         return usable
+
+    def _is_named(self, key: CompiledKey) -> bool:
+        """Whether ``key=`` names the key, or the one of another entity of the answer in the same place."""
+        others = (same_place(one, key) for one in self.targets if key not in one.keys)
+        return any(one is not None and one.declared == self.options.key for one in (key, *others))
 
     def _rank(self, one: Candidate) -> tuple[int, int, int]:
         return rank(one, self.constants)
@@ -441,9 +438,12 @@ class _Question:
             consistent=self.options.consistent,
             filter=self._filter(matches),
             each=matches[0].each,
+            turns=ordered and self.direction is not None and any(match.order for match in matches),
         )
         if self.shape.kind is ShapeKind.COLLECTION:
             check_reach(self.shape, plan)
+            if plan.turns:
+                check_reach(self.shape, replace(plan, forward=not plan.forward))
         if self.options.complete:
             return completed(plan, self._ranged)
         check_projected(plan.matches, plan.filter)
@@ -451,7 +451,7 @@ class _Question:
 
     def _direction(self, matches: tuple[KeyMatch, ...]) -> bool:
         newest = bool(self.options.newest_first) or (self.options.order_by or "").startswith("-")
-        open_field = unsorted(matches) if self.options.newest_first else None
+        open_field = unsorted(matches) if self.options.newest_first or self.direction is not None else None
         if open_field is not None:
             raise Problem(
                 f"newest_first= asks for the order of {open_field}, whose texts in the key don't sort as its values do",
@@ -575,7 +575,12 @@ class _Question:
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
         match = self._match(end, end.primary, knowns, must)
-        if isinstance(match, KeyMatch) and match.full and match.each is None:
+        if (
+            end.primary in self._usable(end.keys, [])
+            and isinstance(match, KeyMatch)
+            and match.full
+            and match.each is None
+        ):
             return GetPlan(end, self.options.consistent)
         if self.shape.many:
             return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))

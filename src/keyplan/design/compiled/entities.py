@@ -166,7 +166,8 @@ class _EntityCompiler:
             self.fault(
                 name, Problem("shards spread by the sort key, which has no field here", "add a field to the sort key")
             )
-        return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, primary or sort_templates)
+        hashed = primary or sort_templates
+        return CompiledKey(name, index, compiled_partition, compiled_sort, when, key.shards, hashed, declared=key)
 
     def _index(self, name: str, key: Key) -> Index | None:
         """The key's index as the table has it: it may be projected for views there."""

@@ -141,7 +141,7 @@ def _why_not(operand: Operand, parameter: Parameter) -> tuple[str, str] | None:
     match parameter.kind:
         case ParameterKind.RANGE:
             return "a Range holds two values", "give a parameter for each bound"
-        case ParameterKind.CURSOR | ParameterKind.LIMIT:
+        case ParameterKind.CURSOR | ParameterKind.LIMIT | ParameterKind.DIRECTION:
             return f"{parameter.name} says how much is read", "give the value another name"
         case ParameterKind.EACH if not operand.alone:
             return "Each holds many values", f"write: field IN (:{parameter.name})"

@@ -6,7 +6,7 @@ A plan says which key serves, what its condition is made of, in which direction 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,8 @@ __all__ = [
     "ScanPlan",
     "SortPart",
     "ThroughPlan",
+    "newest_by_default",
+    "turns",
 ]
 
 
@@ -161,6 +163,8 @@ class QueryPlan:
     """Whether the store itself counts (Select=COUNT): nothing else can lie where it looks."""
     completed: tuple[CompiledEntity, ...] = ()
     """The entities whose items are read from the table by the keys that the index holds; none: it holds enough."""
+    turns: bool = False
+    """Whether each call says in which direction it is read, by the pattern's ``newest_first`` parameter."""
 
     @property
     def shards(self) -> int:
@@ -245,6 +249,30 @@ class ThroughPlan:
 Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
 
 
+def _turned(plan: Plan) -> Plan:
+    """The plan read in the other direction, where calls say the direction."""
+    match plan:
+        case QueryPlan(turns=True):
+            return replace(plan, forward=not plan.forward)
+        case ThroughPlan():
+            ways = [replace(way, junction=_turned(way.junction), end=_turned(way.end)) for way in plan.ways]
+            return replace(ways[0], also=tuple(ways[1:]))
+        case _:
+            return plan
+
+
+def turns(plan: Plan) -> bool:
+    """Whether each call says in which direction something of the plan is read."""
+    if isinstance(plan, ThroughPlan):
+        return any(turns(one) for way in plan.ways for one in (way.junction, way.end))
+    return isinstance(plan, QueryPlan) and plan.turns
+
+
+def newest_by_default(direction: Parameter) -> bool:
+    """What a ``newest_first`` parameter says where a call doesn't."""
+    return direction.default is True
+
+
 @dataclass(frozen=True)
 class ReadPattern:
     """A compiled read: its signature, its shape, its plan, what its decorator said, and what it knows besides its
@@ -261,8 +289,32 @@ class ReadPattern:
     constants: Mapping[str, Any] = field(default_factory=dict)
     proof: str = ""
     load: Load = field(default_factory=Load)
+    is_turned: bool = False
+    """Whether ``plan`` is for the other ``newest_first`` than the parameter's default."""
 
     @property
     def limit(self) -> Parameter | None:
         """The parameter that bounds the answer."""
-        return next((one for one in self.signature.parameters if one.kind is ParameterKind.LIMIT), None)
+        return self._of_kind(ParameterKind.LIMIT)
+
+    @property
+    def direction(self) -> Parameter | None:
+        """The parameter that says in which direction the answer is read."""
+        return self._of_kind(ParameterKind.DIRECTION)
+
+    def _of_kind(self, kind: ParameterKind) -> Parameter | None:
+        return next((one for one in self.signature.parameters if one.kind is kind), None)
+
+    @cached_property
+    def turned(self) -> ReadPattern:
+        """The pattern with the plan for the other ``newest_first``."""
+        return replace(self, plan=_turned(self.plan), is_turned=not self.is_turned)
+
+    def as_called(self, arguments: Mapping[str, Any]) -> ReadPattern:
+        """The pattern with the plan for a call's direction."""
+        direction = self.direction
+        if direction is None:
+            return self
+        usual = newest_by_default(direction)
+        other = arguments.get(direction.name, usual) is not usual
+        return self if other is self.is_turned else self.turned

@@ -38,6 +38,7 @@ class ParameterKind(Enum):
     EACH = "each"
     LIMIT = "limit"
     CURSOR = "cursor"
+    DIRECTION = "direction"
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Parameter:
 
     @property
     def condition(self) -> bool:
-        """Whether it says something of a field (limit and cursor don't)."""
-        return self.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR}
+        """Whether it says something of a field (limit, cursor and newest_first don't)."""
+        return self.kind not in {ParameterKind.LIMIT, ParameterKind.CURSOR, ParameterKind.DIRECTION}
 
     def __str__(self) -> str:
         return self.name
@@ -267,6 +268,8 @@ def _parameter(name: str, annotation: Any, default: Any) -> Parameter:
         return Parameter(name, ParameterKind.CURSOR, annotation, str, default)
     if name == "limit" and kind_of(inner) is int:
         return Parameter(name, ParameterKind.LIMIT, annotation, int, default)
+    if name == "newest_first" and annotation is bool:
+        return Parameter(name, ParameterKind.DIRECTION, annotation, bool, default)
     if origin is Range:
         return Parameter(name, ParameterKind.RANGE, annotation, get_args(inner)[0], default)
     if origin is Annotated and PREFIX in get_args(inner):

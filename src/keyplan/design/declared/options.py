@@ -8,6 +8,7 @@ from typing import Any
 
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.parameters import Through
 
@@ -21,6 +22,7 @@ class Options:
     id: str
     newest_first: bool | None = None
     order_by: str | None = None
+    key: Key | None = None
     consistent: bool = False
     where: Mapping[str, Any] | str | None = None
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None

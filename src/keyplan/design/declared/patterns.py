@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 from keyplan.design.declared.actions import Action, Ask
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.keys import Key
 from keyplan.design.declared.load import Load
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
@@ -274,6 +275,7 @@ def read(
     *,
     newest_first: bool | None = None,
     order_by: str | None = None,
+    key: Key | None = None,
     consistent: bool = False,
     where: Mapping[str, Any] | str | None = None,
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
@@ -289,7 +291,8 @@ def read(
 
     ``id`` is the pattern's name in the design's list (``"AP1"``). ``newest_first=True`` reads in descending order of
     the sort key's first open field; ``order_by="rating"`` (``"-rating"``: descending) chooses among keys by that
-    field. ``consistent=True`` asks for a strongly consistent read, twice the price, and never of a global index.
+    field, and ``key=Ticket.by_project`` by its name. ``consistent=True`` asks for a strongly consistent read, twice the
+    price, and never of a global index.
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
     answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives
@@ -308,6 +311,7 @@ def read(
             id,
             newest_first=newest_first,
             order_by=order_by,
+            key=key,
             consistent=consistent,
             where=where,
             through=through,

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.keys import Key
 from keyplan.design.stored.templates import Literal_, Template
 from keyplan.errors import KeyFieldError
 from keyplan.wire.limits import PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX
@@ -35,6 +36,8 @@ class CompiledKey:
     shards: int
     hash_input: tuple[Template, ...] = ()
     is_claim: bool = False
+    declared: Key | None = None
+    """What it was compiled from; None for a claim."""
 
     @cached_property
     def attributes(self) -> tuple[tuple[KeyAttribute, Template], ...]:

@@ -1,0 +1,83 @@
+"""What a question's decorator, its parameters and its return type say together must make sense, whatever key serves.
+
+Which key serves is decided in ``compiler.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from keyplan.design.compiled.questions import ParameterKind, Signature
+from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
+from keyplan.design.declared.options import Options
+from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity
+
+__all__ = ["check_options"]
+
+
+def check_options(
+    signature: Signature,
+    options: Options,
+    shape: Shape,
+    targets: Sequence[CompiledEntity],
+    junctions: Sequence[tuple[CompiledEntity, Any]],
+) -> None:
+    """Raises Problem for what doesn't go together. ``junctions`` are those of ``through=``."""
+    owners = [*targets, *(junction for junction, _ in junctions)]
+    _check_shape(signature, shape)
+    _check_direction(signature, options)
+    _check_key(options, owners)
+    _check_where(signature, options, owners)
+
+
+def _check_shape(signature: Signature, shape: Shape) -> None:
+    kinds = [one.kind for one in signature.parameters]
+    if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
+        raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
+    if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
+        raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+    if ParameterKind.LIMIT in kinds and not shape.many:
+        raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
+    each = [one.name for one in signature.parameters if one.kind is ParameterKind.EACH]
+    if each and not (shape.many or shape.told):
+        raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
+
+
+def _check_direction(signature: Signature, options: Options) -> None:
+    directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
+    if directed and (options.newest_first is not None or (options.order_by or "").startswith("-")):
+        raise Problem(
+            "the decorator says the direction of the answer, and the parameter newest_first says it too",
+            "leave one of them out; a default of the parameter says what most calls want",
+        )
+
+
+def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:
+    chosen = options.key
+    if chosen is None:
+        return
+    if options.scan or options.all_of is not None:
+        raise Problem("what is read whole is asked by no key", "leave key= out")
+    if not any(own.declared == chosen for one in owners for own in one.keys):
+        named = ", ".join((*chosen.partition, *chosen.sort))
+        raise Problem(
+            f"key= names {named}, which is no key of {' or '.join(one.name for one in owners)}",
+            f"give one of theirs: {', '.join(f'{one.name}.{own.name}' for one in owners for own in one.keys)}",
+        )
+
+
+def _check_where(signature: Signature, options: Options, owners: Sequence[CompiledEntity]) -> None:
+    """The constants of ``where=`` are of fields that are there, and known nowhere else."""
+    where = options.where if isinstance(options.where, Mapping) else {}
+    known = {name for entity in owners for name in entity.fields}
+    unknown = [name for name in where if name not in known]
+    if unknown:
+        raise Problem(f"where= names {', '.join(map(repr, unknown))}, which is no field of the answer")
+    twice = [one.name for one in signature.parameters if one.condition and one.name in where]
+    if twice:
+        raise Problem(
+            f"{', '.join(twice)} is fixed by where= and known by a parameter too",
+            "say it in one place: a Literal as the parameter's type names the values that it may have",
+        )

@@ -1,0 +1,189 @@
+# mypy: disable-error-code="empty-body"
+"""What a question may say besides its fields, and what is refused of it: a direction for each call, a key by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from keyplan import Design, Entity, Index, Key, Table, read
+from keyplan.design.compiled.plans import QueryPlan, ReadPattern
+from keyplan.errors import DesignError
+from keyplan.explain.explanation import explain
+from keyplan.web.openapi import openapi
+from tests.contract.asking import Asking
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
+
+
+class Visit(Entity):
+    """Its page's, by its number in the table, by its length and by its country in two indexes."""
+
+    page: str
+    number: int
+    seconds: int = 0
+    country: str = "pt"
+
+    primary = Key("PAGE#{page}", "{number:06d}")
+    by_length = Key("PAGE#{page}", "{seconds:06d}#{number:06d}", index=GSI1)
+    by_country = Key("PAGE#{page}", "{country}#{number:06d}", index=GSI2)
+
+
+class Other(Entity):
+    other_id: str
+
+    primary = Key("OTHER#{other_id}", "HEAD")
+
+
+TABLE = Table("visits", indexes=[GSI1, GSI2])
+
+
+class Visits(Design):
+    table = TABLE
+
+    @read("V1", key=Visit.by_country)
+    def by_country(self, page: str) -> list[Visit]: ...
+
+    @read("V2", key=Visit.by_length)
+    def by_length(self, page: str, newest_first: bool = True) -> list[Visit]: ...
+
+    @read("V3", key=Visit.primary)
+    def in_turn(self, page: str, newest_first: bool) -> list[Visit]: ...
+
+    @read("V4", key=Visit.by_length, order_by="seconds")
+    def longest(self, page: str, newest_first: bool) -> Visit | None: ...
+
+
+def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
+    """The place, the message and the hint of the one fault of a design."""
+    with pytest.raises(DesignError) as refusal:
+        define()
+    (fault,) = refusal.value.faults
+    return fault.place, fault.message, fault.hint
+
+
+def index_of(pattern: ReadPattern) -> str | None:
+    assert isinstance(pattern.plan, QueryPlan)
+    return pattern.plan.index.name if pattern.plan.index else None
+
+
+def test_a_key_is_chosen_by_its_name() -> None:
+    assert [index_of(one) for one in Visits.compiled.reads.values()] == ["GSI2", "GSI1", None, "GSI1"]
+    others = {one.key: one.reason for one in explain(Visits, "by_country").others}
+    assert others == {"Visit.primary": "key= names another", "Visit.by_length": "key= names another"}
+
+
+def test_a_call_without_a_direction_has_the_default_one() -> None:
+    pattern = Visits.compiled.reads["by_length"]
+    plans = [pattern.as_called(arguments).plan for arguments in ({}, {"newest_first": True}, {"newest_first": False})]
+    assert [isinstance(one, QueryPlan) and one.forward for one in plans] == [False, False, True]
+
+
+def test_explanations_say_the_direction_of_a_call() -> None:
+    told_of = explain(Visits, "by_length")
+    assert told_of.direction == "descending by seconds, number, or the other way round, as newest_first says"
+    assert told_of.requests[0].parameters["ScanIndexForward"] is False
+    asked = explain(Visits, "by_length", {"page": "a", "newest_first": "false"})
+    assert asked.direction == "ascending by seconds, number"
+    assert "ScanIndexForward" not in asked.requests[0].parameters
+
+
+def test_the_direction_stands_in_the_rest_api() -> None:
+    parameters = {one["name"]: one for one in openapi(Asking.compiled)["paths"]["/api/jobs"]["get"]["parameters"]}
+    assert parameters["newest_first"]["schema"] == {"type": "boolean", "default": True}
+    assert parameters["newest_first"]["description"].startswith("Whether")
+
+
+def test_a_direction_is_a_bool() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", key=Visit.primary)
+            def visits(self, page: str, newest_first: int) -> list[Visit]: ...
+
+    assert told(define) == (
+        "Wrong.visits",
+        "Visit has no field 'newest_first'",
+        "the direction of the answer is a bool: newest_first: bool = True",
+    )
+
+
+def test_what_has_no_order_has_no_direction() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1")
+            def visit(self, page: str, number: int, newest_first: bool) -> Visit | None: ...
+
+    assert told(define)[1] == "newest_first turns the order of the answer, and it has none"
+
+    def scanned() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", scan=True)
+            def visits(self, newest_first: bool) -> list[Visit]: ...
+
+    assert told(scanned)[1] == "newest_first turns the order of the answer, and it has none"
+
+
+@pytest.mark.parametrize("option", ["newest_first", "order_by"])
+def test_a_direction_is_said_once(option: str) -> None:
+    given = {"newest_first": {"newest_first": True}, "order_by": {"order_by": "-seconds"}}[option]
+
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", **given)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
+            def visits(self, page: str, newest_first: bool) -> list[Visit]: ...
+
+    assert told(define)[1].startswith("the decorator says the direction of the answer, and the parameter")
+
+
+def test_a_key_that_is_named_is_one_of_the_answer() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = Table("visits", indexes=[GSI1, GSI2], entities=[Other])
+
+            @read("V1", key=Other.primary)
+            def visits(self, page: str) -> list[Visit]: ...
+
+    message, hint = told(define)[1:]
+    assert message == "key= names OTHER#{other_id}, HEAD, which is no key of Visit"
+    assert hint == "give one of theirs: Visit.primary, Visit.by_length, Visit.by_country"
+
+
+def test_a_key_that_is_named_must_serve() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", key=Visit.by_length)
+            def visits(self, page: str, country: str) -> list[Visit]: ...
+
+    message = told(define)[1]
+    assert "the nearest is by_length" in message
+    assert "country would have to stand in it" in message
+
+    def strongly() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", key=Visit.by_length, consistent=True)
+            def visits(self, page: str) -> list[Visit]: ...
+
+    assert "a global index can't be read with strong consistency" in told(strongly)[1]
+
+    def scanned() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", key=Visit.by_length, scan=True)
+            def visits(self) -> list[Visit]: ...
+
+    assert told(scanned)[1:] == ("what is read whole is asked by no key", "leave key= out")
