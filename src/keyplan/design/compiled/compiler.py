@@ -16,7 +16,7 @@ from keyplan.design.compiled.completion import all_of_index, completed, standing
 from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
 from keyplan.design.compiled.neighbours import others_between
-from keyplan.design.compiled.option_checks import check_options
+from keyplan.design.compiled.option_checks import check_options, check_read_whole
 from keyplan.design.compiled.plan_checks import (
     check_projected,
     check_reach,
@@ -39,7 +39,7 @@ from keyplan.design.compiled.plans import (
     turns,
 )
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature, type_name
-from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind, shape_of
+from keyplan.design.compiled.shapes import Shape, ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of
 from keyplan.design.declared.load import checked_load
@@ -229,16 +229,8 @@ class _Question:
         return frozenset(name for name, known in knowns.items() if known.source == "argument")
 
     def _scan(self) -> ScanPlan:
-        word = "a scan" if self.options.scan else "all of an index"
-        if self.options.scan and self.options.all_of is not None:
-            raise Problem("scan= reads the table whole, and all_of= an index", "leave one of them out")
-        if not self.shape.many and not self.shape.told:
-            raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
+        word = check_read_whole(self.options, self.shape, self._conditions())
         self._refuse_order(f"{word} gives items in no order")
-        if self.options.through is not None:
-            raise Problem(f"{word} goes by no junction", "leave one of them out")
-        if self._conditions():
-            raise Problem(f"{word} takes no key conditions", "use where= with :parameters to filter")
         for name in self.constants:
             if len({entity.fields[name].attribute if name in entity.fields else None for entity in self.targets}) > 1:
                 raise Problem(f"where= names {name!r}, which isn't a field of all that {word} gives")

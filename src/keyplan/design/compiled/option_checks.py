@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from keyplan.design.compiled.questions import ParameterKind, Signature
+from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 
-__all__ = ["check_options"]
+__all__ = ["check_options", "check_read_whole"]
 
 
 def check_options(
@@ -30,6 +30,22 @@ def check_options(
     _check_direction(signature, options)
     _check_key(options, owners)
     _check_where(signature, options, owners)
+
+
+def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parameter]) -> str:
+    """What reads the table or an index whole takes neither keys nor junctions. Gives what it is called. Raises
+    Problem.
+    """
+    word = "a scan" if options.scan else "all of an index"
+    if options.scan and options.all_of is not None:
+        raise Problem("scan= reads the table whole, and all_of= an index", "leave one of them out")
+    if not shape.many and not shape.told:
+        raise Problem(f"{word} answers with a Page, a list, an Iterator, an int or a bool")
+    if options.through is not None:
+        raise Problem(f"{word} goes by no junction", "leave one of them out")
+    if conditions:
+        raise Problem(f"{word} takes no key conditions", "use where= with :parameters to filter")
+    return word
 
 
 def _check_shape(signature: Signature, shape: Shape) -> None:

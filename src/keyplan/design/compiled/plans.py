@@ -252,13 +252,21 @@ Plan = GetPlan | ClaimPlan | BatchGetPlan | QueryPlan | ScanPlan | ThroughPlan
 def _turned(plan: Plan) -> Plan:
     """The plan read in the other direction, where calls say the direction."""
     match plan:
-        case QueryPlan(turns=True):
-            return replace(plan, forward=not plan.forward)
-        case ThroughPlan():
-            ways = [replace(way, junction=_turned(way.junction), end=_turned(way.end)) for way in plan.ways]
-            return replace(ways[0], also=tuple(ways[1:]))
+        case QueryPlan():
+            return _query_turned(plan)
+        case ThroughPlan(junction=junction, end=end):
+            return replace(
+                plan,
+                junction=_query_turned(junction) if isinstance(junction, QueryPlan) else junction,
+                end=_query_turned(end) if isinstance(end, QueryPlan) else end,
+                also=tuple(one for way in plan.also if isinstance(one := _turned(way), ThroughPlan)),
+            )
         case _:
             return plan
+
+
+def _query_turned(plan: QueryPlan) -> QueryPlan:
+    return replace(plan, forward=not plan.forward) if plan.turns else plan
 
 
 def turns(plan: Plan) -> bool:
