@@ -52,7 +52,7 @@ def studio(name: str) -> Iterator[tuple[str, str]]:
         listener.bind((HOST, 0))
         listener.listen()
         access = Access(hosts=(HOST,))
-        served = Beside(None, studio_application(Studio(of_design(design), name), access))
+        served = Beside(None, studio_application(Studio(of_design(design)), access))
         server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()

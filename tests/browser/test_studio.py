@@ -45,7 +45,7 @@ def served(school: School) -> Iterator[tuple[str, str]]:
         listener.bind((HOST, 0))
         listener.listen()
         access = Access(hosts=(HOST,))
-        served = Beside(None, studio_application(Studio(of_design(school), "school"), access))
+        served = Beside(None, studio_application(Studio(of_design(school)), access))
         server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
@@ -122,10 +122,10 @@ def test_the_map_by_keyboard(page: Page, served: tuple[str, str]) -> None:
     show(page, served)
     page.locator(".card").first.wait_for()
     page.get_by_role("region", name=re.compile("^Map")).focus()
-    before = page.locator(".paper").get_attribute("transform")
+    before = page.locator(".paper-layer").get_attribute("style")
     page.keyboard.press("+")
     page.wait_for_function(
-        "before => document.querySelector('.paper').getAttribute('transform') !== before", arg=before
+        "before => document.querySelector('.paper-layer').getAttribute('style') !== before", arg=before
     )
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")

@@ -22,7 +22,7 @@ HELD = {HEADER: "the token"}
 
 @pytest.fixture
 def http(school: School) -> Iterator[TestClient]:
-    served = Beside(app(school), studio_application(Studio(of_design(school), "school"), ACCESS))
+    served = Beside(app(school), studio_application(Studio(of_design(school)), ACCESS))
     with TestClient(served) as client:
         yield client
 

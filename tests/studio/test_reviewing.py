@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from keyplan.check.running import check
+from keyplan.cli.group import cli
 from keyplan.cost.estimate import estimate
+from keyplan.design.traffic.files import read_traffic
 from keyplan.errors import Refused, RequestError, UnknownPattern
 from keyplan.explain.explanation import explain
 from keyplan.opening import Design
@@ -170,3 +173,35 @@ def test_a_design_without_a_file_is_no_error() -> None:
 
     Nowhere.__module__ = "nowhere"
     assert source_of(Nowhere) is None or change_json(Nowhere, None, None)["same"] is not None
+
+
+# Traffic
+
+
+def test_prices_start_from_the_traffic_file(tmp_path: Path) -> None:
+    path = tmp_path / "traffic.toml"
+    path.write_text(
+        '[table]\nregion = "eu-west-1"\n[patterns.Q1]\nper_second = 10\n[entities.Pupil]\nitem_bytes = 9000\n',
+        encoding="utf-8",
+    )
+    traffic = read_traffic(path, School.compiled)
+    found = cost_json(School, {}, traffic)
+    assert found["region"] == "eu-west-1"
+    assert found["traffic"] == str(path)
+    assert {one["pattern"]: one["per_second"] for one in found["patterns"]}["pupil"] == 10
+    assert cost_json(School, {"rates": {"pupil": 20}}, traffic)["chosen"]["usd"] > found["chosen"]["usd"]
+    assert cost_json(School, {"bytes": {"Pupil": 100}}, traffic)["chosen"]["usd"] < found["chosen"]["usd"]
+    questions = questions_json(School, traffic)
+    assert questions["traffic"]
+    assert questions["region"] == "eu-west-1"
+    months = {one["pattern"]: one["usd_month"] for one in questions["questions"]}
+    assert months["pupil"] == pytest.approx({one["pattern"]: one["usd_month"] for one in found["patterns"]}["pupil"])
+    assert months["reports"] is None
+    assert not questions_json(School)["traffic"]
+    assert check_json(School, traffic)["traffic"]
+
+
+def test_options_of_a_design_are_refused_of_an_endpoint() -> None:
+    made = CliRunner().invoke(cli, ["studio", "dynamodb+http://127.0.0.1:1", "--sample", "3", "--traffic", "t.toml"])
+    assert made.exit_code == 2
+    assert "--sample, --traffic" in made.output

@@ -88,15 +88,13 @@ def command(
         port = listener.getsockname()[1]
         application, told = _application(maker, design, secret, public, settings)
         if public is None:  # the studio is for whoever sits at this machine
-            application, told = _with_studio(found, design, application, told, port)
+            application, told = _with_studio(design, application, told, port)
         _tell(found, design, port, told, site=maker is not None)
         run_server(application, listener, behind_proxy=public is not None)
     click.echo("Stopped.", err=True)
 
 
-def _with_studio(
-    found: Found, design: Design, application: ASGIApp, told: Sequence[str], port: int
-) -> tuple[ASGIApp, Sequence[str]]:
+def _with_studio(design: Design, application: ASGIApp, told: Sequence[str], port: int) -> tuple[ASGIApp, Sequence[str]]:
     """The application with the studio at ``/studio``, and what is said of it."""
     from keyplan.cli.studio import studio_of
     from keyplan.studio.access import Access
@@ -104,7 +102,7 @@ def _with_studio(
     from keyplan.studio.application import studio_application
 
     access = Access(hosts=(HOST, "localhost"))
-    studio = studio_application(studio_of(found, design), access)
+    studio = studio_application(studio_of(design), access)
     line = f"  studio   http://{HOST}:{port}/studio/?token={access.token}"
     return WithStudio(application, studio), (line, *told)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +12,7 @@ from keyplan.cli.listening import HOST, listen, missing, run_server, write_sampl
 from keyplan.cli.options import db_option, tells_errors
 
 if TYPE_CHECKING:
-    from keyplan.cli.designs import Found
+    from keyplan.design.traffic.files import Traffic
     from keyplan.opening import Design
     from keyplan.studio.actions import Studio
 
@@ -26,6 +27,8 @@ Examples:
   keyplan studio cms --sample 60
   keyplan studio designs.py:Shop --db shop.db
   keyplan studio designs.py:Shop --db dynamodb://eu-west-1/shop-prod
+  keyplan studio designs.py:Shop --traffic traffic.toml
+  keyplan studio dynamodb+http://127.0.0.1:8000
   keyplan studio dynamodb+http://127.0.0.1:8000/orders
 """,
 )
@@ -41,8 +44,16 @@ Examples:
     default=None,
     help="Whether data may be changed.  [default: only in a store on this machine]",
 )
+@click.option(
+    "--traffic",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="TOML or JSON: rates, counts and sizes that prices start from.  [see docs/traffic.md]",
+)
 @tells_errors
-def command(name: str, db: str | None, port: int, sample: int | None, *, writable: bool | None) -> None:
+def command(
+    name: str, db: str | None, port: int, sample: int | None, traffic: Path | None, *, writable: bool | None
+) -> None:
     """Open the studio of DESIGN, or of any table at the URL of an endpoint.
 
     It listens on 127.0.0.1 only; the address that is printed has a token, without which nothing is answered.
@@ -54,6 +65,7 @@ def command(name: str, db: str | None, port: int, sample: int | None, *, writabl
     except ModuleNotFoundError as error:
         raise missing(error, "web") from None
     from keyplan.client.transports.urls import is_url
+    from keyplan.design.traffic.files import read_traffic
 
     access = Access(hosts=(HOST, "localhost"))
     with listen(port) as listener:
@@ -63,25 +75,32 @@ def command(name: str, db: str | None, port: int, sample: int | None, *, writabl
             from keyplan.studio.actions import Studio
             from keyplan.studio.browsing import browsed
 
-            with browsed(name, writable=writable) as subject:
+            given = {"--db": db, "--sample": sample, "--traffic": traffic}
+            if any(one is not None for one in given.values()):
+                wrong = ", ".join(option for option, value in given.items() if value is not None)
+                raise click.UsageError(f"{wrong}: of a design; {name} is browsed without one")
+            with browsed(name, writable=writable) as endpoint:
+                subject = endpoint.subject(endpoint.table)
                 click.echo(f"{subject.name} on {subject.url}\n  studio   {address}\nCtrl-C stops it.")
-                run_server(WithStudio(None, studio_application(Studio(subject), access)), listener)
+                studio = Studio(subject, endpoint=endpoint)
+                run_server(WithStudio(None, studio_application(studio, access)), listener)
         else:
             from keyplan.cli.designs import find
 
             found = find(name)
+            loads = None if traffic is None else read_traffic(traffic, found.design.compiled)
             with found.open(db) as design:
                 if sample is not None:
                     write_sample(found, design, sample)
                 click.echo(f"{found.design.__name__} on {design.store.url}\n  studio   {address}\nCtrl-C stops it.")
-                studio = studio_of(found, design, writable=writable, source=name)
+                studio = studio_of(design, writable=writable, traffic=loads)
                 run_server(WithStudio(None, studio_application(studio, access)), listener)
     click.echo("Stopped.", err=True)
 
 
-def studio_of(found: Found, design: Design, *, writable: bool | None = None, source: str | None = None) -> Studio:
-    """The studio of an open design; ``source`` is the name by which it was found, whose module is watched."""
+def studio_of(design: Design, *, writable: bool | None = None, traffic: Traffic | None = None) -> Studio:
+    """The studio of an open design."""
     from keyplan.studio.actions import Studio
     from keyplan.studio.subject import of_design
 
-    return Studio(of_design(design, writable=writable), source or found.name)
+    return Studio(of_design(design, writable=writable), traffic)

@@ -10,12 +10,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from keyplan._version import __version__
+from keyplan.design.declared.indexes import Index
+from keyplan.design.traffic.files import Traffic
 from keyplan.errors import Fault, ItemNotFound, RequestError
+from keyplan.studio.browsing import Endpoint
 from keyplan.studio.changing import change_json
 from keyplan.studio.describing import item_json
 from keyplan.studio.editing import edit_json
+from keyplan.studio.exchange import brought_json, taken_json
 from keyplan.studio.finding import data_json
-from keyplan.studio.items import Item, key_of
+from keyplan.studio.items import Item, key_of, place_attributes
 from keyplan.studio.maps import map_json
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
@@ -31,13 +35,27 @@ VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
 
 @dataclass
 class Studio:
-    """One studio: what it looks at, and the name by which its design is found again. ``seen`` are items that were
-    shown, by identity.
+    """One studio: what it looks at. ``traffic`` is what a traffic file says of the design; without a design,
+    ``endpoint`` has the tables to choose from. ``seen`` are items that were shown, by identity.
     """
 
     subject: Subject
-    source: str = ""
+    traffic: Traffic | None = None
+    endpoint: Endpoint | None = None
     seen: dict[str, Item] = field(default_factory=dict[str, Item])
+    _others: dict[str, Studio] = field(default_factory=dict[str, "Studio"], repr=False)
+
+    def at(self, table: str | None, *, anew: bool = False) -> Studio:
+        """The studio of another table of the endpoint, described ``anew`` or as it was before. Raises RequestError
+        where a design's table is looked at, StoreError where there is no such table.
+        """
+        if table is None or (table == self.subject.table_name and not (anew and self.endpoint)):
+            return self
+        if self.endpoint is None or not (self.endpoint.others or table == self.endpoint.table):
+            raise RequestError("this studio looks at one table", hint="leave table= out of the address")
+        if anew or table not in self._others:
+            self._others[table] = Studio(self.endpoint.subject(table), endpoint=self.endpoint)
+        return self._others[table]
 
     def remember(self, items: Mapping[str, Item]) -> None:
         """Keep items that are shown, so that they can be looked at; the oldest are forgotten."""
@@ -57,11 +75,12 @@ def run(studio: Studio, name: str, given: Given) -> dict[str, Any]:
     action = ACTIONS.get(name)
     if action is None:
         raise RequestError(f"the studio has no action {name!r}", hint=f"its actions are {', '.join(ACTIONS)}")
-    return action(studio, given)
+    return action(studio.at(text_of(given, "table"), anew=name == "start"), given)
 
 
 def _start(studio: Studio, _given: Given) -> dict[str, Any]:
-    return start_json(studio.subject)
+    names = [] if studio.endpoint is None else studio.endpoint.names()
+    return {**start_json(studio.subject), "tables": names if len(names) > 1 else []}
 
 
 def start_json(subject: Subject) -> dict[str, Any]:
@@ -76,6 +95,8 @@ def start_json(subject: Subject) -> dict[str, Any]:
         "writable": subject.writable,
         "version": __version__,
         "views": list(VIEWS) if design is not None else ["map", "data"],
+        "tables": [],
+        "keys": {"" if one is None else one.name: _key_json(subject, one) for one in (None, *subject.table.indexes)},
         "indexes": [one.name for one in subject.table.indexes],
         "entities": [] if design is None else [one.name for one in design.entities.values()],
         "questions": []
@@ -92,16 +113,25 @@ def start_json(subject: Subject) -> dict[str, Any]:
     }
 
 
+def _key_json(subject: Subject, index: Index | None) -> dict[str, Any]:
+    """The key attributes of the table, or of an index, with their types."""
+    partition, sort = place_attributes(subject.table, index)
+    return {
+        "partition": [{"name": one.name, "type": one.type} for one in partition],
+        "sort": [{"name": one.name, "type": one.type} for one in sort],
+    }
+
+
 def _questions(studio: Studio, _given: Given) -> dict[str, Any]:
-    return questions_json(type(needed(studio.subject)))
+    return questions_json(type(needed(studio.subject)), studio.traffic)
 
 
 def _check(studio: Studio, _given: Given) -> dict[str, Any]:
-    return check_json(type(needed(studio.subject)))
+    return check_json(type(needed(studio.subject)), studio.traffic)
 
 
 def _cost(studio: Studio, given: Given) -> dict[str, Any]:
-    return cost_json(type(needed(studio.subject)), given)
+    return cost_json(type(needed(studio.subject)), given, studio.traffic)
 
 
 def _form(studio: Studio, given: Given) -> dict[str, Any]:
@@ -119,6 +149,14 @@ def _data(studio: Studio, given: Given) -> dict[str, Any]:
     made = data_json(studio.subject, given)
     studio.remember(made["items"])
     return made
+
+
+def _take(studio: Studio, given: Given) -> dict[str, Any]:
+    return taken_json(studio.subject, given)
+
+
+def _bring(studio: Studio, given: Given) -> dict[str, Any]:
+    return brought_json(studio.subject, given)
 
 
 def _edit(studio: Studio, given: Given) -> dict[str, Any]:
@@ -204,6 +242,8 @@ ACTIONS: dict[str, Action] = {
     "form": _form,
     "run": _run,
     "data": _data,
+    "take": _take,
+    "bring": _bring,
     "edit": _edit,
     "change": _change,
 }

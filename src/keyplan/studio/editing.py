@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -27,7 +27,7 @@ from keyplan.studio.paths import Path, followed
 from keyplan.studio.running import changes_json, require_writable, stored_items
 from keyplan.studio.subject import Subject
 
-__all__ = ["edit_json"]
+__all__ = ["EDITS_MAX", "edit_json"]
 
 EDITS_MAX = 100
 """Actions of one transaction. Source: TransactWriteItems in the API reference."""
@@ -110,6 +110,8 @@ def _one(subject: Subject, edit: Any) -> _Made:
         raise RequestError("an edit changes, deletes or creates an item")
     design = subject.compiled
     if edit["do"] == "create":
+        if "item" in edit:
+            return _created_item(subject, edit["item"])
         entity = None if design is None else design.by_name.get(str(edit.get("entity")))
         if entity is None:
             raise RequestError("there is no such entity", hint="choose one of the design's")
@@ -132,7 +134,7 @@ def _one(subject: Subject, edit: Any) -> _Made:
     if not isinstance(changes, dict) or not changes:
         raise RequestError("the edit changes nothing")
     if entity is None or instance is None:
-        return _raw_change(subject, item, changes)
+        return _raw_change(subject, item, changes, edit.get("was"))
     return _changed(subject, entity, instance, item, changes, edit.get("was"))
 
 
@@ -195,13 +197,29 @@ def _validated(entity: CompiledEntity, changes: Mapping[str, Any]) -> dict[str, 
             faults.append(Fault(f"{entity.name}.{name}", "there is no such field"))
             continue
         try:
-            adapter: TypeAdapter[Any] = TypeAdapter(known.annotation)
-            found[name] = adapter.validate_json(json.dumps(value))
+            found[name] = _of_type(known.annotation, value)
         except ValidationError as error:
             faults += faults_of(error, f"{entity.name}.{name}")
     if faults:
         raise RequestError("not valid", faults=faults)
     return found
+
+
+def _of_type(annotation: Any, value: Any) -> Any:
+    """A value of a field's type, from JSON data; from a text that isn't one of the type, from the JSON that it holds.
+    Raises ValidationError.
+    """
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    try:
+        return adapter.validate_json(json.dumps(value))
+    except ValidationError:
+        if not isinstance(value, str):
+            raise
+        try:
+            held = json.loads(value)
+        except (ValueError, RecursionError):
+            held = value
+        return adapter.validate_json(json.dumps(held))
 
 
 def _check_unchanged(entity: CompiledEntity, before: Mapping[str, Any], was: Any) -> None:
@@ -224,44 +242,94 @@ def _after(subject: Subject, entity: CompiledEntity, instance: Entity) -> tuple[
 # Attribute by attribute
 
 
+def _created_item(subject: Subject, item: Any) -> _Made:
+    """An item as DynamoDB has it: through the write compiler where it is an entity's, else as it is."""
+    if not isinstance(item, dict) or not all(isinstance(one, dict) and len(one) == 1 for one in item.values()):
+        raise RequestError("the new item isn't one as DynamoDB has it", hint='write {"pk": {"S": "text"}, ...}')
+    keys = [item.get(name, {}) for name in subject.table.key_names]
+    if any(not isinstance(next(iter(one.values()), None), str) for one in keys):
+        raise RequestError(f"the new item lacks its key: {', '.join(subject.table.key_names)}")
+    kind = kind_of(item, subject.compiled, subject.table)
+    if kind.role == "claim":
+        raise RequestError("a claim is written with its item", hint="leave this one out")
+    instance = _instance(kind.entity, item) if kind.role == "entity" and kind.entity is not None else None
+    if instance is not None and kind.entity is not None:
+        return _Made(_operations(subject, Create(instance)), dict([_after(subject, kind.entity, instance)]))
+    put = {
+        "TableName": subject.table_name,
+        "Item": item,
+        "ConditionExpression": "attribute_not_exists(#key)",
+        "ExpressionAttributeNames": {"#key": subject.table.partition.name},
+    }
+    return _Made([{"Put": put}], {identity(key_of(item, subject.table)): item})
+
+
 def _plainly(subject: Subject, kind: str, parameters: dict[str, Any], item: Item, after: Item | None) -> _Made:
+    conditions = ["attribute_exists(#key)", *parameters.pop("conditions", ())]
     condition = {
-        "ConditionExpression": "attribute_exists(#key)",
+        "ConditionExpression": " AND ".join(conditions),
         "ExpressionAttributeNames": {"#key": subject.table.partition.name, **parameters.pop("names", {})},
     }
     whole = {"TableName": subject.table_name, **parameters, **condition}
     return _Made([{kind: whole}], {identity(key_of(item, subject.table)): after})
 
 
-def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any]) -> _Made:
-    """Attribute values as DynamoDB has them; None removes one."""
-    sets: list[str] = []
-    removes: list[str] = []
-    names: dict[str, str] = {}
-    values: dict[str, Any] = {}
-    for number, (name, value) in enumerate(changes.items()):
+def _raw_change(subject: Subject, item: Item, changes: Mapping[str, Any], was: Any) -> _Made:
+    """Attribute values as DynamoDB has them; None removes one. What changes is expected as it was read."""
+    made = _RawChange(was if isinstance(was, dict) else item)
+    for name, value in changes.items():
         if name in subject.table.key_names:
             raise RequestError(
                 f"{name} is of the key, which can't be changed", hint="delete the item, and write another"
             )
-        names[f"#a{number}"] = name
-        if value is None:
-            removes.append(f"#a{number}")
-        elif not isinstance(value, dict) or len(value) != 1:
+        if value is not None and (not isinstance(value, dict) or len(value) != 1):
             raise RequestError(f"{name} isn't an attribute value", hint='write {"S": "text"} or {"N": "1"}')
-        else:
-            values[f":a{number}"] = value
-            sets.append(f"#a{number} = :a{number}")
-    expression = " ".join(_clauses(sets, removes))
+        if made.was.get(name) != item.get(name):
+            raise RequestError(
+                f"changed meanwhile: {name}", hint="discard this edit, look again, and edit what is there now"
+            )
+        made.change(name, value)
     after = {name: value for name, value in {**item, **changes}.items() if value is not None}
-    parameters: dict[str, Any] = {"Key": key_of(item, subject.table), "UpdateExpression": expression, "names": names}
-    if values:
-        parameters["ExpressionAttributeValues"] = values
+    parameters: dict[str, Any] = {
+        "Key": key_of(item, subject.table),
+        "UpdateExpression": " ".join(made.clauses()),
+        "names": made.names,
+        "conditions": made.conditions,
+    }
+    if made.values:
+        parameters["ExpressionAttributeValues"] = made.values
     return _plainly(subject, "Update", parameters, item, after)
 
 
-def _clauses(sets: Sequence[str], removes: Sequence[str]) -> Iterator[str]:
-    if sets:
-        yield f"SET {', '.join(sets)}"
-    if removes:
-        yield f"REMOVE {', '.join(removes)}"
+@dataclass
+class _RawChange:
+    """An update of attributes while it is put together; ``was`` are the attributes as they were read."""
+
+    was: Mapping[str, Any]
+    sets: list[str] = field(default_factory=list[str])
+    removes: list[str] = field(default_factory=list[str])
+    conditions: list[str] = field(default_factory=list[str])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def change(self, name: str, value: Mapping[str, Any] | None) -> None:
+        """Set an attribute, or remove it."""
+        number = len(self.names)
+        self.names[f"#a{number}"] = name
+        if value is None:
+            self.removes.append(f"#a{number}")
+        else:
+            self.values[f":a{number}"] = value
+            self.sets.append(f"#a{number} = :a{number}")
+        if self.was.get(name) is None:
+            self.conditions.append(f"attribute_not_exists(#a{number})")
+        else:
+            self.values[f":w{number}"] = self.was[name]
+            self.conditions.append(f"#a{number} = :w{number}")
+
+    def clauses(self) -> Iterator[str]:
+        """The clauses of the update expression."""
+        if self.sets:
+            yield f"SET {', '.join(self.sets)}"
+        if self.removes:
+            yield f"REMOVE {', '.join(self.removes)}"

@@ -7,7 +7,7 @@ ends after so many requests, found or not, and goes on where it ended.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from keyplan.studio.items import Item, identity, key_of, kind_of, place_attribut
 from keyplan.studio.subject import Subject
 from keyplan.values import NumberError, canonical
 
-__all__ = ["OPERATORS", "data_json", "row_json"]
+__all__ = ["OPERATORS", "Found", "data_json", "found_items", "row_json"]
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists")
 _SORT_OPERATORS = {"=", "<", "<=", ">", ">=", "between", "begins with"}
@@ -28,8 +28,13 @@ PAGE = 50
 PAGE_MAX = 500
 REQUESTS = 12
 REQUESTS_AWAY = 3
+WHOLE_MAX = 2**53 - 1
 LOOK = 400
 """Items that one request looks at."""
+
+
+_PATH = re.compile(r"([^.\[\]]+)(?:\[\d+\])*(?:\.[^.\[\]]+(?:\[\d+\])*)*")
+"""An attribute's name (group 1), or a path into one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +56,21 @@ class _Expression:
     values: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def name(self, text: str) -> str:
-        """The placeholder of a name; ``a.b`` is a path into a map."""
-        parts: list[str] = []
-        for part in text.split("."):
-            known = next((token for token, name in self.names.items() if name == part), None)
-            if known is None:
-                known = f"#n{len(self.names)}"
-                self.names[known] = part
-            parts.append(known)
-        return ".".join(parts)
+        """The placeholder of an attribute's name."""
+        known = next((token for token, name in self.names.items() if name == text), None)
+        if known is None:
+            known = f"#n{len(self.names)}"
+            self.names[known] = text
+        return known
+
+    def places(self, text: str) -> list[str]:
+        """What a name means: an attribute; where it reads as a path (``address.city``, ``tags[0]``), that too."""
+        found = [self.name(text)]
+        steps = _PATH.fullmatch(text)
+        if steps is not None and steps[0] != steps[1]:
+            parts = [re.fullmatch(r"([^\[]+)((?:\[\d+\])*)", part) for part in text.split(".")]
+            found.append(".".join(f"{self.name(part[1])}{part[2]}" for part in parts if part is not None))
+        return found
 
     def value(self, given: Mapping[str, Any]) -> str:
         """The placeholder of a value."""
@@ -81,39 +92,56 @@ class _Expression:
         return found
 
 
+@dataclass
+class Found:
+    """A page of items: how it was asked for, how many were looked at, and where the next begins."""
+
+    entity: CompiledEntity | None
+    operation: str
+    request: dict[str, Any]
+    items: list[Item] = field(default_factory=list[Item])
+    next: dict[str, Any] | None = None
+    looked_at: int = 0
+    units: float = 0.0
+
+
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """A page of items. Raises RequestError with all faults of what was given, DynamoDBError, StoreError."""
-    index, partition, entity, conditions, limit = _checked(subject, given)
-    operation, request = _request(subject, index, partition, entity, conditions)
-    start = given.get("start")
-    found: list[Item] = []
-    looked, units, requests = 0, 0.0, 0
-    while True:
-        page = {**request, "Limit": LOOK, "ReturnConsumedCapacity": "TOTAL"}
-        answer = subject.transport.call(operation, page if not start else {**page, "ExclusiveStartKey": start})
-        requests += 1
-        looked += answer["ScannedCount"]
-        units += float((answer.get("ConsumedCapacity") or {}).get("CapacityUnits", 0))
-        fitting = [one for one in answer["Items"] if entity is None or entity.matches(one)]
-        start = answer.get("LastEvaluatedKey")
-        room = limit - len(found)
-        if len(fitting) > room:
-            found += fitting[:room]
-            start = _start(subject, index, found[-1])
-            break
-        found += fitting
-        if not start or len(found) == limit or requests >= (REQUESTS if subject.local else REQUESTS_AWAY):
-            break
+    made = found_items(subject, given, PAGE_MAX, REQUESTS if subject.local else REQUESTS_AWAY)
     return {
-        "rows": [row_json(subject, one) for one in found],
-        "items": {identity(key_of(one, subject.table)): one for one in found},
-        "next": start,
-        "looked_at": looked,
-        "units": units,
-        "request": {"operation": operation, "parameters": request},
-        "columns": _columns(entity, found),
+        "rows": [row_json(subject, one) for one in made.items],
+        "items": {identity(key_of(one, subject.table)): one for one in made.items},
+        "next": made.next,
+        "looked_at": made.looked_at,
+        "units": made.units,
+        "request": {"operation": made.operation, "parameters": made.request},
+        "columns": _columns(made.entity, made.items),
         "names": _names(subject),
     }
+
+
+def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests: int) -> Found:
+    """Items by what the page gives: at most so many, by so many requests. Raises RequestError with all faults of what
+    was given, DynamoDBError, StoreError.
+    """
+    index, partition, entity, conditions, limit = _checked(subject, given, most)
+    made = Found(entity, *_request(subject, index, partition, entity, conditions))
+    start = given.get("start")
+    for _ in range(requests):
+        page = {**made.request, "Limit": LOOK, "ReturnConsumedCapacity": "TOTAL"}
+        answer = subject.transport.call(made.operation, page if not start else {**page, "ExclusiveStartKey": start})
+        made.looked_at += answer["ScannedCount"]
+        made.units += float((answer.get("ConsumedCapacity") or {}).get("CapacityUnits", 0))
+        fitting = [one for one in answer["Items"] if entity is None or entity.matches(one)]
+        start = answer.get("LastEvaluatedKey")
+        room = limit - len(made.items)
+        made.items += fitting[:room]
+        if len(fitting) > room:
+            start = _start(subject, index, made.items[-1])
+        if not start or len(made.items) == limit:
+            break
+    made.next = start
+    return made
 
 
 def row_json(subject: Subject, item: Item) -> dict[str, Any]:
@@ -123,7 +151,8 @@ def row_json(subject: Subject, item: Item) -> dict[str, Any]:
     fault: str | None = None
     if kind.role == "entity" and kind.entity is not None:
         try:
-            fields = {name: plain(value) for name, value in kind.entity.own_values(kind.entity.from_item(item)).items()}
+            own = kind.entity.own_values(kind.entity.from_item(item))
+            fields = {name: exact(plain(value)) for name, value in own.items()}
         except KeyplanError as error:
             fault = str(error)
     elif kind.role == "none":
@@ -137,6 +166,19 @@ def row_json(subject: Subject, item: Item) -> dict[str, Any]:
         "fields": fields,
         "fault": fault,
     }
+
+
+def exact(value: Any) -> Any:
+    """JSON data whose numbers a browser holds exactly: whole numbers beyond 2^53 as texts, which are taken back."""
+    match value:
+        case dict():
+            return {name: exact(one) for name, one in value.items()}
+        case list():
+            return [exact(one) for one in value]
+        case int() if abs(value) > WHOLE_MAX:
+            return str(value)
+        case _:
+            return value
 
 
 def _columns(entity: CompiledEntity | None, items: Sequence[Item]) -> list[str]:
@@ -165,7 +207,7 @@ def _start(subject: Subject, index: Index | None, item: Item) -> dict[str, Any]:
 
 
 def _checked(
-    subject: Subject, given: Mapping[str, Any]
+    subject: Subject, given: Mapping[str, Any], most: int
 ) -> tuple[Index | None, list[dict[str, Any]] | None, CompiledEntity | None, list[Condition], int]:
     faults: list[Fault] = []
     index = None
@@ -178,14 +220,12 @@ def _checked(
         entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given["entity"]))
         if entity is None:
             faults.append(Fault("entity", "the design has no such entity"))
-    partition = _partition(given.get("partition"), faults)
     attributes, _ = place_attributes(subject.table, index)
-    if partition is not None and len(partition) != len(attributes):
-        faults.append(Fault("partition", f"takes {len(attributes)} values"))
+    partition = _partition(given.get("partition"), attributes, faults)
     conditions = [one for one in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if one]
     limit = given.get("limit", PAGE)
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= PAGE_MAX:
-        faults.append(Fault("limit", f"isn't a whole number from 1 to {PAGE_MAX}"))
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
+        faults.append(Fault("limit", f"isn't a whole number from 1 to {most}"))
     start = given.get("start")
     if start is not None and not isinstance(start, dict):
         faults.append(Fault("start", "isn't where a page ended"))
@@ -199,15 +239,25 @@ def _list(given: Mapping[str, Any]) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _partition(given: Any, faults: list[Fault]) -> list[dict[str, Any]] | None:
+def _partition(given: Any, attributes: Sequence[KeyAttribute], faults: list[Fault]) -> list[dict[str, Any]] | None:
+    """A partition key's values: each as a text of the attribute's own type, or as DynamoDB has it."""
     if given is None:
         return None
     values = given if isinstance(given, list) else [given]
-    for one in values:
-        if not isinstance(one, dict) or len(one) != 1 or not isinstance(next(iter(one.values())), str):
-            faults.append(Fault("partition", 'isn\'t a key value such as {"S": "ARTICLE#1"}'))
+    if len(values) != len(attributes):
+        names = " and ".join(one.name for one in attributes)
+        faults.append(Fault("partition", f"takes {len(attributes)} values: of {names}"))
+        return None
+    found: list[dict[str, Any]] = []
+    for attribute, value in zip(attributes, values, strict=True):
+        if isinstance(value, str):
+            found.append({attribute.type: value})
+        elif isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
+            found.append(value)
+        else:
+            faults.append(Fault("partition", 'isn\'t a key value such as "ARTICLE#1", or {"S": "ARTICLE#1"}'))
             return None
-    return values
+    return found
 
 
 def _condition(at: int, given: Any, faults: list[Fault]) -> Condition | None:
@@ -277,18 +327,22 @@ def _literal(entity: CompiledEntity) -> str:
 
 def _filter(subject: Subject, made: _Expression, one: Condition) -> str:
     """A condition on an attribute whose type nobody knows: on texts, and on numbers where the text is one."""
-    name = made.name(one.name)
-    if one.operator == "exists":
-        return f"attribute_exists({name})"
-    if one.operator == "not exists":
-        return f"attribute_not_exists({name})"
     known = subject.table.attribute_types.get(one.name)
-    forms = [known] if known is not None else ["S", "N", "BOOL"]
-    texts = [_compared(made, name, one.operator, values) for values in _forms(forms, one)]
-    if not texts:
+    places = [made.name(one.name)] if known is not None else made.places(one.name)
+    if one.operator == "exists":
+        return _any(f"attribute_exists({place})" for place in places)
+    if one.operator == "not exists":
+        return " AND ".join(f"attribute_not_exists({place})" for place in places)
+    forms = _forms([known] if known is not None else ["S", "N", "BOOL"], one)
+    if not forms:
         raise RequestError(f"{one.name} takes no such value: {', '.join(one.values)}")
-    joined = " OR ".join(texts) if one.operator != "<>" else " AND ".join(texts)
-    return f"({joined})" if len(texts) > 1 else joined
+    texts = [_compared(made, place, one.operator, values) for place in places for values in forms]
+    return _any(texts) if one.operator != "<>" else " AND ".join(texts)
+
+
+def _any(given: Iterable[str]) -> str:
+    texts = list(given)
+    return f"({' OR '.join(texts)})" if len(texts) > 1 else texts[0]
 
 
 def _forms(tags: Sequence[str], one: Condition) -> list[list[dict[str, Any]]]:

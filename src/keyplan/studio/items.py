@@ -5,6 +5,7 @@ Without a design, items are told apart by the fixed text that their keys begin w
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -162,7 +163,7 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
         case "NULL":
             text = "null"
         case "B":
-            text = f"binary, {_bytes(str(content))} bytes"
+            text = _binary(str(content))
         case "SS" | "NS":
             text = "{" + ", ".join(map(str, content)) + "}"
         case "BS":
@@ -176,8 +177,11 @@ def attribute_text(value: Mapping[str, Any], shown_max: int = SHOWN_MAX) -> str:
     return flat if len(flat) <= shown_max else flat[: shown_max - 1] + "…"
 
 
-def _bytes(base64_text: str) -> int:
-    return len(base64_text) * 3 // 4 - base64_text[-2:].count("=")
+def _binary(base64_text: str) -> str:
+    """The first bytes in hexadecimal, and how many there are."""
+    size = len(base64_text) * 3 // 4 - base64_text[-2:].count("=")
+    first = base64.b64decode(base64_text[:12]).hex()[: 2 * SOME]
+    return f"0x{first}" if size <= SOME else f"0x{first}… {size} bytes"
 
 
 def _some(texts: Iterable[str], count: int) -> str:

@@ -6,7 +6,7 @@ The numbers are those of ``keyplan explain``, ``keyplan check`` and ``keyplan co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
 
@@ -20,7 +20,7 @@ from keyplan.cost.pricelist import price_list, priced_regions
 from keyplan.cost.report import report_json
 from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.declared.load import Load
-from keyplan.design.traffic.files import traffic_of
+from keyplan.design.traffic.files import Traffic, traffic_of
 from keyplan.errors import Fault, RequestError
 from keyplan.explain.explanation import Explanation, explain_all
 from keyplan.opening import Design
@@ -36,14 +36,17 @@ TIMES = (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100)
 """Multiples of the rates that the chart shows."""
 
 
-def questions_json(design: type[Design]) -> dict[str, Any]:
-    """Every access pattern with what it asks, takes and costs, and with its findings."""
-    found = _estimate(cast("Any", design), (), ())
-    payer = Payer(found, price_list(REGION))
+def questions_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
+    """Every access pattern with what it asks, takes and costs, and with its findings. Rates are those of the traffic
+    given, else of the decorators.
+    """
+    found = _estimate(cast("Any", design), _Held(traffic), (), ())
+    payer = _payer(found, _region(traffic))
     estimates = {one.name: one for one in found.patterns}
-    findings = [one for one in check(design).findings if one.counts]
+    findings = [one for one in check(design, traffic).findings if one.counts]
     return {
-        "region": REGION,
+        "region": payer.prices.region,
+        "traffic": any(one.load.per_second for one in found.patterns),
         "questions": [_question(design, one, estimates[one.pattern], payer, findings) for one in explain_all(design)],
     }
 
@@ -52,7 +55,7 @@ def _question(
     design: type[Design], one: Explanation, known: PatternEstimate, payer: Payer, findings: list[Finding]
 ) -> dict[str, Any]:
     pattern = design.compiled.patterns[one.pattern]
-    call = None if known.failure is not None else payer.call_usd(known)
+    call = None if known.failure is not None else payer.call_usd(known, payer.settings.table_class)
     own = [each for each in findings if each.place == one.pattern or each.place.endswith(f".{one.pattern}")]
     return {
         **one.as_json(),
@@ -61,6 +64,8 @@ def _question(
         "write_units": known.write_units,
         "calls": len(known.requests),
         "usd_million": None if call is None else call * MILLION,
+        "per_second": known.load.per_second,
+        "usd_month": payer.pattern_usd(known, payer.settings.table_class),
         "failure": known.failure,
         "notes": list(known.notes),
         "findings": [
@@ -70,9 +75,9 @@ def _question(
     }
 
 
-def check_json(design: type[Design]) -> dict[str, Any]:
+def check_json(design: type[Design], traffic: Traffic | None = None) -> dict[str, Any]:
     """What ``keyplan check`` finds, and the manuals of the rules that found it."""
-    report = as_json([check(design)])["reports"][0]
+    report = as_json([check(design, traffic)])["reports"][0]
     codes = {one["code"] for one in report["findings"]}
     return {
         **report,
@@ -80,39 +85,61 @@ def check_json(design: type[Design]) -> dict[str, Any]:
     }
 
 
-def cost_json(design: type[Design], given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a design costs under rates, counts and item sizes that the page gives. Raises RequestError with all faults,
-    TrafficError.
+def cost_json(design: type[Design], given: Mapping[str, Any], traffic: Traffic | None = None) -> dict[str, Any]:
+    """What a design costs under rates, counts and item sizes that the page gives; what it doesn't give is the
+    traffic's. Raises RequestError with all faults, TrafficError, PriceError.
     """
     faults: list[Fault] = []
     rates = _numbers(given, "rates", design.compiled.patterns, RATE_MAX, faults)
     counts = _numbers(given, "counts", design.compiled.by_name, COUNT_MAX, faults)
     sizes = _numbers(given, "bytes", design.compiled.by_name, ITEM_BYTES_MAX, faults)
-    region = given.get("region") or REGION
-    if region not in priced_regions():
+    region = given.get("region") or _region(traffic)
+    if given.get("region") and region not in priced_regions():
         faults.append(Fault("region", "has no price list", f"these have: {', '.join(priced_regions())}"))
     if faults:
         raise RequestError("this traffic can't be priced", faults=faults)
-    found = _estimate(cast("Any", design), tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
+    held = _Held(traffic)
+    found = _estimate(cast("Any", design), held, tuple(sorted(counts.items())), tuple(sorted(sizes.items())))
     patterns = tuple(
         replace(one, load=replace(one.load, per_second=rates.get(one.name, one.load.per_second)))
         for one in found.patterns
     )
-    payer = Payer(replace(found, patterns=patterns), price_list(region))
+    payer = _payer(replace(found, patterns=patterns), region)
     return {
         **report_json(payer),
         "curve": [_multiplied(payer, times) for times in TIMES],
-        "regions": list(priced_regions()),
+        "regions": sorted({*priced_regions(), region}),
         "region": region,
     }
 
 
+def _region(traffic: Traffic | None) -> str:
+    return REGION if traffic is None or traffic.table.region is None else traffic.table.region
+
+
+def _payer(found: Estimate, region: str) -> Payer:
+    """Who pays at a region's prices, and at those of the replicas' regions."""
+    return Payer(found, price_list(region), [price_list(one) for one in found.traffic.table.replicas])
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A traffic file's content by which estimates are kept."""
+
+    traffic: Traffic | None
+
+    def __hash__(self) -> int:
+        return hash(None if self.traffic is None else self.traffic.source)
+
+
 @lru_cache(maxsize=32)
-def _estimate(design: Any, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]) -> Estimate:
+def _estimate(
+    design: Any, held: _Held, counts: tuple[tuple[str, float], ...], sizes: tuple[tuple[str, float], ...]
+) -> Estimate:
     """What calls take and what is stored, apart from how often questions are asked: it takes a second or so for a large
     design, and a slider moves quicker.
     """
-    start = traffic_of(design.compiled)
+    start = held.traffic or traffic_of(design.compiled)
     given, items = dict(counts), dict(sizes)
     entities = {
         name: replace(
@@ -128,7 +155,7 @@ def _estimate(design: Any, counts: tuple[tuple[str, float], ...], sizes: tuple[t
 def _multiplied(payer: Payer, times: float) -> dict[str, Any]:
     """Both ways of paying when every rate is so many times what it is."""
     patterns = tuple(replace(one, load=_times(one.load, times)) for one in payer.estimate.patterns)
-    other = Payer(replace(payer.estimate, patterns=patterns), payer.prices)
+    other = Payer(replace(payer.estimate, patterns=patterns), payer.prices, payer.replicas)
     return {"times": times, "on_demand": other.on_demand().usd, "provisioned": other.provisioned().usd}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from keyplan.client.conversations import Transport
@@ -58,7 +59,7 @@ def described(description: Mapping[str, Any]) -> Table:
     indexes = [
         _index(one, types, local=local)
         for member, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True))
-        for one in description.get(member) or ()
+        for one in sorted(description.get(member) or (), key=itemgetter("IndexName"))
     ]
     return Table(description["TableName"], indexes=indexes, partition=partition, sort=sort[0] if sort else None)
 

@@ -45,7 +45,7 @@ function Head({ about, current }) {
       <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
       <div class="brand">
         <svg viewBox="0 0 32 32" aria-hidden="true"><use href="static/icon.svg#mark"></use></svg>
-        <h1>${about.name}</h1>
+        <h1>${about.tables?.length ? html`<label><span class="hidden">Table</span><select class="tables" value=${about.table} onChange=${(event) => { location.href = `?${new URLSearchParams({ table: event.target.value, ...(current === "map" ? {} : { view: current }) })}`; }}>${about.tables.map((one) => html`<option>${one}</option>`)}</select></label>` : about.name}</h1>
         <span class="store" title=${about.store}>${about.store}</span>
         ${about.writable || embedded ? null : html`<span class="badge">reading only</span>`}
       </div>

@@ -2,114 +2,120 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { Fault, Json, ask, go, html, link, loader, many, number, plainValue, shownValue } from "./lib.js";
+import { Fault, Json, address, ask, download, go, html, link, loader, many, number, shownValue } from "./lib.js";
 import { Changes, Requests } from "./run.js";
 
 const found = loader("data");
 const OPERATORS = ["=", "<>", "<", "<=", ">", ">=", "between", "begins with", "contains", "exists", "not exists"];
-const edits = signal([]); // {id, do, key, entity, fields, was, kind}
-const chosen = signal(new Set());
+const parsed = (text, fallback) => { try { return text ? JSON.parse(text) : fallback; } catch { return fallback; } };
+const listed = (text) => (text ? text.split(",") : []);
+
+// What is staged is in the address too, behind the #: a link that is opened has it, and nothing is sent by that.
+const edits = signal(parsed(address.value.edits, []).filter?.((one) => one?.id && one.do) ?? []); // {id, do, key, entity, fields, item, was, kind}
 const preview = signal(null);
 const editing = signal(null); // id and column of the cell that is edited
+const creating = signal(null); // the new item's text, while it is written
 const busy = signal(false);
-const hidden = signal(new Set());
-const older = signal([]); // where the pages before began
+const notice = signal("");
 
-const parsed = (text, fallback) => { try { return text ? JSON.parse(text) : fallback; } catch { return fallback; } };
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const textOf = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 const editOf = (id) => edits.value.find((one) => one.id === id);
 
-function stage(edit) {
-  edits.value = [...edits.value.filter((one) => one.id !== edit.id), edit];
+function keep(next) {
+  edits.value = next;
   preview.value = null;
+  go({ edits: next.length ? JSON.stringify(next) : null, preview: null }, { replace: true });
 }
-function unstage(id) { edits.value = edits.value.filter((one) => one.id !== id); preview.value = null; }
+const stage = (...given) => keep([...edits.value.filter((one) => !given.some((each) => each.id === one.id)), ...given]);
+const unstage = (id) => keep(edits.value.filter((one) => one.id !== id));
 
 function change(row, name, value) {
   const known = editOf(row.id);
   const fields = { ...(known?.do === "change" ? known.fields : {}), [name]: value };
   const was = row.fields ?? row.stored;
-  for (const key of Object.keys(fields)) if (same(fields[key], was[key] ?? null)) delete fields[key];
+  for (const key of Object.keys(fields)) if (textOf(fields[key]) === textOf(was[key])) delete fields[key];
   if (!Object.keys(fields).length) return unstage(row.id);
-  stage({ id: row.id, do: "change", key: row.key, kind: row.kind, fields, ...(row.fields ? { was: Object.fromEntries(Object.keys(fields).map((key) => [key, row.fields[key] ?? null])) } : {}) });
+  stage({ id: row.id, do: "change", key: row.key, kind: row.kind, fields, was: Object.fromEntries(Object.keys(fields).map((key) => [key, was[key] ?? null])) });
 }
 
 async function send(save, again) {
   busy.value = true;
+  const given = edits.value;
   try {
-    const answer = await ask("edit", { edits: edits.value.map(({ id, kind, ...rest }) => rest), save });
+    const answer = await ask("edit", { edits: given.map(({ id, kind, ...rest }) => rest), save });
     preview.value = { answer, error: null };
-    if (save) { edits.value = []; chosen.value = new Set(); again(); }
+    if (save) { edits.value = []; go({ edits: null, preview: null, pick: null }, { replace: true }); again(); } else go({ preview: "1" }, { replace: true });
   } catch (error) { preview.value = { answer: null, error: error.error ?? { message: String(error) } }; }
   finally { busy.value = false; }
 }
 
-// In and out: JSON lines and CSV
+// In and out: JSON lines and CSV, made and read by the server, so that no digit and no type is lost
 
-const download = (name, text, type) => { const to = document.createElement("a"); to.href = URL.createObjectURL(new Blob([text], { type })); to.download = name; to.click(); setTimeout(() => URL.revokeObjectURL(to.href), 1000); };
-const valuesOf = (row) => row.fields ?? Object.fromEntries(Object.entries(row.stored).map(([name, value]) => [name, plainValue(value)]));
-const quoted = (value) => { const text = value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value); return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text; };
-function csv(rows) {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(valuesOf(row))))];
-  return [names, ...rows.map((row) => names.map((name) => valuesOf(row)[name]))].map((line) => line.map(quoted).join(",")).join("\r\n") + "\r\n";
-}
-export function fromCsv(text) {
-  const lines = [[]];
-  let cell = "", inside = false;
-  for (let at = 0; at < text.length; at++) {
-    const one = text[at];
-    if (inside) { if (one === '"' && text[at + 1] === '"') { cell += '"'; at++; } else if (one === '"') inside = false; else cell += one; }
-    else if (one === '"') inside = true;
-    else if (one === "," || one === "\n") { lines.at(-1).push(cell.replace(/\r$/, "")); cell = ""; if (one === "\n") lines.push([]); }
-    else cell += one;
-  }
-  if (cell || lines.at(-1).length) lines.at(-1).push(cell.replace(/\r$/, "")); else lines.pop();
-  const [names, ...rows] = lines;
-  return rows.filter((row) => row.some(Boolean)).map((row) => Object.fromEntries(names.map((name, at) => [name, row[at]]).filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => { if (/^(\[|\{|true$|false$|null$|-?\d+(\.\d+)?$)/.test(value)) { try { return [name, JSON.parse(value)]; } catch { /* a text */ } } return [name, value]; })));
-}
-async function bring(file, entity) {
-  const text = await file.text();
+async function take(given, form) {
+  busy.value = true;
   try {
-    const rows = file.name.endsWith(".csv") ? fromCsv(text) : text.split("\n").filter((line) => line.trim()).map((line, at) => { try { return JSON.parse(line); } catch (error) { throw new Error(`line ${at + 1} isn't JSON: ${error.message}`); } });
-    if (rows.length > 100) throw new Error(`${rows.length} items; 100 go into one transaction: keyplan import takes files of any size`);
-    for (const [at, fields] of rows.entries()) stage({ id: `new-${Date.now()}-${at}`, do: "create", entity, kind: entity, fields });
-  } catch (error) { preview.value = { answer: null, error: { message: `${file.name}: ${error.message}` } }; }
+    const answer = await ask("take", { ...given, start: null, form });
+    download(`${given.entity ?? "items"}.${form}`, answer.text, form === "csv" ? "text/csv" : "application/x-ndjson");
+    notice.value = `${many(answer.items, "item")} saved${answer.more ? "; more follow: name a partition or a condition" : ""}`;
+  } catch (error) { preview.value = { answer: null, error: error.error ?? { message: String(error) } }; }
+  finally { busy.value = false; }
+}
+
+async function bring(file, entity) {
+  busy.value = true;
+  try {
+    const answer = await ask("bring", { entity, form: /\.csv$/i.test(file.name) ? "csv" : "jsonl", text: await file.text() });
+    const now = Date.now();
+    stage(...answer.edits.map((one, at) => ({ id: `new-${now}-${at}`, ...one })));
+    notice.value = answer.left_out ? `${many(answer.left_out, "claim")} left out: claims are written with their items` : "";
+  } catch (error) {
+    const known = error.error ?? { message: String(error) };
+    preview.value = { answer: null, error: { ...known, message: `${file.name}: ${known.message}` } };
+  } finally { busy.value = false; }
 }
 
 // One cell
 
+const TAGS = ["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"];
+
+// The text of a stored value while it is edited, and back: texts and numbers as they read, all else as DynamoDB has it
+const rawText = (value) => { const [tag, content] = Object.entries(value ?? {})[0] ?? []; return tag === "S" || tag === "N" ? content : value ? JSON.stringify(value) : ""; };
+function rawValue(text, was) {
+  if (!text.trim() && !("S" in (was ?? {}))) return null;
+  if (/^\s*\{/.test(text)) { const made = parsed(text, null); const names = Object.keys(made ?? {}); if (names.length === 1 && TAGS.includes(names[0])) return made; }
+  return { [was && "N" in was ? "N" : "S"]: text };
+}
+
 function Cell({ row, column, writable }) {
   const edit = editOf(row.id);
-  const field = row.fields ? (column in row.fields ? column : row.names?.[column]) : null;
-  const staged = edit?.do === "change" && (field ?? column) in edit.fields;
+  const field = row.fields ? (column in row.fields ? column : row.names?.[column]) ?? null : column;
+  const staged = edit?.do === "change" && field in edit.fields;
   const stored = row.stored[column];
-  const value = staged ? edit.fields[field ?? column] : row.fields && field !== null && field !== undefined ? row.fields[field] : stored;
-  const can = writable && edit?.do !== "delete" && (row.fields ? field !== null && field !== undefined : !(column in row.key));
-  const plain = row.fields && field !== null && field !== undefined;
-  const text = plain ? (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value)) : value ? (editing.value === `${row.id} ${column}` ? JSON.stringify(value) : shownValue(value)) : "";
-  const here = editing.value === `${row.id} ${column}`;
-  const leave = (event, keep) => {
-    if (editing.value !== `${row.id} ${column}`) return;
-    editing.value = null;
-    const typed = event.target.value;
-    if (!keep || typed === text) return;
-    const was = row.fields?.[field];
-    let next = typed;
-    if (!row.fields) { try { next = typed.trim() ? JSON.parse(typed) : null; } catch { next = { S: typed }; } return change(row, column, next); }
-    if (typed === "" && was !== "") next = null;
-    else if (typeof was !== "string" || /^[[{]/.test(typed)) { try { next = JSON.parse(typed); } catch { next = typed; } }
-    change(row, field, next);
-  };
-  if (here) return html`<td class="cell"><input ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${text} onBlur=${(event) => leave(event, true)}
-    onKeyDown=${(event) => { if (event.key === "Enter") leave(event, true); if (event.key === "Escape") leave(event, false); }} /></td>`;
+  const value = staged ? edit.fields[field] : row.fields && field !== null ? row.fields[field] : stored;
+  const can = writable && edit?.do !== "delete" && (row.fields ? field !== null : !(column in row.key));
+  const text = row.fields && field !== null ? textOf(value) : value ? shownValue(value) : "";
+  const place = `${row.id} ${column}`;
+  if (editing.value === place) {
+    const before = row.fields ? text : rawText(value);
+    const leave = (event, kept) => {
+      if (editing.value !== place) return;
+      editing.value = null;
+      const typed = event.target.value;
+      if (!kept || typed === before) return;
+      if (!row.fields) return change(row, column, rawValue(typed, stored));
+      change(row, field, typed === "" && row.fields[field] !== "" ? null : typed);
+    };
+    return html`<td class="cell"><input ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
+      onKeyDown=${(event) => { if (event.key === "Enter") leave(event, true); if (event.key === "Escape") leave(event, false); }} /></td>`;
+  }
   const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
   return html`<td class=${`cell${staged ? " staged" : ""}`} title=${text.slice(0, 500)}>${can
-    ? html`<button class="edit" onClick=${() => { editing.value = `${row.id} ${column}`; }} aria-label=${`Edit ${column}: ${text.slice(0, 80) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
-    : html`<span>${text.slice(0, 120)}</span>`}${tag && tag !== "S" ? html`<sup class="quiet">${tag}</sup>` : null}</td>`;
+    ? html`<button class="edit" onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 80) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
+    : html`<bdi>${text.slice(0, 120)}</bdi>`}${tag && tag !== "S" ? html`<sup class="quiet">${tag}</sup>` : null}</td>`;
 }
 
 function Conditions({ list, columns }) {
-  const set = (next) => { older.value = []; go({ where: next.length ? JSON.stringify(next) : null, start: null }, { replace: true }); };
+  const set = (next) => { go({ where: next.length ? JSON.stringify(next) : null, start: null, older: null }, { replace: true }); };
   const put = (at, more) => set(list.map((one, other) => other === at ? { ...one, ...more } : one));
   return html`<fieldset class="conditions"><legend class="hidden">Conditions</legend>
     <datalist id="columns">${columns.map((one) => html`<option value=${one}></option>`)}</datalist>
@@ -122,62 +128,128 @@ function Conditions({ list, columns }) {
     <button onClick=${() => set([...list, { name: "", operator: "=", values: [""] }])}>Add a condition</button></fieldset>`;
 }
 
-function Staged({ again }) {
+// A new item, as JSON
+
+const skeleton = (about, entity, names) => entity ? Object.fromEntries(Object.values(names ?? {}).map((name) => [name, ""])) : Object.fromEntries([...about.keys[""].partition, ...about.keys[""].sort].map((one) => [one.name, { [one.type]: "" }]));
+
+function Creating({ about, entity }) {
+  if (creating.value === null) return null;
+  const add = (event) => {
+    event.preventDefault();
+    const made = parsed(creating.value, null);
+    if (!made || typeof made !== "object") { preview.value = { answer: null, error: { message: "the new item isn't a JSON object" } }; return; }
+    creating.value = null;
+    const id = `new-${Date.now()}`;
+    stage(entity ? { id, do: "create", entity, kind: entity, fields: made } : { id, do: "create", kind: "item", item: made });
+  };
+  return html`<form class="staged-bar" aria-label="New item" onSubmit=${add}>
+    <label for="new-item"><b>New ${entity ?? "item"}</b> <span class="quiet">${entity ? "its fields as JSON; leave out what has a default" : "its attributes as DynamoDB has them"}</span></label>
+    <textarea id="new-item" class="code" rows=${Math.min(creating.value.split("\n").length + 1, 14)} value=${creating.value} onInput=${(event) => { creating.value = event.target.value; }} ref=${(node) => node && !node.dataset.seen && (node.dataset.seen = "1", node.focus())}></textarea>
+    <div class="bar"><button class="main">Stage it</button><button type="button" onClick=${() => { creating.value = null; }}>Cancel</button></div></form>`;
+}
+
+function Edit({ one }) {
+  const what = one.fields ?? one.item;
+  const said = what ? Object.entries(what).map(([name, value]) => `${name}: ${value?.constructor === Object && TAGS.includes(Object.keys(value)[0]) ? shownValue(value) : JSON.stringify(value)}`).join(", ") : "";
+  return html`<li><span class=${`finding ${one.do === "delete" ? "error" : "info"}`}>${one.do}</span> ${one.kind} <code>${said.slice(0, 160) || Object.values(one.key ?? {}).map(shownValue).join(" / ")}</code>
+    <button class="small" aria-label="Discard this edit" onClick=${() => unstage(one.id)}>×</button></li>`;
+}
+
+function Staged({ again, writable }) {
   const { answer, error } = preview.value ?? {};
   if (!edits.value.length && !preview.value) return null;
   return html`
     <section class="staged-bar" aria-label="Staged edits" aria-live="polite">
       <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.saved ? "Saved" : "Nothing is staged"}</b>
         ${edits.value.length ? html`
-          <button onClick=${() => send(false, again)} disabled=${busy.value}>Show what they do</button>
+          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable}>Show what they do</button>
           <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "look at what they do first"}>Save in one transaction</button>
-          <button class="danger" onClick=${() => { edits.value = []; preview.value = null; }}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
+          <button class="danger" onClick=${() => keep([])}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
-      ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} /><${Requests} steps=${answer.requests} /></div>`
-        : html`<ul class="edits">${edits.value.map((one) => html`<li><span class=${`finding ${one.do === "delete" ? "error" : "info"}`}>${one.do}</span> ${one.kind} <code>${one.fields ? Object.entries(one.fields).map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ").slice(0, 160) : Object.values(one.key).map(shownValue).join(" / ")}</code> <button class="small" aria-label="Discard this edit" onClick=${() => unstage(one.id)}>×</button></li>`)}</ul>`}
+      ${answer ? html`<div class="two"><${Changes} changes=${answer.changes} planned=${false} title=${answer.saved ? "What changed" : "What changes"} /><${Requests} steps=${answer.requests} /></div>`
+        : html`<ul class="edits">${edits.value.map((one) => html`<${Edit} key=${one.id} one=${one} />`)}</ul>`}
     </section>`;
+}
+
+// Which items
+
+const wrapped = (value) => (value && typeof value === "object" ? String(Object.values(value)[0] ?? "") : String(value ?? ""));
+const asked = (text) => (/^[{[]/.test(text ?? "") ? parsed(text, text) : text || null); // a text, or JSON of one or more values
+
+function Place({ about, params, columns, hidden }) {
+  const key = about.keys[params.index ?? ""] ?? about.keys[""];
+  const given = [].concat(asked(params.partition) ?? []).map(wrapped);
+  const to = (changes) => go({ start: null, older: null, ...changes });
+  const put = (at, value) => {
+    const next = key.partition.map((_, other) => (other === at ? value : given[other] ?? ""));
+    if (next.some((one) => one === "")) { waiting.value = next; if (next.every((one) => one === "")) to({ partition: null }); return; }
+    waiting.value = [];
+    to({ partition: next.length > 1 ? JSON.stringify(next) : /^[{[]/.test(next[0]) ? JSON.stringify({ [key.partition[0].type]: next[0] }) : next[0] });
+  };
+  const toggle = (name) => go({ hide: (hidden.has(name) ? [...hidden].filter((one) => one !== name) : [...hidden, name]).join(",") || null }, { replace: true });
+  return html`
+    ${about.entities.length ? html`<label>Entity <select value=${params.entity ?? ""} onChange=${(event) => to({ entity: event.target.value || null })}><option value="">every item</option>${about.entities.map((one) => html`<option>${one}</option>`)}</select></label>` : null}
+    <label>In <select value=${params.index ?? ""} onChange=${(event) => to({ index: event.target.value || null, partition: null })}><option value="">the table</option>${about.indexes.map((one) => html`<option>${one}</option>`)}</select></label>
+    ${key.partition.map((one, at) => html`<label>${key.partition.length > 1 || !about.entities.length ? html`<code>${one.name}</code>` : "Partition"} <input class="code" value=${given[at] ?? waiting.value[at] ?? ""} placeholder=${at ? "" : "whole table"} onChange=${(event) => put(at, event.target.value)} />${one.type === "S" ? null : html`<sup title=${one.type === "B" ? "binary, as base64" : "a number"}>${one.type}</sup>`}</label>`)}
+    <details class="menu"><summary class="button">Columns${hidden.size ? html` <span class="quiet">${hidden.size} hidden</span>` : null}</summary><div>${columns.map((name) => html`<label><input type="checkbox" checked=${!hidden.has(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</div></details>`;
+}
+const waiting = signal([]); // some values of a partition key of several attributes
+
+function InAndOut({ about, params, given, data }) {
+  const entity = params.entity ?? null;
+  return html`<details class="menu"><summary class="button">In and out</summary><div>
+    <button onClick=${() => take(given, "jsonl")} disabled=${busy.value}>Save as JSON lines</button>
+    <button onClick=${() => take(given, "csv")} disabled=${busy.value}>Save as CSV</button>
+    ${about.writable ? html`<label class="button">Bring in JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; if (file) bring(file, entity).finally(() => { event.target.value = ""; }); }} /></label>
+      <button onClick=${() => { creating.value = JSON.stringify(skeleton(about, entity, data?.names?.[entity]), null, 2); }}>New ${entity ?? "item"}</button>` : html`<p class="quiet">Reading only.</p>`}</div></details>`;
+}
+
+function Row({ row, columns, writable, picked, toggle }) {
+  return html`<tr class=${editOf(row.id)?.do === "delete" ? "gone" : ""}>
+    ${writable ? html`<td><input type="checkbox" aria-label=${`Choose ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${picked.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
+    <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning">?</span>` : null}</th>
+    ${columns.map((name) => html`<${Cell} key=${name} row=${row} column=${name} writable=${writable} />`)}</tr>`;
+}
+
+function Items({ data, rows, params, writable, loading, hidden }) {
+  const columns = data.columns.filter((name) => !hidden.has(name));
+  const picked = new Set(listed(params.pick));
+  const pick = (ids) => go({ pick: [...ids].join(",") || null }, { replace: true });
+  const toggle = (id) => pick(picked.has(id) ? [...picked].filter((one) => one !== id) : [...picked, id]);
+  const remove = () => { const given = rows.filter((row) => picked.has(row.id)).map((row) => ({ id: row.id, do: "delete", key: row.key, kind: row.kind })); pick([]); stage(...given); };
+  const older = parsed(params.older, []);
+  const chosen = rows.filter((row) => picked.has(row.id)).length;
+  return html`
+    <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} looked at, ${number(data.units)} units${data.next ? "; more follow" : ""}</span>
+      ${older.length ? html`<button onClick=${() => go({ start: older.at(-1) ? JSON.stringify(older.at(-1)) : null, older: older.length > 1 ? JSON.stringify(older.slice(0, -1)) : null })}>Page before</button>` : null}
+      ${data.next ? html`<button onClick=${() => go({ start: JSON.stringify(data.next), older: JSON.stringify([...older, parsed(params.start, null)]) })}>Next page</button>` : null}
+      ${writable && chosen ? html`<button class="danger" onClick=${remove}>Delete ${chosen}</button>` : null}
+      <span class="quiet" role="status">${notice.value}</span></p>
+    ${rows.length ? html`<div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
+      <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="All of this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "None of those looked at fits; there are more." : data.looked_at ? "None of them fits." : "Nothing is there."}</p>`}
+    <details class="request"><summary>The exact request</summary><${Json} value=${data.request.parameters} /></details>`;
 }
 
 export function View({ about, params }) {
   const where = parsed(params.where, []).filter?.((one) => one && typeof one === "object") ?? [];
-  const ready = where.filter((one) => one.name && (one.operator.endsWith("exists") || (one.values?.[0] && (one.operator !== "between" || one.values[1]))));
-  const given = { entity: params.entity ?? null, index: params.index ?? null, partition: parsed(params.partition, null), conditions: ready.map((one) => ({ ...one, values: one.values ?? [] })), start: parsed(params.start, null), limit: 50 };
+  const ready = where.filter((one) => one.name && (one.operator?.endsWith("exists") || (one.values?.[0] && (one.operator !== "between" || one.values[1]))));
+  const given = { entity: params.entity ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((one) => ({ ...one, values: one.values ?? [] })), start: parsed(params.start, null), limit: 50 };
   useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
   const again = () => found.again();
+  useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false, again); }, []);
+  useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
   const { data, error, loading } = found.state.value;
   const rows = (data?.rows ?? []).map((row) => ({ ...row, stored: data.items[row.id], names: data.names?.[row.kind] }));
-  const columns = (data?.columns ?? []).filter((name) => !hidden.value.has(name));
-  const text = (typeof given.partition === "object" && given.partition && !Array.isArray(given.partition)) ? Object.values(given.partition)[0] : Array.isArray(given.partition) ? Object.values(given.partition[0])[0] : "";
-  const writable = about.writable;
-  const toggle = (id) => { const next = new Set(chosen.value); next.has(id) ? next.delete(id) : next.add(id); chosen.value = next; };
-  const partitionOf = (value) => value.trim() ? JSON.stringify(/^\{/.test(value) ? JSON.parse(value) : { S: value }) : null;
+  const hidden = new Set(listed(params.hide));
   return html`
     <div class="page data">
-      <header class="bar">
-        <label>Entity <select value=${params.entity ?? ""} onChange=${(event) => { older.value = []; go({ entity: event.target.value || null, start: null }); }}><option value="">every item</option>${about.entities.map((one) => html`<option>${one}</option>`)}</select></label>
-        <label>In <select value=${params.index ?? ""} onChange=${(event) => { older.value = []; go({ index: event.target.value || null, start: null }); }}><option value="">the table</option>${about.indexes.map((one) => html`<option>${one}</option>`)}</select></label>
-        <label>Partition <input class="code" value=${text} placeholder="whole table" onChange=${(event) => { older.value = []; let to; try { to = partitionOf(event.target.value); } catch { to = JSON.stringify({ S: event.target.value }); } go({ partition: to, start: null }); }} /></label>
-        <details class="menu"><summary class="button">Columns</summary><div>${(data?.columns ?? []).map((name) => html`<label><input type="checkbox" checked=${!hidden.value.has(name)} onChange=${() => { const next = new Set(hidden.value); next.has(name) ? next.delete(name) : next.add(name); hidden.value = next; }} /> ${name}</label>`)}</div></details>
-        <details class="menu"><summary class="button">In and out</summary><div>
-          <button onClick=${() => download("items.jsonl", rows.map((row) => JSON.stringify(valuesOf(row))).join("\n") + "\n", "application/x-ndjson")}>Save as JSON lines</button>
-          <button onClick=${() => download("items.csv", csv(rows), "text/csv")}>Save as CSV</button>
-          ${writable && params.entity ? html`<label class="button">Bring JSON lines or CSV<input class="hidden" type="file" accept=".jsonl,.ndjson,.json,.csv" onChange=${(event) => { const file = event.target.files[0]; event.target.value = ""; if (file) bring(file, params.entity); }} /></label>
-            <button onClick=${() => stage({ id: `new-${Date.now()}`, do: "create", entity: params.entity, kind: params.entity, fields: parsed(prompt(`A new ${params.entity} as JSON`, "{}"), {}) })}>New ${params.entity}</button>` : html`<p class="quiet">${writable ? "Choose an entity to bring items in." : "Reading only."}</p>`}</div></details>
-        ${writable && chosen.value.size ? html`<button class="danger" onClick=${() => { for (const row of rows) if (chosen.value.has(row.id)) stage({ id: row.id, do: "delete", key: row.key, kind: row.kind }); chosen.value = new Set(); }}>Delete ${chosen.value.size}</button>` : null}
-      </header>
+      <header class="bar"><${Place} about=${about} params=${params} columns=${data?.columns ?? []} hidden=${hidden} />
+        <${InAndOut} about=${about} params=${params} given=${given} data=${data} /></header>
       <${Conditions} list=${where} columns=${data?.columns ?? []} />
       <${Fault} error=${error} again=${again} />
-      <${Staged} again=${again} />
-      ${data ? html`
-        <p class="bar"><b>${many(rows.length, "item")}</b><span class="quiet">${data.request.operation}, ${many(data.looked_at, "item")} looked at, ${number(data.units)} units${data.next ? "; more follow" : ""}</span>
-          ${older.value.length ? html`<button onClick=${() => { const start = older.value.at(-1); older.value = older.value.slice(0, -1); go({ start }); }}>Page before</button>` : null}
-          ${data.next ? html`<button onClick=${() => { older.value = [...older.value, params.start ?? null]; go({ start: JSON.stringify(data.next) }); }}>Next page</button>` : null}</p>
-        <div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
-          <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="All of this page" checked=${rows.length > 0 && rows.every((row) => chosen.value.has(row.id))} onChange=${(event) => { chosen.value = event.target.checked ? new Set(rows.map((row) => row.id)) : new Set(); }} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-            <tbody>${rows.map((row) => html`<tr key=${row.id} class=${editOf(row.id)?.do === "delete" ? "gone" : ""}>
-              ${writable ? html`<td><input type="checkbox" aria-label=${`Choose ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${chosen.value.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
-              <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning">?</span>` : null}</th>
-              ${columns.map((name) => html`<${Cell} key=${name} row=${row} column=${name} writable=${writable} />`)}</tr>`)}</tbody></table></div>
-        <details class="request"><summary>The exact request</summary><${Json} value=${data.request.parameters} /></details>` : error ? null : html`<p class="opening">Looking …</p>`}
+      <${Creating} about=${about} entity=${params.entity ?? null} />
+      <${Staged} again=${again} writable=${about.writable} />
+      ${data ? html`<${Items} data=${data} rows=${rows} params=${params} writable=${about.writable} loading=${loading} hidden=${hidden} />` : error ? null : html`<p class="opening">Looking …</p>`}
     </div>`;
 }

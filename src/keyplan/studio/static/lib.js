@@ -35,7 +35,7 @@ export async function ask(action, given = {}, signal_ = undefined) {
     const response = await fetch(`do/${action}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-keyplan-token": localStorage.getItem(TOKEN) ?? "" },
-      body: JSON.stringify(given),
+      body: JSON.stringify({ table: address.value.table, ...given }),
       signal: signal_,
     });
     const answer = await response.json().catch(() => ({ error: { code: "NoAnswer", message: "the server's answer can't be read" } }));
@@ -55,26 +55,43 @@ export function setToken(text) {
   refused.value = false;
 }
 
-// The address: everything that is on the screen is in it.
+// The address: everything that is on the screen is in it. What may be long, and what nobody else needs to see, stands
+// behind the #, which a browser keeps to itself.
 
-const read = () => Object.fromEntries(new URLSearchParams(embedded ? location.hash.slice(1) : location.search));
+const BEHIND = ["edits", "older", "scratch"];
+const read = () => ({
+  ...(embedded ? {} : Object.fromEntries(new URLSearchParams(location.search))),
+  ...Object.fromEntries(new URLSearchParams(location.hash.slice(1))),
+});
 export const address = signal(read());
-addEventListener("popstate", () => { address.value = read(); });
-if (embedded) addEventListener("hashchange", () => { address.value = read(); });
+const reread = () => { address.value = read(); };
+addEventListener("popstate", reread);
+addEventListener("hashchange", reread);
 
 export function link(changes, base = address.value) {
-  const next = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...base, ...changes }))
-    if (value !== null && value !== undefined && value !== "") next.set(name, value);
-  const text = next.toString();
-  return embedded ? `#${text}` : text ? `?${text}` : "./";
+  const before = new URLSearchParams(), behind = new URLSearchParams();
+  const { table } = address.value;
+  for (const [name, value] of Object.entries({ table, ...base, ...changes }))
+    if (value !== null && value !== undefined && value !== "") (embedded || BEHIND.includes(name) ? behind : before).set(name, value);
+  const [text, rest] = [before.toString(), behind.toString()];
+  if (embedded) return `#${rest}`;
+  return (text ? `?${text}` : rest ? "?" : "./") + (rest ? `#${rest}` : "");
 }
 
 export function go(changes, { replace = false, base = address.value } = {}) {
   const to = link(changes, base);
   history[replace ? "replaceState" : "pushState"](null, "", to === "./" ? location.pathname : to);
-  address.value = read();
+  reread();
 }
+
+// What changes many times a second is put into the address when it rests.
+let resting = 0, waiting = {};
+export function rest(changes) {
+  waiting = { ...waiting, ...changes };
+  clearTimeout(resting);
+  resting = setTimeout(() => { const now = waiting; waiting = {}; go(now, { replace: true }); }, 350);
+}
+export function restless() { clearTimeout(resting); waiting = {}; }
 
 export const view = (name, more = {}) => link({ view: name, ...more }, {});
 
@@ -83,10 +100,11 @@ export function follow(event) {
   const to = event.target.closest?.("a[href]");
   if (!to || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || to.target || to.hasAttribute("download")) return;
   const href = to.getAttribute("href");
-  if (!href.startsWith("?") && !(embedded && href.startsWith("#view"))) return;
+  if (!href.startsWith("?") && !(embedded && href.startsWith("#"))) return;
   event.preventDefault();
+  restless();
   history.pushState(null, "", href);
-  address.value = read();
+  reread();
 }
 
 // Data that a view asks for when what it depends on changes
@@ -115,6 +133,14 @@ export function loader(action) {
 
 // Small pieces
 
+export function download(name, text, type) {
+  const to = document.createElement("a");
+  to.href = URL.createObjectURL(new Blob([text], { type }));
+  to.download = name;
+  to.click();
+  setTimeout(() => URL.revokeObjectURL(to.href), 1000);
+}
+
 export const Fault = ({ error, again }) => error && html`
   <div class="fault" role="alert">
     <p><b>${error.message}</b>${error.place ? html` <code>${error.place}</code>` : null}</p>
@@ -132,18 +158,23 @@ export function Json({ value, label }) {
 }
 
 // A stored attribute value as it reads
+function binary(base64) {
+  const bytes = Math.floor(base64.length * 3 / 4) - (base64.match(/=+$/)?.[0].length ?? 0);
+  const first = Array.from(atob(base64.slice(0, 12)).slice(0, 8), (one) => one.charCodeAt(0).toString(16).padStart(2, "0")).join("");
+  return bytes <= 8 ? `0x${first}` : `0x${first}… ${bytes} bytes`;
+}
 export function shownValue(value) {
   const [tag, content] = Object.entries(value ?? {})[0] ?? ["NULL", true];
   if (tag === "S" || tag === "N") return String(content);
   if (tag === "BOOL") return content ? "true" : "false";
   if (tag === "NULL") return "null";
-  if (tag === "B") return `binary, ${Math.floor(content.length * 3 / 4)} bytes`;
-  if (tag.endsWith("S")) return `{${content.join(", ")}}`;
+  if (tag === "B") return binary(content);
+  if (tag.endsWith("S")) return `{${content.map((one) => tag === "BS" ? binary(one) : one).join(", ")}}`;
   return JSON.stringify(plainValue(value));
 }
 export function plainValue(value) {
   const [tag, content] = Object.entries(value ?? {})[0] ?? ["NULL", true];
-  if (tag === "N") return Number(content);
+  if (tag === "N") return String(Number(content)) === content ? Number(content) : content; // no digit is lost
   if (tag === "NULL") return null;
   if (tag === "L") return content.map(plainValue);
   if (tag === "M") return Object.fromEntries(Object.entries(content).map(([name, one]) => [name, plainValue(one)]));

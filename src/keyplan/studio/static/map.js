@@ -2,25 +2,39 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, Json, address, argumentParams, argumentsOf, embedded, go, html, link, loader, many, number, shownValue, view, withoutArguments } from "./lib.js";
+import { Fault, address, argumentParams, argumentsOf, download, embedded, go, html, link, loader, many, number, rest, restless, shownValue, view, withoutArguments } from "./lib.js";
 import { partitions } from "./palette.js";
 
 const found = loader("map");
-const filter = signal("");
-const details = signal(null);
 const one = loader("item");
 
-// Zoom is a transform of one group; the drawing is never made anew for it.
+// Zoom and pan are a transform of one layer, which the browser moves without drawing it anew. Where the map stands is in
+// the address as what is in the middle of the window, so that a link shows the same in a window of another size.
 const camera = { x: 0, y: 0, k: 1 };
 let stage = null, paper = null, size = { width: 1, height: 1 };
-let frame = 0;
+let frame = 0, movedAt = 0;
+const LEAST = 0.04, MOST = 4;
 
-function move() {
-  if (frame) return;
-  frame = requestAnimationFrame(() => {
-    frame = 0;
-    paper?.setAttribute("transform", `translate(${camera.x} ${camera.y}) scale(${camera.k})`);
-  });
+function place() {
+  if (paper) paper.style.transform = `translate3d(${camera.x}px, ${camera.y}px, 0) scale(${camera.k})`;
+}
+
+function move({ kept = false } = {}) {
+  movedAt = performance.now();
+  frame ||= requestAnimationFrame(() => { frame = 0; place(); });
+  if (!stage || kept) return;
+  const { clientWidth: width, clientHeight: height } = stage;
+  rest({ at: [(width / 2 - camera.x) / camera.k, (height / 2 - camera.y) / camera.k, camera.k].map((each, at) => each.toFixed(at < 2 ? 0 : 3)).join(",") });
+}
+
+function stand(at) {
+  // Where the address says that the map stands
+  const [x, y, k] = at.split(",").map(Number);
+  if (![x, y, k].every(Number.isFinite)) return fit();
+  camera.k = Math.min(Math.max(k, LEAST), MOST);
+  camera.x = stage.clientWidth / 2 - x * camera.k;
+  camera.y = stage.clientHeight / 2 - y * camera.k;
+  move({ kept: true });
 }
 
 function fit(box = { x: 0, y: 0, ...size }, most = 1.15) {
@@ -31,11 +45,17 @@ function fit(box = { x: 0, y: 0, ...size }, most = 1.15) {
   camera.k = Math.max(k, narrow ? 0.6 : 0.2);
   camera.x = box.width * camera.k < width ? (width - box.width * camera.k) / 2 - box.x * camera.k : -box.x * camera.k + (narrow ? 8 : 0);
   camera.y = box.height * camera.k < height ? Math.min((height - box.height * camera.k) / 2, 40) - box.y * camera.k : -box.y * camera.k + 4;
-  move();
+  move({ kept: true });
+}
+
+function whole() {
+  restless();
+  fit();
+  if (address.value.at) go({ at: null }, { replace: true });
 }
 
 function zoom(factor, px = stage.clientWidth / 2, py = stage.clientHeight / 2) {
-  const k = Math.min(Math.max(camera.k * factor, 0.08), 4);
+  const k = Math.min(Math.max(camera.k * factor, LEAST), MOST);
   camera.x = px - (px - camera.x) * (k / camera.k);
   camera.y = py - (py - camera.y) * (k / camera.k);
   camera.k = k;
@@ -54,48 +74,76 @@ function show(node, { centre = false } = {}) {
   move();
 }
 
-// What hangs together with an item is lit while the pointer or the focus is on it.
+// What the drawing has, looked up once: rows with their places, and lines by the rows that they tie
 
-function clearWay() {
-  for (const node of stage?.querySelectorAll(".way, .hot") ?? []) node.classList.remove("way", "hot");
+let rows = [], ties = new Map(), ways = null;
+
+function learn(svg) {
+  rows = Array.from(svg.querySelectorAll(".row"), (row) => {
+    const ground = row.querySelector(".ground");
+    const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(ground.getAttribute(name)));
+    return { row, x: x + width / 2, y: y + height / 2 };
+  });
+  ties = new Map();
+  for (const tie of svg.querySelectorAll(".tie"))
+    for (const end of [tie.dataset.a, tie.dataset.b]) ties.set(end, [...(ties.get(end) ?? []), tie]);
+  ways = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  ways.setAttribute("class", "ways");
+  ways.setAttribute("aria-hidden", "true");
+  svg.querySelector(".paper").append(ways);
+}
+
+// What hangs together with an item is lit while the pointer or the focus is on it: its lines are drawn once more, above
+// all others, and all others fade as a whole.
+
+let hot = [];
+function dark() {
+  for (const row of hot) row.classList.remove("hot");
+  hot = [];
+  ways?.replaceChildren();
   stage?.classList.remove("following");
 }
 
+function draw(tie) {
+  const copy = tie.cloneNode(true);
+  copy.classList.add("way");
+  ways.append(copy);
+}
+
 function light(row) {
-  clearWay();
+  dark();
   if (!row) return;
-  row.classList.add("hot");
-  for (const tie of stage.querySelectorAll(`.tie[data-a="${row.id}"], .tie[data-b="${row.id}"]`)) {
-    tie.classList.add("way");
-    stage.querySelector(`#${CSS.escape(tie.dataset.a === row.id ? tie.dataset.b : tie.dataset.a)}`)?.classList.add("hot");
+  const heat = (other) => { if (other) { other.classList.add("hot"); hot.push(other); } };
+  heat(row);
+  for (const tie of ties.get(row.id) ?? []) {
+    draw(tie);
+    heat(document.getElementById(tie.dataset.a === row.id ? tie.dataset.b : tie.dataset.a));
   }
-  for (const other of stage.querySelectorAll(`.row[data-item="${row.dataset.item}"]`)) other.classList.add("hot");
+  for (const other of stage.querySelectorAll(`.row[data-item="${row.dataset.item}"]`)) heat(other);
   stage.classList.add("following");
 }
 
 function lightPath() {
   // Lines between lit rows stay bright
-  const hits = new Set([...(stage?.querySelectorAll(".row.hit") ?? [])].map((row) => row.id));
-  for (const tie of stage?.querySelectorAll(".tie") ?? [])
-    if (hits.has(tie.dataset.b) && (tie.classList.contains("index") || hits.has(tie.dataset.a))) tie.classList.add("way");
+  const hits = new Set(rows.filter(({ row }) => row.classList.contains("hit")).map(({ row }) => row.id));
+  for (const id of hits) for (const tie of ties.get(id) ?? [])
+    if (tie.dataset.b === id && (tie.classList.contains("index") || hits.has(tie.dataset.a))) draw(tie);
 }
-
-const rowsInOrder = () => [...stage.querySelectorAll(".row")];
 
 function near(row, key) {
   // The row that an arrow key leads to: within its card first, then the card beside it.
-  const box = row.getBBox();
-  const every = rowsInOrder().filter((other) => other !== row).map((other) => ({ other, b: other.getBBox() }));
-  const cx = box.x + box.width / 2, cy = box.y + box.height / 2;
-  const distance = ({ b }) => {
-    const dx = b.x + b.width / 2 - cx, dy = b.y + b.height / 2 - cy;
+  const from = rows.find((other) => other.row === row);
+  if (!from) return null;
+  const distance = ({ x, y }) => {
+    const dx = x - from.x, dy = y - from.y;
     if (key === "ArrowDown") return dy > 4 && Math.abs(dx) < 40 ? dy : Infinity;
     if (key === "ArrowUp") return dy < -4 && Math.abs(dx) < 40 ? -dy : Infinity;
     if (key === "ArrowRight") return dx > 40 ? dx + Math.abs(dy) * 0.6 : Infinity;
     return dx < -40 ? -dx + Math.abs(dy) * 0.6 : Infinity;
   };
-  const best = every.map((one) => [distance(one), one.other]).sort((a, b) => a[0] - b[0])[0];
-  return best && best[0] < Infinity ? best[1] : null;
+  let best = null, least = Infinity;
+  for (const other of rows) { const far = distance(other); if (far < least) [best, least] = [other.row, far]; }
+  return best;
 }
 
 function focusRow(row) {
@@ -123,7 +171,9 @@ function listen(node) {
   node.addEventListener("pointermove", (event) => {
     if (!pointers.has(event.pointerId)) {
       const row = event.target.closest?.(".row");
-      if (row !== listen.over) { listen.over = row; row ? light(row) : (clearWay(), lightPath()); }
+      if (row === listen.over || performance.now() - movedAt < 120) return; // what moves beneath the pointer isn't meant
+      listen.over = row;
+      row ? light(row) : (dark(), lightPath());
       return;
     }
     const [px, py] = pointers.get(event.pointerId);
@@ -141,7 +191,7 @@ function listen(node) {
   const up = (event) => { pointers.delete(event.pointerId); pinch = null; node.classList.remove("dragging"); };
   node.addEventListener("pointerup", up);
   node.addEventListener("pointercancel", up);
-  node.addEventListener("pointerleave", () => { listen.over = null; clearWay(); lightPath(); });
+  node.addEventListener("pointerleave", () => { listen.over = null; dark(); lightPath(); });
   node.addEventListener("click", (event) => {
     if (moved) return;
     const row = event.target.closest?.(".row");
@@ -161,7 +211,7 @@ function listen(node) {
       event.preventDefault();
     } else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") fit();
+    else if (event.key === "0") whole();
     else if (event.key === "Escape" && address.value.item) go({ item: null }, { replace: true });
   });
 }
@@ -171,22 +221,22 @@ function Drawing({ data, params }) {
   useEffect(() => { stage = holder.current; listen(stage); return () => { stage = null; }; }, []);
   useEffect(() => {
     const kept = paper && size.width === data.width && size.height === data.height;
-    holder.current.innerHTML = data.svg;
-    const svg = holder.current.querySelector("svg");
-    svg.removeAttribute("viewBox");
-    svg.setAttribute("width", "100%");
-    svg.setAttribute("height", "100%");
-    paper = svg.querySelector(".paper");
+    paper = document.createElement("div");
+    paper.className = "paper-layer";
+    paper.innerHTML = data.svg;
+    holder.current.replaceChildren(paper);
     size = { width: data.width, height: data.height };
-    rowsInOrder()[0]?.setAttribute("tabindex", "0");
+    learn(paper.firstElementChild);
+    rows[0]?.row.setAttribute("tabindex", "0");
     lightPath();
-    if (kept) move(); else fit();
-    const lit = [...holder.current.querySelectorAll(".row.hit, .row.put, .row.update, .row.delete")].map((row) => row.closest(".card").getBBox());
-    if (lit.length) {
+    const lit = Array.from(holder.current.querySelectorAll(".row.hit, .row.put, .row.update, .row.delete"), (row) => row.closest(".card").getBBox());
+    if (params.at) stand(params.at);
+    else if (lit.length) {
       const x = Math.min(...lit.map((box) => box.x)) - 30, y = Math.min(...lit.map((box) => box.y)) - 30;
       const right = Math.max(...lit.map((box) => box.x + box.width)), bottom = Math.max(...lit.map((box) => box.y + box.height));
       fit({ x, y, width: right - x + 30, height: bottom - y + 30 }, 1);
-    }
+    } else if (kept) move({ kept: true });
+    else fit();
   }, [data.svg]);
   useEffect(() => {
     for (const row of holder.current.querySelectorAll(".row.chosen")) row.classList.remove("chosen");
@@ -204,27 +254,25 @@ function Drawing({ data, params }) {
 function saveSvg(name, data) {
   const style = [...document.styleSheets].flatMap((sheet) => { try { return [...sheet.cssRules]; } catch { return []; } }).filter((rule) => rule.cssText.includes(".map") || /^\.k\d/.test(rule.cssText)).map((rule) => rule.cssText).join("\n");
   const text = data.svg.replace('<g class="paper">', () => `<style>${style.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</style><rect class="ground" width="100%" height="100%"/><g class="paper">`);
-  const to = document.createElement("a");
-  to.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-  to.download = `${name}.svg`;
-  to.click();
-  setTimeout(() => URL.revokeObjectURL(to.href), 1000);
+  download(`${name}.svg`, text, "image/svg+xml");
 }
 
 // The questions beside the map
 
 function Questions({ about, params }) {
-  const words = filter.value.toLowerCase();
+  const words = (params.q ?? "").toLowerCase();
+  const wide = matchMedia("(min-width: 60rem)").matches;
+  const open = params.rail ? params.rail === "1" : wide;
   const shown = about.questions.filter((one) => `${one.id} ${one.name} ${one.doc}`.toLowerCase().includes(words));
   if (!about.questions.length) return null;
   return html`
-    <details class="rail" open=${matchMedia("(min-width: 60rem)").matches}>
+    <details class="rail" open=${open} onToggle=${(event) => { if (event.target.open !== open) go({ rail: event.target.open === wide ? null : event.target.open ? "1" : "0" }, { replace: true }); }}>
       <summary>Questions <span class="quiet">${about.questions.length}</span></summary>
       <label class="hidden" for="question-filter">Filter the questions</label>
-      <input id="question-filter" type="search" placeholder="Filter" value=${filter.value} onInput=${(event) => { filter.value = event.target.value; }} />
+      <input id="question-filter" type="search" placeholder="Filter" value=${params.q ?? ""} onInput=${(event) => go({ q: event.target.value }, { replace: true })} />
       <ul>
         ${shown.map((one) => html`<li>
-          <a class=${`question ${one.kind}`} href=${link({ ...withoutArguments(params), question: one.name === params.question ? null : one.name, item: null, collection: null })}
+          <a class=${`question ${one.kind}`} href=${link({ ...withoutArguments(params), question: one.name === params.question ? null : one.name, item: null, collection: null, at: null })}
             aria-current=${one.name === params.question ? "true" : null} title=${one.doc}>
             <span class="id">${one.id}</span><span class="name">${one.name}</span></a></li>`)}
       </ul>
@@ -241,7 +289,7 @@ function PathPanel({ about, params, path }) {
   return html`
     <section class="panel path" aria-label="Path of the question">
       <header><span class=${`id ${question.kind}`}>${question.id}</span><h2>${question.name}</h2>
-        <a class="close" href=${link({ ...withoutArguments(params), question: null })} aria-label="Close the question">×</a></header>
+        <a class="close" href=${link({ ...withoutArguments(params), question: null, at: null })} aria-label="Close the question">×</a></header>
       <p class="doc">${question.doc}</p>
       ${path?.question === params.question ? html`
         ${Object.keys(path.arguments).length ? html`<dl class="arguments">${Object.entries(path.arguments).map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd></div>`)}</dl>` : null}
@@ -256,6 +304,9 @@ function PathPanel({ about, params, path }) {
       ${embedded ? null : html`<p><a class="button" href=${view("run", { question: question.name, ...argumentParams(path?.arguments) })}>${question.kind === "write" ? "Fill in and rehearse" : "Run it"}</a></p>`}
     </section>`;
 }
+
+// A partition as the Data view's address has it
+const partitionText = (value) => { const [text] = Object.values(value ?? {}); return /^[{[]/.test(text ?? "") ? JSON.stringify(value) : text; };
 
 function ItemPanel({ params }) {
   const { data, error } = one.state.value;
@@ -273,7 +324,7 @@ function ItemPanel({ params }) {
         <table class="attributes"><caption class="hidden">Attributes</caption><tbody>${Object.entries(item.item).map(([name, value]) => html`<tr><th scope="row">${name}</th><td class="type">${Object.keys(value)[0]}</td><td>${shownValue(value).slice(0, 600)}</td></tr>`)}</tbody></table>
         <p class="quiet">${number(item.bytes, 9)} bytes</p>
         ${item.fault ? html`<p class="fault">${item.fault}</p>` : null}
-        ${embedded ? null : html`<p><a class="button" href=${view("data", { partition: JSON.stringify(item.partition) })}>Work on its collection</a></p>`}` : html`<p class="quiet">…</p>`}
+        ${embedded ? null : html`<p><a class="button" href=${view("data", { partition: partitionText(item.partition) })}>Work on its collection</a></p>`}` : html`<p class="quiet">…</p>`}
     </section>`;
 }
 
@@ -291,7 +342,7 @@ export function View({ about, params }) {
         ${data ? html`<${Drawing} data=${data} params=${params} />` : error ? null : html`<p class="opening">Looking at the table …</p>`}
         <div class="tools" role="group" aria-label="Zoom">
           <button onClick=${() => zoom(1.25)} aria-label="Zoom in">+</button><button onClick=${() => zoom(0.8)} aria-label="Zoom out">−</button>
-          <button onClick=${() => fit()} aria-label="Fit the whole map">⤢</button>
+          <button onClick=${whole} aria-label="Fit the whole map">⤢</button>
           ${data ? html`<button onClick=${() => saveSvg(about.name, data)} aria-label="Save the map as SVG">↓</button>` : null}
         </div>
         ${data ? html`<ul class="legend" aria-label="Whose items these are">

@@ -57,7 +57,7 @@ function Form({ about, params, data }) {
     event.preventDefault();
     let found;
     try { found = gathered(node.current); } catch (error) { made.value = { question: data.question, given: {}, answer: null, error: { message: `a field isn't JSON: ${error.message}` } }; return; }
-    go({ ...withoutArguments(params), ...argumentParams(found) }, { replace: true });
+    go({ ...withoutArguments(params), ...argumentParams(found), ran: "1" }, { replace: true });
     run(data.question, found, event.submitter?.value === "send");
   };
   return html`
@@ -73,9 +73,9 @@ function Form({ about, params, data }) {
     </form>`;
 }
 
-export function Changes({ changes, planned }) {
+export function Changes({ changes, planned, title }) {
   if (!changes?.length) return null;
-  return html`<section aria-label="What changes"><h3>${planned ? "What it would touch" : "What changed"}</h3>
+  return html`<section aria-label="What changes"><h3>${title ?? (planned ? "What it would touch" : "What changed")}</h3>
     <ul class="changes">${changes.map((one) => html`<li><p><span class=${`dot k${one.colour}`}></span> <b>${one.kind}</b> <code>${Object.values(one.key).map(shownValue).join(" / ")}</code>
       <span class="quiet">${one.is === null ? (one.was ? "is there" : "isn't there yet") : one.was && one.is ? (one.attributes.length ? "changed" : "as it was") : one.is ? "new" : one.was ? "removed" : "not there"}</span></p>
       ${one.attributes.length ? html`<table class="diff"><tbody>${one.attributes.map((each) => html`<tr><th scope="row">${each.name}</th><td>${each.before ? html`<del>${shownValue(each.before).slice(0, 200)}</del>` : null}</td><td aria-hidden="true">→</td><td>${each.after ? html`<ins>${shownValue(each.after).slice(0, 200)}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>` : null}</li>`)}</ul></section>`;
@@ -112,7 +112,8 @@ export function View({ about, params }) {
   const { data, error } = form.state.value;
   const current = data?.question === question ? data : null;
   const about_ = about.questions.find((one) => one.name === question);
-  useEffect(() => { const given = argumentsOf(params); if (current && given && made.value?.question !== question && current.kind === "read") run(question, given, false); }, [current]);
+  // A link to an answer asks for it again; a write is rehearsed by that, and never sent.
+  useEffect(() => { const given = argumentsOf(params); if (current && (params.ran || (given && current.kind === "read")) && made.value?.question !== question) run(question, given ?? {}, false); }, [current]);
   return html`
     <div class="page two wide-right">
       <div class="run-side">

@@ -1,0 +1,206 @@
+"""Items as text, out and in: JSON lines and CSV.
+
+An entity's items go by their fields; any items as DynamoDB has them, each line ``{"Item": ...}`` as an export to S3 has
+it, so that nothing is lost. What comes in becomes staged edits: nothing is written here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.errors import Fault, KeyplanError, RequestError
+from keyplan.plain.answers import json_text, plain
+from keyplan.studio.editing import EDITS_MAX
+from keyplan.studio.finding import exact, found_items
+from keyplan.studio.items import Item, identity, key_of, kind_of
+from keyplan.studio.running import require_writable
+from keyplan.studio.subject import Subject
+
+__all__ = ["brought_json", "taken_json"]
+
+ITEMS_MAX = 10_000
+REQUESTS_MAX = 400
+FORMS = ("jsonl", "csv")
+
+
+def taken_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The items that the Data view has found, all pages of them, as text. Raises RequestError, DynamoDBError,
+    StoreError.
+    """
+    form = _form(given)
+    made = found_items(subject, {**given, "limit": ITEMS_MAX}, ITEMS_MAX, REQUESTS_MAX if subject.local else 20)
+    rows = [_fields(made.entity, one) for one in made.items] if made.entity is not None else []
+    if made.entity is not None and all(one is not None for one in rows):
+        text = _lines(rows) if form == "jsonl" else _csv(rows)
+    elif form == "jsonl":
+        text = _lines([{"Item": one} for one in made.items])
+    else:
+        keys = dict.fromkeys(subject.table.key_names)
+        text = _csv([{**keys, **{name: _unwrapped(value) for name, value in one.items()}} for one in made.items])
+    return {"text": text, "items": len(made.items), "more": made.next is not None}
+
+
+def _form(given: Mapping[str, Any]) -> str:
+    if given.get("form") not in FORMS:
+        raise RequestError(f"items go out and come in as {' or '.join(FORMS)}", place="form")
+    return str(given["form"])
+
+
+def _fields(entity: CompiledEntity, item: Item) -> dict[str, Any] | None:
+    """An item's fields; None where it can't be read as its entity."""
+    try:
+        return {name: plain(value) for name, value in entity.own_values(entity.from_item(item)).items()}
+    except KeyplanError:
+        return None
+
+
+def _lines(rows: Sequence[Any]) -> str:
+    return "".join(f"{json_text(one)}\n" for one in rows)
+
+
+def _csv(rows: Sequence[Mapping[str, Any] | None]) -> str:
+    names = list(dict.fromkeys(name for row in rows for name in row or {}))
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(names)
+    writer.writerows([[_cell((row or {}).get(name)) for name in names] for row in rows])
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _unwrapped(value: Mapping[str, Any]) -> Any:
+    """An attribute value without its types. Numbers stay as they are written."""
+    tag, content = next(iter(value.items()))
+    match tag:
+        case "N":
+            return _number(content)
+        case "NS":
+            return [_number(one) for one in content]
+        case "NULL":
+            return None
+        case "L":
+            return [_unwrapped(one) for one in content]
+        case "M":
+            return {name: _unwrapped(one) for name, one in content.items()}
+        case _:
+            return content
+
+
+def _number(text: str) -> int | str:
+    """A whole number as one, any other as it is written: no digit is lost."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+# In
+
+
+def brought_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a file brings as edits to be staged, and how many of its items were left out. Raises RequestError with
+    every fault, Refused where the store isn't to be written to.
+    """
+    require_writable(subject)
+    form = _form(given)
+    text = given.get("text")
+    if not isinstance(text, str):
+        raise RequestError("there is no text to bring in", place="text")
+    entity = None if subject.compiled is None else subject.compiled.by_name.get(str(given.get("entity")))
+    faults: list[Fault] = []
+    rows = list(_json_rows(text, faults) if form == "jsonl" else _csv_rows(text, entity, faults))
+    edits: list[dict[str, Any]] = []
+    left = 0
+    for place, row in rows:
+        made = _edit(subject, entity, row)
+        if isinstance(made, Fault):
+            faults.append(Fault(place, made.message, made.hint))
+        elif made is None:
+            left += 1
+        else:
+            edits.append(made)
+    if faults:
+        raise RequestError("this can't be brought in", faults=faults[:50])
+    if not 1 <= len(edits) <= EDITS_MAX:
+        raise RequestError(
+            f"{len(edits)} items; 1 to {EDITS_MAX} go into one transaction",
+            hint="bring them in parts, or write them with a program: design.batch(...)",
+        )
+    return {"edits": edits, "left_out": left}
+
+
+def _edit(subject: Subject, entity: CompiledEntity | None, row: Mapping[str, Any]) -> dict[str, Any] | Fault | None:
+    """A row as an edit; a claim is left out, since it is written with its item."""
+    if set(row) == {"Item"} and isinstance(row["Item"], dict):
+        item = row["Item"]
+        try:
+            kind = kind_of(item, subject.compiled, subject.table)
+            key = key_of(item, subject.table)
+            name = identity(key)
+        except (AttributeError, TypeError, ValueError):
+            return Fault("", "isn't an item as DynamoDB has it", '{"Item": {"pk": {"S": "text"}, ...}}')
+        return (
+            None if kind.role == "claim" else {"do": "create", "kind": kind.label, "key": key, "id": name, "item": item}
+        )
+    if entity is None:
+        return Fault("", "says no entity", 'choose one, or bring lines of {"Item": {"pk": {"S": "text"}, ...}}')
+    return {"do": "create", "entity": entity.name, "kind": entity.name, "fields": exact(dict(row))}
+
+
+def _json_rows(text: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            faults.append(Fault(f"line {number}", f"isn't JSON: {error}"))
+            continue
+        if isinstance(found, dict):
+            yield f"line {number}", found
+        else:
+            faults.append(Fault(f"line {number}", "isn't a JSON object"))
+
+
+def _csv_rows(text: str, entity: CompiledEntity | None, faults: list[Fault]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows by the names in the first line. A cell has the type of its field; an empty one is left out."""
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
+    names: list[str] | None = None
+    try:
+        for cells in reader:
+            if names is None:
+                names = cells
+            elif any(cells):
+                place = f"line {reader.line_num}"
+                if len(cells) > len(names):
+                    faults.append(Fault(place, f"has {len(cells)} cells, the first line {len(names)}"))
+                    continue
+                pairs = zip(names, cells, strict=False)
+                yield place, {name: _value(entity, name, cell) for name, cell in pairs if cell}
+    except csv.Error as error:
+        faults.append(Fault(f"line {reader.line_num}", f"isn't CSV: {error}"))
+
+
+def _value(entity: CompiledEntity | None, name: str, cell: str) -> Any:
+    """A cell as its field takes it: as the text that it is where that fits, else as JSON."""
+    known = None if entity is None else entity.fields.get(name)
+    if known is None:
+        return cell
+    adapter: TypeAdapter[Any] = TypeAdapter(known.annotation)
+    try:
+        adapter.validate_json(json.dumps(cell))
+    except ValidationError:
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
+    return cell

@@ -1,0 +1,208 @@
+"""Tables that nobody declared: made by plain boto3, with keys of every type, several indexes, odd names, no items."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import boto3  # type: ignore[import-untyped]
+import pytest
+from boto3.dynamodb.types import Binary  # type: ignore[import-untyped]
+from botocore.config import Config  # type: ignore[import-untyped]
+
+from keyplan.errors import RequestError, StoreError
+from keyplan.studio.actions import Studio, run
+from keyplan.studio.browsing import Endpoint, browsed
+from tests.server.support import serving
+
+STORES = ["keyplan", "dynamodb-local"]
+
+
+@pytest.fixture(scope="module", params=STORES)
+def endpoint(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A store with the tables of this file."""
+    if request.param == "keyplan":
+        with serving(":memory:") as server:
+            _fill(server.url)
+            yield server.url
+    elif (url := os.environ.get("KEYPLAN_DYNAMODB_LOCAL")) is None:
+        pytest.skip("KEYPLAN_DYNAMODB_LOCAL isn't set")
+    else:
+        _fill(url)
+        yield url
+
+
+@pytest.fixture
+def studio(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "browsing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    with browsed(f"{endpoint.replace('http', 'dynamodb+http')}?region=eu-west-1") as found:
+        yield Studio(found.subject(found.table), endpoint=found)
+
+
+def _resource(url: str) -> Any:
+    return boto3.resource(
+        "dynamodb",
+        endpoint_url=url,
+        region_name="eu-west-1",
+        aws_access_key_id="browsing",
+        aws_secret_access_key="secret",
+        config=Config(retries={"max_attempts": 0}),
+    )
+
+
+def _table(resource: Any, name: str, partition: str, sort: str | None = None, **indexes: tuple[str, str | None]) -> Any:
+    """A table; attributes are given as ``name:type``."""
+
+    def schema(*keys: str | None) -> list[dict[str, str]]:
+        named = [one.rpartition(":")[0] for one in keys if one]
+        return [{"AttributeName": one, "KeyType": kind} for one, kind in zip(named, ("HASH", "RANGE"), strict=False)]
+
+    used = {one for one in (partition, sort, *(key for pair in indexes.values() for key in pair)) if one}
+    more: dict[str, Any] = {}
+    if indexes:
+        more["GlobalSecondaryIndexes"] = [
+            {"IndexName": index, "KeySchema": schema(*keys), "Projection": {"ProjectionType": "KEYS_ONLY"}}
+            for index, keys in indexes.items()
+        ]
+    return resource.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=schema(partition, sort),
+        AttributeDefinitions=[
+            dict(zip(("AttributeName", "AttributeType"), one.rsplit(":", 1), strict=False)) for one in sorted(used)
+        ],
+        **more,
+    )
+
+
+def _fill(url: str) -> None:
+    resource = _resource(url)
+    numbers = _table(resource, "Numbers", "id:N", "at:N")
+    for number in (1, -2, 10):
+        for at in range(3):
+            numbers.put_item(Item={"id": number, "at": at, "text": f"n{number}", "flag": at == 1})
+    binary = _table(resource, "Binary", "id:B")
+    for content in (b"\x00\x01", b"\xff" * 20):
+        binary.put_item(Item={"id": Binary(content), "deep": {"a": [{"b": {"c": {1, 2}}}]}})
+    _table(resource, "Empty", "pk:S")
+    odd = _table(
+        resource,
+        "odd.name-1_",
+        "the key.with dots:S",
+        "söme #name:S",
+        ByDay=("day:S", "söme #name:S"),
+        ByN=("n:N", None),
+    )
+    for number in range(4):
+        item = {"the key.with dots": f"ORDER#{number}", "söme #name": "#x", "day": f"d{number % 2}", "n": number}
+        odd.put_item(Item={**item, "a.b": "dotted", "a": {"b": "nested", "list": ["first"]}})
+    odd.put_item(Item={"the key.with dots": "<b>יום</b>", "söme #name": "{x}", "big": 2**100})
+
+
+def asked(studio: Studio, action: str, table: str, **given: Any) -> dict[str, Any]:
+    return run(studio, action, {"table": table, **given})
+
+
+def test_all_tables_can_be_chosen(studio: Studio) -> None:
+    first = run(studio, "start", {})
+    assert first["tables"] == ["Binary", "Empty", "Numbers", "odd.name-1_"]
+    assert first["name"] == "Binary"
+    assert first["views"] == ["map", "data"]
+    other = asked(studio, "start", "odd.name-1_")
+    assert other["indexes"] == ["ByDay", "ByN"]
+    assert other["keys"]["ByN"] == {"partition": [{"name": "n", "type": "N"}], "sort": []}
+
+
+@pytest.mark.parametrize(("table", "collections"), [("Numbers", 3), ("Binary", 2), ("odd.name-1_", 4), ("Empty", 0)])
+def test_each_has_its_map(studio: Studio, table: str, collections: int) -> None:
+    made = asked(studio, "map", table)
+    own = [one for one in made["collections"] if not one["place"]]
+    assert len(own) == collections
+    assert made["svg"].startswith("<svg")
+    assert made["complete"]
+
+
+def test_keys_of_numbers_stand_in_their_order(studio: Studio) -> None:
+    made = asked(studio, "data", "Numbers", partition="-2")
+    assert [row["key"]["at"] for row in made["rows"]] == [{"N": "0"}, {"N": "1"}, {"N": "2"}]
+    between = {"name": "at", "operator": "between", "values": ["1", "10"]}
+    assert len(asked(studio, "data", "Numbers", partition="10", conditions=[between])["rows"]) == 2
+
+
+def test_binary_keys_are_looked_for_and_told_apart(studio: Studio) -> None:
+    titles = {one["title"] for one in asked(studio, "map", "Binary")["collections"]}
+    assert titles == {"0x0001", "0xffffffffffffffff… 20 bytes"}
+    (row,) = asked(studio, "data", "Binary", partition="AAE=")["rows"]
+    assert row["key"] == {"id": {"B": "AAE="}}
+
+
+def test_names_with_dots_are_names_and_paths(studio: Studio) -> None:
+    def found(name: str, value: str) -> int:
+        wanted = [{"name": name, "operator": "=", "values": [value]}]
+        return len(asked(studio, "data", "odd.name-1_", conditions=wanted)["rows"])
+
+    assert found("the key.with dots", "ORDER#1") == 1
+    assert found("a.b", "dotted") == found("a.b", "nested") == 4
+    assert found("a.list[0]", "first") == 4
+    assert found("a..b", "nested") == found("[0]", "x") == 0
+
+
+def test_an_index_is_looked_into(studio: Studio) -> None:
+    assert len(asked(studio, "data", "odd.name-1_", index="ByDay", partition="d1")["rows"]) == 2
+    assert len(asked(studio, "data", "odd.name-1_", index="ByN", partition=["2"])["rows"]) == 1
+    assert len(asked(studio, "data", "odd.name-1_", index="ByN")["rows"]) == 4
+
+
+def test_items_are_written_and_deleted_as_they_are(studio: Studio) -> None:
+    key = {"id": {"N": "77"}, "at": {"N": "1"}}
+    create = {"do": "create", "item": {**key, "text": {"S": "new"}}}
+    assert asked(studio, "edit", "Numbers", edits=[create], save=True)["changes"][0]["is"]
+    change = {
+        "do": "change",
+        "key": key,
+        "fields": {"text": {"S": "other"}, "more": {"BOOL": True}},
+        "was": {"text": {"S": "new"}},
+    }
+    shown = asked(studio, "edit", "Numbers", edits=[change])["changes"][0]["attributes"]
+    assert {one["name"]: one["after"] for one in shown} == {"text": {"S": "other"}, "more": {"BOOL": True}}
+    asked(studio, "edit", "Numbers", edits=[change], save=True)
+    with pytest.raises(RequestError, match="can't be saved") as caught:
+        asked(studio, "edit", "Numbers", edits=[change], save=True)
+    assert caught.value.faults[0].message == "changed meanwhile: text"
+    asked(studio, "edit", "Numbers", edits=[{"do": "delete", "key": key}], save=True)
+    assert asked(studio, "data", "Numbers", partition="77")["rows"] == []
+
+
+def test_a_table_that_is_not_there_is_refused(studio: Studio, endpoint: str) -> None:
+    with pytest.raises(StoreError, match="no table Nothing"):
+        asked(studio, "map", "Nothing")
+    url = f"{endpoint.replace('http', 'dynamodb+http')}/Numbers?region=eu-west-1"
+    with browsed(url) as alone:
+        one = Studio(alone.subject("Numbers"), endpoint=alone)
+        assert run(one, "start", {})["tables"] == []
+        with pytest.raises(RequestError, match="looks at one table"):
+            run(one, "map", {"table": "Binary"})
+
+
+def test_an_endpoint_without_tables_says_so() -> None:
+    with serving(":memory:") as server:
+        opened = browsed(server.url.replace("http", "dynamodb+http"))
+        with pytest.raises(StoreError, match="has no table"):
+            opened.__enter__()
+
+
+def test_a_table_made_later_is_there(studio: Studio, endpoint: str) -> None:
+    made = _table(_resource(endpoint), "Later", "pk:S")
+    try:
+        assert "Later" in run(studio, "start", {})["tables"]
+        assert asked(studio, "data", "Later")["rows"] == []
+    finally:
+        made.delete()
+
+
+def test_the_endpoint_is_said_to_be_local(studio: Studio) -> None:
+    assert isinstance(studio.endpoint, Endpoint)
+    assert studio.endpoint.local
+    assert studio.subject.writable

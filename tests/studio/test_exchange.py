@@ -1,0 +1,141 @@
+"""Items out and in as JSON lines and CSV: what goes out comes in again, with every digit and every type."""
+
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from keyplan import Design, Entity, Key, Table, read
+from keyplan.errors import Refused, RequestError
+from keyplan.studio.editing import edit_json
+from keyplan.studio.exchange import brought_json, taken_json
+from keyplan.studio.finding import data_json
+from keyplan.studio.subject import Subject, of_design
+from tests.studio.school import School
+
+
+class Thing(Entity):
+    """Every type that a cell may hold."""
+
+    thing_id: str
+    whole: int
+    part: Decimal | None = None
+    flag: bool = False
+    at: datetime | None = None
+    tags: frozenset[str] = frozenset()
+    lines: tuple[int, ...] = ()
+    more: dict[str, str] | None = None
+    content: bytes = b""
+
+    primary = Key("THING#{thing_id}", "#")
+
+
+class Things(Design):
+    """Things."""
+
+    table = Table("things")
+
+    @read("Q1")
+    def things(self, thing_id: str) -> Thing | None:
+        """One."""
+        ...
+
+
+GIVEN = [
+    Thing(thing_id="007", whole=10**30, part=Decimal("0.1000000000000000000000000001"), flag=True),
+    Thing(thing_id='a "quoted", text\nof two lines', whole=0, at=datetime(2026, 5, 1, tzinfo=UTC)),
+    Thing(thing_id="null", whole=-1, tags=frozenset({"a", "true"}), lines=(1, 2), more={"1": "2"}, content=b"\x00\xff"),
+    Thing(thing_id="[1]", whole=5, tags=frozenset({"1.50"})),
+]
+
+
+def emptied(design: Things) -> Subject:
+    for one in GIVEN:
+        design.delete(Thing, thing_id=one.thing_id)
+    return of_design(design)
+
+
+@pytest.mark.parametrize(("form", "entity"), [("jsonl", "Thing"), ("jsonl", None), ("csv", "Thing")])
+def test_what_goes_out_comes_in_again(form: str, entity: str | None) -> None:
+    with Things.open(":memory:") as design:
+        for one in GIVEN:
+            design.put(one)
+        taken = taken_json(of_design(design), {"form": form, "entity": entity})
+        assert (taken["items"], taken["more"]) == (4, False)
+        subject = emptied(design)
+        edits = brought_json(subject, {"form": form, "text": taken["text"], "entity": entity})["edits"]
+        assert data_json(subject, {})["rows"] == [], "they are staged, not written"
+        edit_json(subject, edits, save=True)
+        for one in GIVEN:
+            assert design.things(one.thing_id) == one
+
+
+def test_claims_are_left_out_since_they_come_with_their_items(school: School) -> None:
+    subject = of_design(school)
+    text = taken_json(subject, {"form": "jsonl"})["text"]
+    assert '"CLAIM"' in text or "EMAIL#" in text
+    made = brought_json(subject, {"form": "jsonl", "text": text})
+    assert made["left_out"] == 4
+    assert {one["kind"] for one in made["edits"]} == {"Pupil", "Report", "Course", "Enrolment"}
+
+
+def test_conditions_say_what_goes_out(school: School) -> None:
+    wanted = [{"name": "number", "operator": "<", "values": ["3"]}]
+    made = taken_json(of_design(school), {"form": "csv", "entity": "Report", "conditions": wanted, "limit": 1})
+    assert made["text"].splitlines() == ["pupil_id,number,text", "p0,2,good", "p0,1,good"]
+
+
+def test_any_items_as_csv(subject: Subject) -> None:
+    lines = taken_json(subject, {"form": "csv", "partition": "COURSE#art"})["text"].splitlines()
+    assert lines[0].split(",")[:2] == ["pk", "sk"]
+    assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "says"),
+    [
+        ("jsonl", '{"a": 1}\n{', "line 2"),
+        ("jsonl", "[1]", "line 1"),
+        ("jsonl", '{"Item": {"pk": {"S": 3}}}', ""),
+        ("csv", 'a,b\n1,"2\n', "line"),
+        ("csv", "a,b\n1,2,3\n", "line 2"),
+        ("jsonl", "", "0 items"),
+        ("jsonl", "{}\n" * 101, "101 items"),
+        ("xml", "<a/>", "jsonl or csv"),
+        ("jsonl", 3, "no text"),
+    ],
+)
+def test_every_fault_has_its_line(subject: Subject, form: str, text: Any, says: str) -> None:
+    def brought() -> None:
+        made = brought_json(subject, {"form": form, "text": text, "entity": "Course"})
+        edit_json(subject, made["edits"], save=True)
+
+    with pytest.raises(RequestError) as caught:
+        brought()
+    places = " ".join(one.place for one in caught.value.faults)
+    assert says in f"{caught.value} {places}"
+
+
+def test_rows_of_no_entity_are_refused(subject: Subject) -> None:
+    with pytest.raises(RequestError, match="brought in"):
+        brought_json(subject, {"form": "csv", "text": "a\n1\n"})
+
+
+def test_nothing_is_brought_into_a_studio_for_reading(school: School) -> None:
+    with pytest.raises(Refused):
+        brought_json(of_design(school, writable=False), {"form": "jsonl", "text": "{}"})
+
+
+def test_whole_numbers_beyond_what_a_browser_holds_stay_exact() -> None:
+    with Things.open(":memory:") as design:
+        design.put(Thing(thing_id="a", whole=2**53 + 1))
+        (row,) = data_json(of_design(design), {"entity": "Thing"})["rows"]
+        assert row["fields"]["whole"] == str(2**53 + 1)
+        edit = {"do": "change", "key": row["key"], "fields": {"whole": str(2**70)}, "was": {"whole": str(2**53 + 1)}}
+        edit_json(of_design(design), [edit], save=True)
+        assert design.things("a").whole == 2**70  # type: ignore[union-attr]
