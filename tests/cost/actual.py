@@ -19,7 +19,8 @@ from keyplan.client.junctions import end_values
 from keyplan.client.reads import QueryReader, filter_members
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
-from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
+from keyplan.cost.reading import requests_of
+from keyplan.cost.stretches import End, Found, Met, Stretch
 from keyplan.cost.units import Request
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
@@ -31,6 +32,7 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.indexes import Index
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.traffic.sizes import entry_of
@@ -73,6 +75,7 @@ class Actual:
         names = design.compiled.table.key_names
         self.by_key = {_identity(item, names): item for item in self.items}
         self._names = names
+        self._ordering: QueryPlan | None = None
 
     def at(self, key: Mapping[str, Any]) -> Item | None:
         """The item of a primary key."""
@@ -151,8 +154,9 @@ class Actual:
                     last = _last_member(plan, one)
                     found[tuple(partition)] = Stretch(
                         sorted(met, key=lambda met: met.place),
-                        None if last is None else last.__name__,
+                        None if last is None else _kind(plan, last),
                         self._is_closed(plan, one, partition),
+                        _Order(self._ordered(plan, partition), plan.forward),
                     )
         return tuple(found.values())
 
@@ -203,17 +207,24 @@ class Actual:
         place: tuple[_Order, _Order],
         through: ThroughPlan | None,
     ) -> Met:
-        instance = reader.instance(item) if _passes(plan, values, item) else None
+        passes = _passes(plan, values, item)
+        instance = reader.instance(item) if passes else None
         gives_item = None if not plan.completed else self._own_end(item)
         sieve = sieve_of(plan, values)
         if instance is None or (sieve is not None and not sieve.passes(instance, item)):
-            return Met(size, None, place)
+            return Met(size, None, place, filtered=not passes)
         return Met(
             size,
-            type(instance).__name__,
+            _kind(plan, type(instance)),
             place,
             gives_item if through is None else self._end(through, instance, values),
         )
+
+    @staticmethod
+    def _ordered(plan: QueryPlan, partition: list[str]) -> tuple[Any, ...]:
+        """What a partition is ordered by."""
+        attributes = [attribute for attribute, _ in plan.key.partition]
+        return tuple(order_of(text, one.type) for text, one in zip(partition, attributes, strict=True))
 
     def _own_end(self, item: Item) -> End:
         """The item of an entry, which is read from the table."""
@@ -224,11 +235,38 @@ class Actual:
         known = end_values(plan, link, values)
         if isinstance(plan.end, GetPlan):
             key = plan.end.entity.item_key(plan.end.entity.primary, known)
-            return End(_identity(key, self._names), self._size(key))
+            identity = _identity(key, self._names)
+            return End(identity, self._size(key), place=self._standing(identity))
         return End(repr(sorted(known.items(), key=lambda one: one[0])), None, self._stretches(plan.end, known))
+
+    def _standing(self, identity: tuple[str, ...]) -> tuple[Any, ...] | None:
+        """Where an item stands in the order of an answer to which several junctions lead."""
+        item = self.by_key.get(identity)
+        if self._ordering is None or item is None:
+            return None
+        table, key = self.compiled.table, self._ordering.key
+        base = (table.partition,) if table.sort is None else (table.partition, table.sort)
+        sort = tuple(attribute for attribute, _ in key.sort)
+        order = (*sort, *(attribute for attribute, _ in key.partition), *base)
+        place = tuple(order_of(item[one.name][one.type], one.type) for one in order)
+        return _Order(place[: len(sort)], self._ordering.forward), _Order(place, self._ordering.forward)
+
+    def _in_order(self, index: Index | None) -> Iterator[Item]:
+        """The items as a scan meets them."""
+        request: dict[str, Any] = {"TableName": self.design.store.table_name}
+        if index is not None:
+            request["IndexName"] = index.name
+        while True:
+            answer = self.design.store.transport.call("Scan", request)
+            yield from (self.by_key[_identity(item, self._names)] for item in answer["Items"])
+            if "LastEvaluatedKey" not in answer:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
     def _through(self, plan: ThroughPlan, values: Mapping[str, Any]) -> Found:
         junction = plan.junction
+        ordering = (way.end for way in plan.ways if isinstance(way.end, QueryPlan))
+        self._ordering = next(ordering, None) if plan.also else None
         if isinstance(junction, QueryPlan):
             ways = [
                 self._stretches(way.junction, values, way) for way in plan.ways if isinstance(way.junction, QueryPlan)
@@ -243,16 +281,18 @@ class Actual:
         return Found(sizes, link=None if link is None else self._end(plan, entity.from_item(link), values))
 
     def _scanned(self, plan: ScanPlan, values: Mapping[str, Any]) -> Stretch:
-        """All items, in an order of their own: a scan's order is the store's business, and every item is met."""
+        """All items: a scan's order is the store's business, and is asked of it."""
         met: list[Met] = []
-        for number, item in enumerate(self.items):
+        for number, item in enumerate(self._in_order(plan.index)):
             entry = None if plan.index is None else entry_of(self.compiled.table, plan.index, item)
             if plan.index is not None and entry is None:
                 continue
             entity = next((one for one in plan.entities if one.matches(item)), None)
-            kind = entity.name if entity is not None and _passes(plan, values, item) else None
+            passes = _passes(plan, values, item)
+            kind = entity.name if entity is not None and passes else None
             size = item_size(item) if entry is None else entry.size_bytes
-            met.append(Met(size, kind, (number,), self._own_end(item) if plan.completed else None))
+            end = self._own_end(item) if plan.completed else None
+            met.append(Met(size, kind, (number,), end, filtered=not passes))
         return Stretch(met)
 
 
@@ -266,6 +306,11 @@ class _Order:
 
     def __lt__(self, other: _Order) -> bool:
         return self.place < other.place if self.forward else self.place > other.place
+
+
+def _kind(plan: QueryPlan, gives: type[Any]) -> str:
+    """The name of the entity whose items are read as that."""
+    return next(match.entity.name for match in plan.matches if match.entity.gives is gives)
 
 
 def _passes(plan: QueryPlan | ScanPlan, values: Mapping[str, Any], item: Item) -> bool:

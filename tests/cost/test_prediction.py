@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -17,8 +18,11 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.client.conversations import converse
 from keyplan.cost.facts import Facts
 from keyplan.cost.reading import requests_of
+from keyplan.cost.units import Request
 from keyplan.cost.writing import requests_of_write, write_cost
 from keyplan.design.compiled.model import CompiledDesign, WritePattern
+from keyplan.design.compiled.plans import ReadPattern
+from keyplan.design.compiled.questions import ParameterKind
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.actions import Action, Create, Delete, Put, Update
 from keyplan.design.declared.entity import Entity
@@ -43,6 +47,7 @@ from tests.cost.actual import Actual, metered, predicted
 from tests.seeds import seed
 
 STORES = 15
+PAGES_MAX = 3
 LENGTHS = (1, 700, 1023, 1500, 4000, 9000)
 
 
@@ -102,17 +107,31 @@ def check_reads(design: Design, number: int, compared: Compared) -> None:
                 found = actual.found(pattern, bound)
             except KeyplanError:
                 continue  # the call is refused
-            with metering(design) as meter, suppress(KeyplanError):
-                if pattern.shape.kind is ShapeKind.ITERATOR:
-                    list(design.stream(name, (), arguments))
-                else:
-                    design.run_read(name, (), arguments)
             limit = None if pattern.limit is None else bound[pattern.limit.name]
-            expected = predicted(requests_of(pattern, found, limit))
-            assert sorted(metered(meter)) == sorted(expected), f"{pattern.place}({arguments})"
+            compare_pages(design, pattern, arguments, partial(requests_of, pattern, found, limit))
             compared.reads[name] = compared.reads.get(name, 0) + any(
                 one is not None for one in (*found.items, *(stretch.met or None for stretch in found.stretches))
             )
+
+
+def compare_pages(
+    design: Design, pattern: ReadPattern, arguments: dict[str, Any], expected: Callable[..., list[Request]]
+) -> int:
+    """A call takes what is predicted, and so do the pages after the first. Gives how many pages there were."""
+    cursor = next((one.name for one in pattern.signature.parameters if one.kind is ParameterKind.CURSOR), None)
+    for page in range(1, PAGES_MAX + 1):
+        answer: Any = None
+        with metering(design) as meter, suppress(KeyplanError):
+            if pattern.shape.kind is ShapeKind.ITERATOR:
+                list(design.stream(pattern.name, (), arguments))
+            else:
+                answer = design.run_read(pattern.name, (), arguments)
+        place = f"page {page} of {pattern.place}({arguments})"
+        assert sorted(metered(meter)) == sorted(predicted(expected(page=page))), place
+        if cursor is None or answer is None or answer.cursor is None:
+            return page
+        arguments = {**arguments, cursor: answer.cursor}
+    return PAGES_MAX
 
 
 def carry_out(design: Design, model: Model, step: Step, compared: Compared) -> None:

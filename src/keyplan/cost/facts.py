@@ -13,7 +13,8 @@ from typing import Any
 
 from keyplan import values
 from keyplan.cost.mixing import mixed
-from keyplan.cost.reading import End, Found, Met, Stretch, requests_of
+from keyplan.cost.reading import requests_of
+from keyplan.cost.stretches import End, Found, Met, Stretch
 from keyplan.cost.units import Line, Request
 from keyplan.design.compiled.neighbours import neighbours
 from keyplan.design.compiled.plans import (
@@ -213,17 +214,17 @@ class _Finder:
         junction, load = plan.junction, self.load
         if isinstance(junction, GetPlan):
             size = load.item_bytes or self._item_bytes(junction.entity)
-            return Found((size,), link=self._end(plan, 0, 1)), 1
+            return Found((size,), link=self._end((0, plan), 0, 1)), 1
         if isinstance(junction, ClaimPlan):
             claim = self._claim_bytes(junction.entity, junction.claim)
-            return Found((claim, self._item_bytes(junction.entity)), link=self._end(plan, 0, 1)), 1
+            return Found((claim, self._item_bytes(junction.entity)), link=self._end((0, plan), 0, 1)), 1
         one = self.pattern.shape.kind is ShapeKind.ONE and load.items is None
         limit = None if isinstance(plan.end, QueryPlan) else self.limit
         count, times = _capped(1 if one else self.count(limit), limit)
         ends = [self._ends_of(way.end) for way in plan.ways if isinstance(way.end, QueryPlan)]
         if ends:
             count, times = self._fewer(count, times, ends)
-        ways = [self._way(way, count) for way in plan.ways]
+        ways = [self._way(number, way, count) for number, way in enumerate(plan.ways)]
         return Found(stretches=ways[0], also=tuple(ways[1:])), times
 
     def _fewer(self, count: int, times: float, ends: Sequence[tuple[int, float]]) -> tuple[int, float]:
@@ -236,19 +237,20 @@ class _Finder:
         times *= count / max(1, fewer)
         return fewer, (times**2 if iterated else times) * max(more for _, more in ends)
 
-    def _way(self, plan: ThroughPlan, count: int) -> tuple[Stretch, ...]:
-        """The items of one junction, each with what it leads to."""
+    def _way(self, number: int, plan: ThroughPlan, count: int) -> tuple[Stretch, ...]:
+        """The items of one junction, each with what it leads to: no two junctions lead to the same."""
         assert isinstance(plan.junction, QueryPlan)  # noqa: S101 - the others lead to one end
         kinds = self._kinds(plan.junction, self.load)
-        return self._spread(plan.junction, kinds, count, self.load.kept or 1, plan)
+        return self._spread(plan.junction, kinds, count, self.load.kept or 1, (number, plan))
 
-    def _end(self, plan: ThroughPlan, position: int, count: int) -> End:
+    def _end(self, way: tuple[int, ThroughPlan], position: int, count: int) -> End:
         """What one of ``count`` junction's items leads to. The ends' items are in turn in the order of the answer."""
+        number, plan = way
         if isinstance(plan.end, GetPlan):
-            return End(position, self._item_bytes(plan.end.entity))
+            return End((number, position), self._item_bytes(plan.end.entity))
         looked_at, _ = self._ends_of(plan.end)
         found = self._spread(plan.end, self._kinds(plan.end, Load()), looked_at)
-        return End(position, None, tuple(_placed(one, position, count) for one in found))
+        return End((number, position), None, tuple(_placed(one, (position, count, number)) for one in found))
 
     def _ends_of(self, end: QueryPlan) -> tuple[int, float]:
         """How many items of one end's partitions to go through, and what the units are multiplied by."""
@@ -292,7 +294,7 @@ class _Finder:
         kinds: Sequence[tuple[str, int]],
         count: int,
         kept: float = 1,
-        leads: ThroughPlan | None = None,
+        leads: tuple[int, ThroughPlan] | None = None,
     ) -> tuple[Stretch, ...]:
         """Items spread evenly over the partitions that a query reads, in the order of its answer."""
         partitions = plan.shards
@@ -308,7 +310,8 @@ class _Finder:
             end = None if leads is None else self._end(leads, at, count)
             if plan.completed:
                 end = End(at, self._item_bytes(plan.completed[at % len(kinds)]))
-            met[at % partitions].append(Met(size, name if passes else None, (at,), end))
+            place = (at,) if leads is None else (at, leads[0])
+            met[at % partitions].append(Met(size, name if passes else None, place, end, filtered=not passes))
         return tuple(Stretch(one) for one in met)
 
     # How large
@@ -368,9 +371,12 @@ def _held(plan: Plan, typical: Typical) -> bool:
     return all(plan.index.name in typical.sizes(match.entity).entries for match in plan.matches)
 
 
-def _placed(stretch: Stretch, position: int, count: int) -> Stretch:
-    """The stretch with its items' places between those of ``count`` others."""
-    return Stretch([met._replace(place=(met.place[0] * count + position,)) for met in stretch.met])
+def _placed(stretch: Stretch, among: tuple[int, int, int]) -> Stretch:
+    """The stretch with its items' places between those of others: its position, how many these are, and the number of
+    the junction that leads to them.
+    """
+    position, count, number = among
+    return Stretch([met._replace(place=(met.place[0] * count + position, number)) for met in stretch.met])
 
 
 def _capped(count: float, limit: int | None) -> tuple[int, float]:

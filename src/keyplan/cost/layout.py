@@ -1,0 +1,311 @@
+"""What is there, under names: the partitions and items of one read, with texts for keys that lie as the places do.
+
+The texts are for the client, which compares them, puts them into cursors and starts behind them. They say nothing of
+the design's own keys: those may be of any type, and there may be no value for the next item.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from keyplan.cost.standins import BEFORE_LAST, LAST, MET, StandIns, query_plans
+from keyplan.cost.stretches import End, Found, Met, Stretch
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    GetPlan,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    ThroughPlan,
+)
+from keyplan.design.declared.indexes import Index
+from keyplan.design.declared.table import Table
+
+__all__ = ["Layout", "Partition"]
+
+Item = dict[str, dict[str, Any]]
+_FIXED = "-"
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """An item that is read by its key: its bytes (None: it isn't there), what it is called, what it holds."""
+
+    size_bytes: int | None
+    what: str
+    stands_for: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    claim_of: Item | None = None
+    """Of a claim: the key of the item that has it."""
+
+    def item(self, key: Item) -> Item:
+        """The item."""
+        found = {**key, MET: {**self.stands_for}}
+        return found if self.claim_of is None else {**found, "claim_of": {"M": self.claim_of}}
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What lies in one partition of the table or of an index; of a scan, everything."""
+
+    name: str
+    index: Index | None
+    stretch: Stretch
+    sorts: Sequence[str]
+    """The sort keys, in order."""
+    ids: Sequence[str]
+    """What tells the items apart, in order."""
+    leads: Mapping[Any, str]
+    """The names of what they lead to, by its identity."""
+    is_sorted: bool
+    """Whether items have sort keys."""
+    scanned: bool = False
+
+    @property
+    def met(self) -> Sequence[Met]:
+        """The items, in order."""
+        return self.stretch.met
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can follow the last one."""
+        return self.stretch.closed
+
+    def item(self, at: int) -> Item:
+        """One of the items: its keys, and what it stands for."""
+        met = self.met[at]
+        held: dict[str, Any] = {"met": met}
+        if met.end is not None and met.end.identity in self.leads:
+            held["leads"] = self.leads[met.end.identity]
+        return {**self.key(at), MET: held}
+
+    def key(self, at: int) -> Item:
+        """The keys of one of the items, as a place to read on from."""
+        own = self.ids[at]
+        if self.index is None:
+            texts = {"pk": own, "sk": _FIXED} if self.scanned else {"pk": self.name, "sk": self.sorts[at]}
+            if not self.is_sorted:
+                del texts["sk"]
+        elif self.index.local:
+            texts = {"pk": self.name, "sk": own}
+        else:
+            texts = {"pk": own, "sk": _FIXED, "index_pk": self.name}
+        if self.index is not None:
+            texts |= {f"index_sk{number}": _FIXED for number in range(1, len(self.index.sort))}
+            if self.index.sort:
+                texts["index_sk0"] = self.sorts[at]
+        return {name: {"S": text} for name, text in texts.items()}
+
+    def behind(self, start: Item) -> int:
+        """Where reading goes on behind a key."""
+        if self.index is None and not self.scanned:
+            return bisect_right(self.sorts, start["sk"]["S"]) if self.is_sorted else len(self.met)
+        own = "sk" if self.index is not None and self.index.local else "pk"
+        return bisect_right(self.ids, start[own]["S"])
+
+
+class _Places:
+    """The texts that stand for places, in their order: of their sort keys, and of the items that stand there."""
+
+    def __init__(self, places: Iterable[tuple[Any, ...]]) -> None:
+        self.sorts: dict[tuple[Any, ...], str] = {}
+        self.ids: dict[tuple[Any, ...], str] = {}
+        number, before = -1, object()
+        for at, place in enumerate(sorted(set(places))):
+            if place[0] != before:
+                number, before = number + 1, place[0]
+            self.sorts[place] = f"{number:09d}"
+            self.ids[place] = f"{at:09d}"
+
+
+class Layout:
+    """The partitions and items of one read, and its stand-ins."""
+
+    def __init__(self, pattern: ReadPattern, found: Found) -> None:
+        plan = pattern.plan
+        self.partitions: dict[str, Partition] = {}
+        self.indexes = {one.index.name: one.index for one in _pages_of(plan) if one.index is not None}
+        self._keyed: dict[str, Keyed] = {}
+        self._ends: dict[Any, str] = {}
+        """The names of what junctions lead to, by its identity."""
+        self._is_sorted = all(one.index is not None or bool(one.key.sort) for one in query_plans(plan))
+        self._last = _last_kind(plan, found)
+        ways = list(_ways(plan, found))
+        linked = [end for way, stretches in ways for end in _ends_of(way, stretches)]
+        if found.link is not None and isinstance(plan, ThroughPlan):
+            linked.append((plan, found.link))
+        answer = _answer_places(ways, linked)
+        self._name_ends(linked, answer)
+        items = self._items(plan, found)
+        names = [self._lay_way(number, way, stretches, answer) for number, (way, stretches) in enumerate(ways)]
+        self.standins = StandIns(pattern, names, items, self._last, is_sorted=self._is_sorted)
+
+    @property
+    def table(self) -> Table:
+        """The table that stands for the design's."""
+        return self.standins.table
+
+    @property
+    def scanned(self) -> Partition:
+        """What a scan reads."""
+        return next(iter(self.partitions.values()))
+
+    def by_key(self, key: Item) -> Keyed:
+        """What is there under a primary key."""
+        names = (one["S"] for one in key.values())
+        return next((self._keyed[name] for name in names if name in self._keyed), Keyed(None, "item"))
+
+    # Items that are read by key
+
+    def _items(self, plan: Plan, found: Found) -> list[str]:
+        """The names of the items that the read begins with."""
+        first = plan.junction if isinstance(plan, ThroughPlan) else plan
+        leads = {"leads": self._ends[found.link.identity]} if found.link is not None else {}
+        sizes: tuple[int | None, ...] = (*found.items, None, None)
+        match first:
+            case GetPlan():
+                kept = [Keyed(sizes[0], first.entity.name, leads)]
+            case ClaimPlan():
+                claim = Keyed(sizes[0], f"claim {first.claim.name}", claim_of=self._primary("item 1"))
+                kept = [claim, Keyed(sizes[1], first.entity.name, leads)]
+            case BatchGetPlan():
+                kept = [Keyed(size, first.entity.name) for size in found.items]
+            case _:
+                kept = []
+        named = {f"item {at}": one for at, one in enumerate(kept)}
+        self._keyed.update(named)
+        return list(named)
+
+    def _primary(self, name: str) -> Item:
+        return {"pk": {"S": name}, "sk": {"S": _FIXED}} if self._is_sorted else {"pk": {"S": name}}
+
+    # What junctions lead to
+
+    def _name_ends(self, linked: Sequence[tuple[ThroughPlan, End]], answer: _Places) -> None:
+        """Give each end its name, in the order of the partitions that they are, and keep what is there."""
+        distinct = {end.identity: (way, end) for way, end in linked}
+        known = {one.partition for _, end in linked for one in end.stretches if one.partition is not None}
+        ranks = {partition: at for at, partition in enumerate(sorted(known))}
+        for at, (identity, (way, end)) in enumerate(distinct.items()):
+            rank = ranks.get(end.stretches[0].partition, at) if end.stretches else at
+            name = self._ends[identity] = f"end {rank:09d}" if isinstance(way.end, QueryPlan) else f"item at {at:09d}"
+            if isinstance(way.end, GetPlan):
+                self._keyed[name] = Keyed(end.size_bytes, way.end.entity.name)
+        for way, end in distinct.values():
+            if isinstance(way.end, QueryPlan):
+                for shard, stretch in enumerate(end.stretches):
+                    self._lay(way.end, self._ends[end.identity] + way.end.key.suffix(shard), stretch, answer)
+
+    # Partitions
+
+    def _lay_way(
+        self, number: int, way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[Stretch], answer: _Places
+    ) -> list[str]:
+        """Lay out the partitions that a way begins with. Gives their names."""
+        plan, places = way, answer
+        if isinstance(way, ThroughPlan):
+            if not isinstance(way.junction, QueryPlan):
+                return []
+            plan = way.junction
+            if isinstance(way.end, QueryPlan):
+                places = _Places(met.place for stretch in stretches for met in stretch.met)
+            else:
+                self._keep_keys(stretches, answer)
+        assert isinstance(plan, QueryPlan | ScanPlan)  # noqa: S101 - what remains
+        known = sorted(stretch.partition for stretch in stretches if stretch.partition is not None)
+        ranks = {partition: at for at, partition in enumerate(known)}
+        names = [f"way {number} {ranks.get(one.partition, at):09d}" for at, one in enumerate(stretches)]
+        for name, stretch in zip(names, stretches, strict=True):
+            self._lay(plan, name, stretch, places)
+        return names
+
+    def _keep_keys(self, stretches: Sequence[Stretch], answer: _Places) -> None:
+        """Say of items that several junctions may lead to where they stand in the answer's order."""
+        for stretch in stretches:
+            for met in stretch.met:
+                if met.end is None:
+                    continue
+                name = self._ends[met.end.identity]
+                place = met.end.place or met.place
+                same = self._standing.get(place)
+                key = same or {"sort": answer.sorts[met.place], "partition": f"of {name}", "id": name}
+                self._keyed[name] = replace(self._keyed[name], stands_for={"key": key})
+
+    @cached_property
+    def _standing(self) -> dict[tuple[Any, ...], dict[str, str]]:
+        """The keys of items that partitions have which junctions lead to, by their places."""
+        return {
+            met.place: {"sort": sort, "partition": partition.name, "id": own}
+            for partition in self.partitions.values()
+            for met, sort, own in zip(partition.met, partition.sorts, partition.ids, strict=True)
+        }
+
+    def _lay(self, plan: QueryPlan | ScanPlan, name: str, stretch: Stretch, places: _Places) -> None:
+        sorts = [places.sorts[met.place] for met in stretch.met]
+        ids = [places.ids[met.place] for met in stretch.met]
+        if self._last is not None:
+            sorts = _marked(stretch.met, sorts, self._last)
+        if plan.completed:
+            what = plan.completed[0].name
+            for met, own in zip(stretch.met, ids, strict=True):
+                self._keyed[own] = Keyed(None if met.end is None else met.end.size_bytes, what)
+        scanned = isinstance(plan, ScanPlan)
+        self.partitions[name] = Partition(
+            name, plan.index, stretch, sorts, ids, self._ends, self._is_sorted, scanned=scanned
+        )
+
+
+def _marked(met: Sequence[Met], sorts: Sequence[str], last: str) -> list[str]:
+    """Sort keys that show where the last entity's items begin."""
+    first = next((at for at, one in enumerate(met) if one.kind == last), len(met))
+    return [f"{BEFORE_LAST if at < first else LAST}{text}" for at, text in enumerate(sorts)]
+
+
+def _last_kind(plan: Plan, found: Found) -> str | None:
+    """The entity that no other follows in a collection, where one partition is read."""
+    if not isinstance(plan, QueryPlan) or plan.merged or not found.stretches:
+        return None
+    return found.stretches[0].last_kind
+
+
+def _ways(plan: Plan, found: Found) -> Iterator[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[Stretch]]]:
+    """Each way to the answer, and the stretches that it begins with."""
+    match plan:
+        case ThroughPlan():
+            known = (found.stretches, *found.also)
+            yield from ((way, known[at] if at < len(known) else (Stretch(),)) for at, way in enumerate(plan.ways))
+        case QueryPlan() | ScanPlan():
+            yield plan, found.stretches
+        case _:
+            return
+
+
+def _ends_of(
+    way: QueryPlan | ScanPlan | ThroughPlan, stretches: Sequence[Stretch]
+) -> Iterator[tuple[ThroughPlan, End]]:
+    if isinstance(way, ThroughPlan):
+        yield from ((way, met.end) for stretch in stretches for met in stretch.met if met.end is not None)
+
+
+def _answer_places(
+    ways: Sequence[tuple[QueryPlan | ScanPlan | ThroughPlan, Sequence[Stretch]]],
+    linked: Sequence[tuple[ThroughPlan, End]],
+) -> _Places:
+    """The places in the order of the answer: of the ends that partitions have, and of what else stands in it."""
+    found = [met.place for _, end in linked for stretch in end.stretches for met in stretch.met]
+    for way, stretches in ways:
+        if not (isinstance(way, ThroughPlan) and isinstance(way.end, QueryPlan)):
+            found += [met.place for stretch in stretches for met in stretch.met]
+    return _Places(found)
+
+
+def _pages_of(plan: Plan) -> Iterator[QueryPlan | ScanPlan]:
+    """What of a plan is read page by page."""
+    if isinstance(plan, ScanPlan):
+        yield plan
+    yield from query_plans(plan)

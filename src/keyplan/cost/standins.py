@@ -1,0 +1,223 @@
+"""A read with stand-ins for its keys: the client carries it out as it would the read itself, and nothing but places is
+in its keys, which can be made up for any number of items.
+
+What of a plan decides which requests are made stays as it is: index or table, how many partitions are merged, whether
+a sort key bounds them, filters, junctions, what is completed, the shape. Names, values and formats go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from keyplan.design.compiled.plans import (
+    BatchGetPlan,
+    ClaimPlan,
+    Filter,
+    GetPlan,
+    KeyMatch,
+    Plan,
+    QueryPlan,
+    ReadPattern,
+    ScanPlan,
+    SortPart,
+    ThroughPlan,
+)
+from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.stored.formats import TextFormat
+from keyplan.design.stored.keys import CompiledKey
+from keyplan.design.stored.templates import Literal_, Template, Variable
+
+__all__ = ["MET", "NOWHERE", "Seen", "StandIns", "query_plans"]
+
+Item = Mapping[str, Mapping[str, Any]]
+
+MET = "met"
+"""The member of an item that says what it stands for."""
+NOWHERE = "nowhere"
+"""A partition of which nothing is asked, and an item that isn't there."""
+BEFORE_LAST, LAST = "a", "c"
+"""What sort keys begin with before the last of a collection's entities, and from its first item on: their
+bounds are apart."""
+
+
+class Seen:
+    """What an item is read as. ``leads``: the name of what it leads to; ``key``: what its key in the answer's order is
+    made of, where several junctions lead to it.
+    """
+
+    def __init__(self, item: Item) -> None:
+        self.leads: str = item[MET].get("leads", NOWHERE)
+        self.key: Mapping[str, str] = item[MET].get("key", {})
+
+
+class _StandIn(CompiledEntity):
+    """An entity whose items are told by what they stand for. ``kind``: its name; None where any item is its own.
+    ``named``: the value that its primary key is made of.
+    """
+
+    def __init__(self, table: Table, kind: str | None, named: str) -> None:
+        self.name = kind or "item"
+        self.gives = type(self.name, (Seen,), {})
+        self.asked = None
+        self.sifted = None
+        self.labels = {}
+        self.primary = _Key("primary", None, *_templates((table.partition,), (table.sort,), named), {}, 1)
+        self.matches = self.matches_sort = _anything if kind is None else _of_kind(kind)
+        self.from_item = self.gives
+
+    def field_values(self, instance: Any) -> dict[str, Any]:
+        """What the key in the order of the answer is made of."""
+        return {**instance.key}
+
+
+@dataclass(frozen=True, eq=False)
+class _Key(CompiledKey):
+    """A key that is made of a partition's name, which has its shard in it."""
+
+    def shard_suffix(self, values: Mapping[str, Any]) -> str:  # noqa: ARG002 - a key's
+        """Nothing: the name says it."""
+        return ""
+
+
+_Templates: TypeAlias = tuple[tuple[KeyAttribute, Template], ...]
+
+
+def _templates(
+    partition: Iterable[KeyAttribute], sort: Iterable[KeyAttribute | None], named: str, sorted_by: str = ""
+) -> tuple[_Templates, _Templates]:
+    """The templates of a key: the partition's name, and the sort key's text in its first attribute."""
+    first = _variable(sorted_by) if sorted_by else _FIXED
+    return (
+        tuple((one, _variable(named)) for one in partition),
+        tuple((one, _FIXED if at else first) for at, one in enumerate(sort) if one is not None),
+    )
+
+
+def _variable(name: str) -> Template:
+    return Template(f"{{{name}}}", (Variable(name, TextFormat(str), last=True, bare=True),))
+
+
+_FIXED = Template("-", (Literal_("-"),))
+
+
+def _anything(item: Item) -> bool:
+    return MET in item
+
+
+def _of_kind(kind: str) -> Callable[[Item], bool]:
+    return lambda item: item[MET]["met"].kind == kind
+
+
+class StandIns:
+    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with;
+    ``items``: of the items that are read by key; ``last``: the entity whose items come last in a collection.
+    """
+
+    def __init__(
+        self,
+        pattern: ReadPattern,
+        partitions: Sequence[Sequence[str]],
+        items: Sequence[str],
+        last: str | None,
+        *,
+        is_sorted: bool,
+    ) -> None:
+        self._partitions = partitions
+        self._last = last
+        self.table = Table("places", sort="sk" if is_sorted else None)
+        self._values: dict[str, Any] = {"item": items[0] if items else NOWHERE, "each": list(items)}
+        self._entities: dict[str, CompiledEntity] = {}
+        plan = self._plan(pattern.plan, 0)
+        members = tuple(replace(one, gives=self._entity(one.entity.__name__).gives) for one in pattern.shape.members)
+        shape = replace(pattern.shape, optional=True, factory=dict, members=members)
+        self.pattern = replace(pattern, plan=plan, shape=shape, constants=self._values)
+
+    def _plan(self, plan: Plan, way: int) -> Any:
+        match plan:
+            case GetPlan():
+                return replace(plan, entity=self._read_by_key("item"))
+            case ClaimPlan():
+                return replace(plan, entity=self._read_by_key("owner"), claim=self._read_by_key("item").primary)
+            case BatchGetPlan():
+                return replace(plan, entity=self._read_by_key("each"), each="each")
+            case QueryPlan():
+                return self._query(plan, way)
+            case ScanPlan():
+                entities = tuple(self._entity(one.name) for one in plan.entities)
+                return replace(plan, entities=entities, index=self._index(plan.index), **self._rest(plan))
+            case ThroughPlan():
+                return self._through(plan, way)
+
+    def _through(self, plan: ThroughPlan, way: int) -> ThroughPlan:
+        junction = self._plan(plan.junction, way)
+        also = tuple(self._through(one, number) for number, one in enumerate(plan.also, 1))
+        if isinstance(plan.end, GetPlan):
+            end, named = replace(plan.end, entity=self._read_by_key("id")), "id"
+            return replace(plan, junction=junction, end=end, fields={named: "leads"}, arguments=(), also=also)
+        ends = self._queried(plan.end, "partition", None, plan.end.shards)
+        return replace(plan, junction=junction, end=ends, fields={"partition": "leads"}, arguments=(), also=also)
+
+    def _query(self, plan: QueryPlan, way: int) -> QueryPlan:
+        """A query of the partitions with which a way begins, each by its name."""
+        name = f"partition{way}"
+        names = self._partitions[way]
+        self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
+        return self._queried(plan, name, name if plan.merged else None, 1)
+
+    def _queried(self, plan: QueryPlan, named: str, each: str | None, shards: int) -> QueryPlan:
+        index = self._index(plan.index)
+        partition = (self.table.partition,) if index is None else index.partition
+        sort = (self.table.sort,) if index is None else index.sort
+        templates = _templates(partition, sort if plan.key.sort else (), named, "sort")
+        key = _Key("key", index, *templates, {}, shards)
+        matches = tuple(
+            KeyMatch(self._entity(match.entity.name), key, self._bounds(key, match), (), frozenset(), each, match.full)
+            for match in plan.matches
+        )
+        return replace(plan, index=index, matches=matches, forward=True, each=each, **self._rest(plan))
+
+    def _bounds(self, key: CompiledKey, match: KeyMatch) -> tuple[SortPart, ...]:
+        """What is known of an entity's sort keys: of a collection's last, that it is."""
+        if self._last is None or not key.sort:
+            return ()
+        ((attribute, template), *_) = key.sort
+        start = LAST if match.entity.name == self._last else BEFORE_LAST
+        return (SortPart(attribute, template, (Literal_(start),), None, None, complete=False),)
+
+    def _rest(self, plan: QueryPlan | ScanPlan) -> dict[str, Any]:
+        completed = (self._read_by_key("id"),) if plan.completed else ()
+        return {"filter": None if plan.filter is None else Filter(MET, {}, {}, {}), "completed": completed}
+
+    def _entity(self, kind: str) -> CompiledEntity:
+        """The entity of that name, whose items are met by queries."""
+        found = self._entities.get(kind)
+        if found is None:
+            found = self._entities[kind] = _StandIn(self.table, kind, "id")
+        return found
+
+    def _read_by_key(self, named: str) -> CompiledEntity:
+        """The entity of items that are read by their keys."""
+        return _StandIn(self.table, None, named)
+
+    @staticmethod
+    def _index(index: Index | None) -> Index | None:
+        """The index with attributes of its own that hold texts."""
+        if index is None:
+            return None
+        partition = "pk" if index.local else "index_pk"
+        return Index(index.name, partition, [f"index_sk{at}" for at in range(len(index.sort))], local=index.local)
+
+
+def query_plans(plan: Plan) -> list[QueryPlan]:
+    """The queries in a plan."""
+    match plan:
+        case QueryPlan():
+            return [plan]
+        case ThroughPlan():
+            return [one for way in plan.ways for part in (way.junction, way.end) for one in query_plans(part)]
+        case _:
+            return []
