@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from keyplan.client.conversations import AsyncTransport, Conversation, Transport, converse, converse_async
+from keyplan.client.logs import is_logged, log_request
 from keyplan.client.tables import create_table, describe_table, differences, mismatch, until_ready
 from keyplan.client.transports.urls import is_url, parse_url
 from keyplan.client.watching import CallRecord, OnCall, OnPattern, Tally, error_name
@@ -22,7 +23,7 @@ from keyplan.errors import DynamoDBError, StoreError, shown
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-__all__ = ["Backend", "Store", "aopen_store", "open_store"]
+__all__ = ["Backend", "Store", "aopen_store", "open_store", "with_table"]
 
 R = TypeVar("R")
 W = TypeVar("W", bound=OnPattern)
@@ -80,6 +81,10 @@ class Store:
         self._on_call: OnCall | None = None
         self._watchers: tuple[OnPattern, ...] = ()
         self._listening = threading.Lock()
+        self._logs = is_logged()
+        """Whether requests are logged: asked once, so that none has to ask."""
+        if self._logs:
+            self._listen()
 
     @property
     def async_transport(self) -> AsyncTransport:
@@ -120,10 +125,12 @@ class Store:
             self._listen()
 
     def _listen(self) -> None:
-        self.watched = self._on_call is not None or bool(self._watchers)
+        self.watched = self._on_call is not None or bool(self._watchers) or self._logs
         self.backend.on_call = self._told if self.watched else None
 
     def _told(self, record: CallRecord) -> None:
+        if self._logs:
+            log_request(record)
         hook = self._on_call
         if hook is not None:
             _tell(hook, record)
@@ -173,7 +180,11 @@ def open_store(url: str, design: CompiledDesign, *, create: bool | None) -> Stor
     """The store that ``url`` names, with the design's table; ``Design.open`` says which URLs there are. Raises
     StoreError.
     """
-    store = _store(url, design.table.name, create)
+    return with_table(_store(url, design.table.name, create), design, create=create)
+
+
+def with_table(store: Store, design: CompiledDesign, *, create: bool | None = None) -> Store:
+    """The store, with the design's table. It is closed where that fails: StoreError."""
     try:
         converse(_prepare(store, design, create=store.local if create is None else create), store.transport)
     except BaseException:

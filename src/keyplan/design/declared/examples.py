@@ -22,7 +22,7 @@ from typing_extensions import TypeAliasType
 from keyplan.design.declared.fields import TTL, VERSION, is_optional, kind_of, layers, marks_of, now
 from keyplan.design.declared.problems import Problem
 
-__all__ = ["TypicalValue", "accepted_value", "choices_of", "limits", "typical", "typical_value"]
+__all__ = ["TypicalValue", "accepted_value", "annotated", "choices_of", "limits", "typical", "typical_value"]
 
 TYPE = "its type"
 CHOICE = "one of its choices"
@@ -154,7 +154,8 @@ def _inner(annotation: Any) -> Any:
     return getattr(annotation, "__supertype__", annotation)
 
 
-def _annotated(info: FieldInfo) -> Any:
+def annotated(info: FieldInfo) -> Any:
+    """A pydantic field's type with its constraints."""
     annotation: Any = info.annotation
     for mark in info.metadata:
         annotation = Annotated[annotation, mark]
@@ -169,14 +170,14 @@ def _model(model: type[BaseModel], serial: int) -> BaseModel:
         info = fields[name]
         with suppress(Problem):
             required = info.is_required()
-            made[name] = accepted_value(_annotated(info)) if required else info.get_default(call_default_factory=True)
+            made[name] = accepted_value(annotated(info)) if required else info.get_default(call_default_factory=True)
     return model.model_construct(**made) if _refused(model, made) else model.model_validate(made, by_name=True)
 
 
 def _of_field(info: FieldInfo, name: str, serial: int) -> Any:
     if info.examples:
         return info.examples[serial % len(info.examples)]
-    return typical(_annotated(info), name, serial).value
+    return typical(annotated(info), name, serial).value
 
 
 def _refused(model: type[BaseModel], given: Mapping[str, Any]) -> list[str]:

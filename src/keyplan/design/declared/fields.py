@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -32,6 +32,7 @@ __all__ = [
     "layers",
     "marks_of",
     "now",
+    "time_by",
     "ulid",
     "unaliased",
     "unbounded",
@@ -70,9 +71,21 @@ _ulid_lock = threading.Lock()
 _ulid_last = (0, 0)
 
 
+_time: Callable[[], datetime] | None = None
+
+
+def time_by(source: Callable[[], datetime] | None) -> Callable[[], datetime] | None:
+    """Let ``now`` and ``ulid`` go by another clock from now on, or by the machine's again; gives what was before. For
+    tests (``keyplan.testing.Clock``).
+    """
+    global _time
+    before, _time = _time, source
+    return before
+
+
 def now() -> datetime:
     """The moment of the call, in UTC."""
-    return datetime.now(UTC)
+    return datetime.now(UTC) if _time is None else _time()
 
 
 def ulid(at: datetime | None = None) -> str:
@@ -81,6 +94,8 @@ def ulid(at: datetime | None = None) -> str:
     ``at`` makes one for another moment, so that imported items sort by their own time.
     """
     global _ulid_last  # noqa: PLW0603 - one sequence a process is the point
+    if at is None and _time is not None:
+        at = _time()
     millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
     if not 0 <= millis < 1 << 48:
         raise ValueError(f"{at} is outside the time that a ULID can hold (1970 to 10889)")

@@ -1,0 +1,89 @@
+"""A plugin of pytest, which loads it by its entry point: the fixture ``design``, a design on each store.
+
+::
+
+    def test_articles(design: Cms) -> None:
+        design.put(Article(...))
+
+runs three times: on a store in memory, in a file, and on Keyplan's server over HTTP. Each time the store is empty, and
+the design is opened anew. Which design it is says the annotation; for tests without one, a fixture ``design_class``
+that returns it. ``-k memory`` chooses a store; so does ``@pytest.mark.parametrize("design", ["memory"],
+indirect=True)``.
+
+Nothing of Keyplan but this module is imported before a test asks for a fixture.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import pytest
+
+if TYPE_CHECKING:
+    from keyplan import Design
+
+__all__ = ["design", "design_class", "keyplan_server"]
+
+STORES = ("memory", "file", "server")
+
+_SERVER = """
+from keyplan.server import Settings, serve
+serve(Settings(db=":memory:", port=0), lambda port: print(port, flush=True))
+"""
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def design_class(request: pytest.FixtureRequest) -> type[Design]:
+    """The design that a test is about: the annotation of its parameter ``design``. Define it anew to say another."""
+    from keyplan import Design  # noqa: PLC0415 - for those who use it
+
+    try:
+        found: Any = get_type_hints(request.function).get("design")
+    except NameError:
+        found = None
+    if isinstance(found, type) and issubclass(found, Design) and found is not Design:
+        return found
+    raise pytest.UsageError(
+        f"{request.node.nodeid}: annotate its parameter, design: YourDesign, or define a fixture design_class that "
+        "returns the class"
+    )
+
+
+@pytest.fixture(scope="session")
+def keyplan_server() -> Generator[str]:
+    """Keyplan's server in a process of its own; gives its address, HOST:PORT."""
+    pytest.importorskip("httptools", reason='the store "server" needs the extra: pip install keyplan[server]')
+    command = [sys.executable, "-c", _SERVER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
+        try:
+            assert process.stdout is not None  # noqa: S101
+            yield f"127.0.0.1:{process.stdout.readline().strip()}"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(params=STORES)
+def design(request: pytest.FixtureRequest, design_class: type[Design], tmp_path: Path) -> Generator[Design]:
+    """A design on an empty store, in memory, in a file, and behind a server."""
+    from keyplan.testing.opened import opened  # noqa: PLC0415
+
+    def served() -> Design:
+        address: str = request.getfixturevalue("keyplan_server")
+        return design_class.open(f"dynamodb+http://{address}/test-{os.getpid()}-{next(_numbers)}", create=True)
+
+    openers: dict[str, Callable[[], Design]] = {
+        "memory": lambda: opened(design_class),
+        "file": lambda: opened(design_class, tmp_path / "store.db"),
+        "server": served,
+    }
+    if request.param not in openers:
+        raise pytest.UsageError(f"there is no store {request.param!r}: {', '.join(openers)}")
+    with openers[request.param]() as found:
+        yield found

@@ -1,0 +1,139 @@
+# mypy: disable-error-code="empty-body"
+"""A design in this process: its time is set, its indexes lag, its requests are throttled; and instances are made."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, StringConstraints, field_validator
+
+from keyplan import Design, Entity, Field, Index, Key, Table, Ttl, Unique, now, read, ulid
+from keyplan.errors import ArgumentError, DynamoDBError, RequestError
+from keyplan.testing import Clock, Maker, opened, sweep, throttled
+
+GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+class Size(BaseModel):
+    width: int
+
+
+class Note(Entity):
+    note_id: str = Field(default_factory=ulid)
+    owner: str
+    number: int
+    size: Size
+    status: Literal["new", "read"] = "new"
+    slug: Annotated[str, StringConstraints(pattern=r"^[a-z-]+$")]
+    written_at: datetime = Field(default_factory=now)
+    until: Ttl | None = None
+
+    primary = Key("NOTE#{note_id}", "HEAD")
+    by_owner = Key("OWNER#{owner}", "{number:03d}", index=GSI1)
+    one_slug = Unique("SLUG#{owner}#{number}")
+
+
+class Odd(Entity):
+    name: str
+
+    primary = Key("ODD#{name}", "HEAD")
+
+    @field_validator("name")
+    @classmethod
+    def _is_odd(cls, name: str) -> str:
+        if not name.startswith("odd: "):
+            raise ValueError("it isn't odd")
+        return name
+
+
+class Notes(Design):
+    table = Table("notes", indexes=[GSI1], entities=[Odd])
+
+    @read("R1")
+    def note(self, note_id: str) -> Note | None: ...
+
+    @read("R2")
+    def notes(self, owner: str) -> list[Note]: ...
+
+
+def test_items_expire_by_the_clock() -> None:
+    make, clock = Maker(), Clock(NOON)
+    with opened(Notes, clock=clock) as notes:
+        notes.create(make(Note, note_id="1", until=NOON + timedelta(days=1)))
+        notes.create(make(Note, note_id="2", until=NOON + timedelta(days=9)))
+        assert sweep(notes) == 0
+        clock.advance(days=2)
+        assert notes.note("1") is not None  # it has expired, and is there until it is removed
+        assert sweep(notes) == 1
+        assert (notes.note("1"), notes.note("2") is None) == (None, False)
+
+
+def test_now_and_ulids_go_by_the_clock() -> None:
+    with Clock(NOON) as clock:
+        assert now() == NOON
+        first = ulid()
+        clock.advance(hours=1)
+        assert now() == clock.at == NOON + timedelta(hours=1)
+        assert ulid() > first
+        assert first[:10] == ulid(NOON)[:10]
+        with Clock(NOON - timedelta(days=1)):
+            assert now() < NOON
+        assert now() > NOON
+    assert abs(now() - datetime.now(UTC)) < timedelta(minutes=5)
+    with pytest.raises(RequestError, match="no time zone"):
+        clock.set(datetime(2026, 1, 1))  # noqa: DTZ001 - on purpose
+
+
+def test_indexes_lag_by_the_clock() -> None:
+    clock = Clock(NOON)
+    with opened(Notes, clock=clock, index_lag_ms=100) as notes:
+        made = notes.create(Maker()(Note, owner="a"))
+        assert (notes.notes("a"), notes.note(made.note_id)) == ([], made)
+        clock.advance(seconds=1)
+        assert notes.notes("a") == [made]
+
+
+def test_what_is_throttled() -> None:
+    make = Maker()
+    with opened(Notes) as notes:
+        with throttled(notes, 2, operations=["GetItem"]) as refused:
+            notes.create(make(Note))
+            for _ in range(2):
+                with pytest.raises(DynamoDBError, match="throughput") as caught:
+                    notes.note("1")
+                assert caught.value.type == "ProvisionedThroughputExceededException"
+            assert notes.note("1") is None
+            assert refused() == 2
+        with throttled(notes), pytest.raises(DynamoDBError):
+            asyncio.run(notes.note.aio("1"))
+        assert notes.note("1") is None
+        with pytest.raises(RequestError, match="no operation GetItm"), throttled(notes, operations=["GetItm"]):
+            pass
+    with Notes.open(":memory:") as plain, pytest.raises(RequestError, match=r"isn't from keyplan\.testing\.opened"):
+        sweep(plain)
+
+
+def test_instances_are_made_alike_for_one_seed() -> None:
+    first, second = Maker(seed=1), Maker(seed=1)
+    made = first.many(Note, 3)
+    assert made == second.many(Note, 3)
+    assert len({one.note_id for one in made}) == 3
+    assert made != Maker(seed=2).many(Note, 3)
+    assert [one.number for one in made] == [1, 2, 3]
+    assert first(Note, owner="ada", status="read").status == "read"
+    with pytest.raises(ArgumentError, match=r"Note\.number"):
+        first(Note, number="many")
+    with pytest.raises(ArgumentError, match="it isn't odd"):
+        first(Odd)
+    assert first(Odd, name="odd: one").name == "odd: one"
+
+
+def test_a_store_is_filled() -> None:
+    with opened(Notes) as notes:
+        made = Maker().fill(notes, {Note: 12})
+        assert len(made) == 12
+        assert all(notes.note(one.note_id) == one for one in made if isinstance(one, Note))
