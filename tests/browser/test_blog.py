@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from keyplan_systems.blog.design import Blog
-from tests.browser.blog import AXE, faults_of, serving_blog, sign_in
+from keyplan_systems.blog.sample import DEMO_PASSWORD
+from tests.browser.sites import AXE, Arrive, Scheme, arriving, faults_of, serving
+from tests.browser.sites import sign_in as sign_in_at
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page, Route
+    from playwright.sync_api import Browser, Page, Route
 
-TIMEOUT_MS = 15_000
-Scheme = Literal["light", "dark"]
-REFUSED = re.compile(r"status of (?:403|404|409|429) ")
-"""What the console says of a page that isn't for its visitor, which tests ask for."""
+POSTS = 40
 READABLE = (
     "/",
     "/latest",
@@ -38,7 +37,7 @@ MODERATED = ("/moderation", "/moderation/posts", "/inbox?month=2026-11")
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Blog, str]]:
-    with serving_blog() as (blog, address):
+    with serving("blog", POSTS) as (blog, address):
         yield blog, address
 
 
@@ -48,28 +47,15 @@ def blog(served: tuple[Blog, str]) -> Blog:
 
 
 @pytest.fixture
-def visitor(browser: Browser, served: tuple[Blog, str]) -> Iterator[Callable[..., Page]]:
-    """Somebody new at a browser of their own. What a page asks of another host, or says in the console, fails."""
-    _, address = served
-    contexts: list[BrowserContext] = []
-    told: list[str] = []
+def visitor(browser: Browser, served: tuple[Blog, str]) -> Iterator[Arrive]:
+    """Lets people arrive, each at a browser of their own."""
+    with arriving(browser, served[1]) as arrive:
+        yield arrive
 
-    def arrive(width: int = 1280, scheme: Scheme = "light", *, scripts: bool = True) -> Page:
-        context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=address, java_script_enabled=scripts
-        )
-        context.set_default_timeout(TIMEOUT_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: told.append(message.text))
-        page.on("pageerror", lambda error: told.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith(address) else told.append(request.url))
-        return page
 
-    yield arrive
-    for context in contexts:
-        context.close()
-    assert [one for one in told if not REFUSED.search(one)] == []
+def sign_in(page: Page, login: str) -> None:
+    """Sign in as somebody of the sample."""
+    sign_in_at(page, "Email or username", login, DEMO_PASSWORD)
 
 
 def join(page: Page, name: str, *, writes: bool = True) -> None:
@@ -85,7 +71,7 @@ def join(page: Page, name: str, *, writes: bool = True) -> None:
     page.get_by_text(f"Menu of {name}").wait_for(state="attached")
 
 
-def test_a_reader_reads_joins_likes_and_rates(visitor: Callable[..., Page]) -> None:
+def test_a_reader_reads_joins_likes_and_rates(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/")
     page.locator(".card.lead h3 a").click()
@@ -106,7 +92,7 @@ def test_a_reader_reads_joins_likes_and_rates(visitor: Callable[..., Page]) -> N
     assert "For authors" in page.get_by_role("main").inner_text()
 
 
-def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Callable[..., Page]) -> None:
+def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Arrive) -> None:
     page = visitor()
     page.goto("/tags")
     tag = page.locator(".cloud a span").first.inner_text()
@@ -132,7 +118,7 @@ def test_tags_are_suggested_and_chosen_by_keyboard(visitor: Callable[..., Page])
     assert box.get_attribute("aria-expanded") == "false"
 
 
-def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Callable[..., Page]) -> None:
+def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Otto Author")
     page.get_by_text("This is your desk").wait_for()
@@ -164,7 +150,7 @@ def test_an_author_writes_previews_publishes_and_edits_in_two_windows(visitor: C
     page.get_by_text("Saved.").wait_for()
 
 
-def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: Callable[..., Page]) -> None:
+def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: Arrive) -> None:
     page = visitor()
     join(page, "Petra Preview")
     page.goto("/write")
@@ -183,7 +169,7 @@ def test_a_preview_that_came_too_often_comes_by_itself_a_little_later(visitor: C
     assert len(refused) == 1
 
 
-def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Callable[..., Page]) -> None:
+def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Arrive) -> None:
     author = visitor()
     join(author, "Zoe Spam")
     writer = visitor()
@@ -213,7 +199,7 @@ def test_a_moderator_suspends_an_author_and_reads_the_inbox(visitor: Callable[..
     page.get_by_text("The account's status is changed.").wait_for()
 
 
-def test_everything_works_without_scripts(visitor: Callable[..., Page], blog: Blog) -> None:
+def test_everything_works_without_scripts(visitor: Arrive, blog: Blog) -> None:
     page = visitor(scripts=False)
     sign_in(page, "author")
     page.get_by_role("link", name="Write", exact=True).click()
@@ -232,7 +218,7 @@ def test_everything_works_without_scripts(visitor: Callable[..., Page], blog: Bl
     page.get_by_role("link", name="Sign in").wait_for()
 
 
-def test_light_or_dark_is_chosen_and_kept(visitor: Callable[..., Page]) -> None:
+def test_light_or_dark_is_chosen_and_kept(visitor: Arrive) -> None:
     page = visitor(scheme="light")
     page.goto("/")
     before = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -242,7 +228,7 @@ def test_light_or_dark_is_chosen_and_kept(visitor: Callable[..., Page]) -> None:
     assert page.locator("html").get_attribute("data-theme") == "dark"
 
 
-def test_the_menu_opens_and_closes_by_keyboard(visitor: Callable[..., Page]) -> None:
+def test_the_menu_opens_and_closes_by_keyboard(visitor: Arrive) -> None:
     page = visitor()
     sign_in(page, "reader")
     page.goto("/")
@@ -256,7 +242,7 @@ def test_the_menu_opens_and_closes_by_keyboard(visitor: Callable[..., Page]) -> 
     assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
 
 
-def every_page(visitor: Callable[..., Page], width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
+def every_page(visitor: Arrive, width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
     """Every kind of page, for those who may see it."""
     anybody, author, moderator = (visitor(width, scheme) for _ in range(3))
     sign_in(author, "author")
@@ -279,7 +265,7 @@ def every_page(visitor: Callable[..., Page], width: int, scheme: Scheme) -> Iter
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (390, "dark"), (768, "light"), (1280, "dark")])
-def test_every_page_fits_every_width(visitor: Callable[..., Page], width: int, scheme: Scheme) -> None:
+def test_every_page_fits_every_width(visitor: Arrive, width: int, scheme: Scheme) -> None:
     for path, page in every_page(visitor, width, scheme):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -289,6 +275,6 @@ def test_every_page_fits_every_width(visitor: Callable[..., Page], width: int, s
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm install --prefix .cache axe-core, or KEYPLAN_AXE")
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
-def test_the_accessibility_checker_finds_nothing(visitor: Callable[..., Page], width: int, scheme: Scheme) -> None:
+def test_the_accessibility_checker_finds_nothing(visitor: Arrive, width: int, scheme: Scheme) -> None:
     found = {path: faults for path, page in every_page(visitor, width, scheme) if (faults := faults_of(page))}
     assert found == {}

@@ -18,7 +18,7 @@ from keyplan.studio.actions import Studio
 from keyplan.studio.application import Beside, studio_application
 from keyplan.studio.exported import page_file
 from keyplan.studio.subject import of_design
-from tests.browser.blog import AXE, faults_of
+from tests.browser.sites import AXE, faults_of
 from tests.studio.school import School, fill
 
 if TYPE_CHECKING:

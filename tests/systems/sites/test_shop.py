@@ -189,7 +189,7 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
         bearer = {"authorization": f"Bearer {session}"}
         mine = client.get("/api/orders_of_user", headers=bearer)
         assert mine.status_code == 200
-        assert {one["user_id"] for one in mine.json()["items"]} == {"customer"}
+        assert {one["user_id"] for one in mine.json()["items"]} == {"u-000"}
         assert client.get("/api/orders_of_user?user_id=u-000", headers=bearer).status_code == 400
         assert client.get("/api/order_details?order_id=o-000001", headers=bearer).status_code == 404
         assert client.get("/api/orders_to_ship?merchant_id=leafhouse", headers=bearer).status_code == 403

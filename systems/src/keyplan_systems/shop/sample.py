@@ -20,6 +20,7 @@ from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.shop.catalogue import listing_of
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import (
+    Credential,
     Merchant,
     Order,
     OrderEvent,
@@ -72,7 +73,7 @@ FIRST_NAMES = (
     "Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "Niklaus", "Radia", "Tony", "Margaret", "Ken",
 )  # fmt: skip
 DEMO_USERS = (("customer@example.com", None), ("merchant@example.com", "leafhouse"))
-"""Who can sign in to the sample's site: a customer, and somebody who sells for a merchant."""
+"""Who can sign in to the sample's site: its most faithful customer, and somebody who sells for a merchant."""
 DEMO_PASSWORD = "open the counter"  # noqa: S105 - of a sample, and in its documentation
 DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$SJvcLGvJKAxpchUOlBNCBw$NOYLbCuLfIgqAAiCUxDUKXY1GrPkUygJ8TLMC+7tmK4"
 """Its hash, the same each time as all of the sample is."""
@@ -171,11 +172,14 @@ def _write_users(design: Shop, count: int) -> None:
 
 
 def _write_demo_users(design: Shop) -> None:
-    for email, merchant in DEMO_USERS:
-        name = email.partition("@")[0]
-        if design.credential(name) is None:
-            user = User(user_id=name, email=email, name=name.title(), merchant_id=merchant, created_at=NEWEST)
-            design.sign_up(user, DEMO_HASH)
+    """Passwords for those who can sign in: the most faithful customer, who is there, and a merchant."""
+    email, merchant = DEMO_USERS[1]
+    seller = User(user_id="merchant", email=email, name="Merchant", merchant_id=merchant, created_at=NEWEST)
+    if design.credential(seller.user_id) is None:
+        design.sign_up(seller, DEMO_HASH)
+    customer = _user(0).user_id
+    if design.credential(customer) is None:
+        design.put(Credential(user_id=customer, password_hash=DEMO_HASH, changed_at=NEWEST))
 
 
 def merchants() -> list[Merchant]:
@@ -235,7 +239,7 @@ def _user(number: int) -> User:
     first, last = FIRST_NAMES[number % len(FIRST_NAMES)], LAST_NAMES[number % len(LAST_NAMES)]
     return User(
         user_id=f"u-{number:03d}",
-        email=f"{first}.{last}.{number}@example.com",
+        email=f"{first}.{last}.{number}@example.com" if number else DEMO_USERS[0][0],
         name=f"{first} {last}",
         created_at=NEWEST - timedelta(days=900 + number),
     )

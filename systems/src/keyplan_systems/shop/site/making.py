@@ -36,6 +36,7 @@ LOOK = Look(
     navigation=(
         ("New", "/"),
         ("Tea", "/categories/tea"),
+        ("Gifts", "/categories/gifts"),
         ("Stationery", "/categories/stationery"),
         ("Tools", "/categories/tools"),
         ("Lighting", "/categories/lighting"),

@@ -1,0 +1,98 @@
+"""The systems' sites on ports, for the tests that look at them: small samples, people at browsers of their own."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import uvicorn
+
+from keyplan.systems import SiteOptions, system
+from keyplan.web import app
+from keyplan.web.beside import Beside
+from tests.repository.files import ROOT
+from tests.systems.support import silent
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "serving", "sign_in"]
+
+HOST = "127.0.0.1"
+TIMEOUT_MS = 15_000
+AXE = Path(os.environ.get("KEYPLAN_AXE", ROOT / ".cache" / "node_modules" / "axe-core" / "axe.min.js"))
+"""The accessibility checker, where it is: ``make test`` gets it by npm."""
+REFUSED = re.compile(r"status of (?:403|404|409|422|429) ")
+"""What the console says of a page that isn't for its visitor, which tests ask for."""
+
+Scheme = Literal["light", "dark"]
+Arrive = Callable[..., "Page"]
+
+
+@contextmanager
+def serving(name: str, count: int) -> Iterator[tuple[Any, str]]:
+    """A system with a sample, and the address of its site beside its API."""
+    brought = system(name)
+    assert brought.site is not None
+    with brought.design.open(":memory:", secret="s") as design, socket.socket() as listener:
+        brought.sample(design, count, silent)
+        listener.bind((HOST, 0))
+        listener.listen()
+        site = brought.site(design, SiteOptions(b"a secret of the tests in a browser", (HOST,)))
+        served = Beside(app(design, hosts=(HOST,), policy=site.policy), site.application)
+        server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield design, f"http://{HOST}:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def arriving(browser: Browser, address: str) -> Iterator[Arrive]:
+    """Lets people arrive, each at a browser of their own. What a page asks of another host, or says in the console,
+    fails.
+    """
+    contexts: list[BrowserContext] = []
+    said: list[str] = []
+
+    def arrive(width: int = 1280, scheme: Scheme = "light", *, scripts: bool = True) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, base_url=address, java_script_enabled=scripts
+        )
+        context.set_default_timeout(TIMEOUT_MS)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(address) else said.append(request.url))
+        return page
+
+    yield arrive
+    for context in contexts:
+        context.close()
+    assert [text for text in said if not REFUSED.search(text)] == []
+
+
+def sign_in(page: Page, label: str, login: str, password: str) -> None:
+    """Sign in by the form, as people do."""
+    page.goto("/sign-in")
+    page.get_by_label(label).fill(login)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("main").get_by_role("button", name="Sign in").click()
+    page.wait_for_url(lambda url: "/sign-in" not in url)
+
+
+def faults_of(page: Page) -> list[str]:
+    """What the accessibility checker finds on a page."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [f"{one['id']}: {node['target']}" for one in found["violations"] for node in one["nodes"]]

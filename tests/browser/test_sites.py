@@ -1,0 +1,248 @@
+"""The sites of the shop, the network and the papers in a browser: what each kind of user does, by mouse and keyboard,
+on a desktop and on a phone; and how every kind of page looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
+from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
+from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
+from keyplan_systems.social.sample import DEMO_USERS as SOCIAL_USERS
+from tests.browser.sites import AXE, Arrive, Scheme, arriving, faults_of, serving, sign_in
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
+COUNTS = {"shop": 40, "social": 20, "papers": 30}
+NARROWEST = 320
+
+
+class Place(NamedTuple):
+    """A site, and how somebody arrives there."""
+
+    design: Any
+    arrive: Arrive
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[dict[str, tuple[Any, str]]]:
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(serving(name, count)) for name, count in COUNTS.items()}
+
+
+@pytest.fixture
+def shop(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]:
+    with arriving(browser, served["shop"][1]) as arrive:
+        yield Place(served["shop"][0], arrive)
+
+
+@pytest.fixture
+def social(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]:
+    with arriving(browser, served["social"][1]) as arrive:
+        yield Place(served["social"][0], arrive)
+
+
+@pytest.fixture
+def papers(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]:
+    with arriving(browser, served["papers"][1]) as arrive:
+        yield Place(served["papers"][0], arrive)
+
+
+def join(page: Page, label: str, login: str, name: str) -> None:
+    """Join by the form, from wherever one is."""
+    page.get_by_role("link", name="Join", exact=True).first.click()
+    page.get_by_label(label).fill(login)
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Password").fill("a quiet sentence of mine")
+    page.get_by_role("button", name="Join").click()
+    page.get_by_text(f"Menu of {name}").wait_for(state="attached")
+
+
+def add_address(page: Page) -> None:
+    """Fill in an address, by keyboard."""
+    page.get_by_role("link", name="Add an address").click()
+    page.get_by_label("Name", exact=True).focus()
+    for text in ("Nora Brook", "1 Mill Lane", "BS1 4DJ", "Bristol", "gb"):
+        page.keyboard.type(text)
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_text("The address is saved.").wait_for()
+
+
+def test_from_the_shelf_to_a_refund(shop: Place) -> None:
+    """A new customer on a phone buys something; the merchant at a desk ships it; a part of it goes back."""
+    page = shop.arrive(390, "dark")
+    page.goto("/categories/tea")
+    page.get_by_role("link", name="Green Tea", exact=True).click()
+    page.get_by_role("link", name="Sign in to buy it").click()
+    join(page, "Email", "nora@example.org", "Nora Brook")
+    page.goto("/products/green-tea")
+    page.get_by_label("How many").fill("2")
+    page.get_by_role("button", name="Put in the cart").click()
+    page.get_by_text("Your cart is changed.").wait_for()
+    add_address(page)
+    page.get_by_role("button", name=re.compile("^Order for €")).click()
+    page.get_by_text("The order is placed.").wait_for()
+    order_path = page.url
+    page.get_by_label("Card number").fill("4000 0000 0000 0002")
+    page.get_by_role("button", name="Pay").click()
+    page.get_by_role("alert").wait_for()
+    page.get_by_label("Card number").fill("4242 4242 4242 4242")
+    page.keyboard.press("Enter")
+    page.get_by_text("The order is paid").wait_for()
+
+    seller = shop.arrive()
+    sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
+    seller.locator("summary").focus()
+    seller.keyboard.press("Enter")
+    seller.get_by_role("link", name="Orders to ship").click()
+    seller.get_by_role("link", name="Nora Brook").click()
+    seller.get_by_label("Tracking number").fill("KP 1")
+    seller.get_by_role("button", name="Mark as shipped").click()
+    seller.get_by_label("Amount").fill("1.50")
+    seller.get_by_role("button", name="Refund").click()
+    seller.get_by_text("€1.50").first.wait_for()
+
+    page.goto(order_path)
+    page.get_by_text("Tracking number KP 1").wait_for()
+    page.get_by_label("Green Tea").fill("1")
+    page.get_by_role("button", name="Ask to return it").click()
+    page.get_by_text("The return is noted.").wait_for()
+    page.goto("/selling")
+    page.get_by_role("heading", name="There is nothing here").wait_for()
+    seller.goto(order_path.replace("/orders/", "/selling/"))
+    seller.get_by_role("button", name="It is here").click()
+    seller.get_by_text("Received").wait_for()
+
+
+def test_a_merchant_changes_a_price_without_scripts(shop: Place) -> None:
+    seller = shop.arrive(scripts=False)
+    sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
+    seller.goto("/selling/goods")
+    row = seller.get_by_role("listitem").filter(has=seller.get_by_role("heading", name="Black Tea", exact=True))
+    row.get_by_label("Price of Black Tea").fill("12.50")
+    row.get_by_role("button", name="Change").click()
+    seller.get_by_text("Saved.").wait_for()
+    assert "€12.50" in row.inner_text()
+
+
+def test_people_meet_post_and_write(social: Place) -> None:
+    page, handle = social.arrive(390, "dark"), SOCIAL_USERS[0]
+    page.goto("/")
+    join(page, "Handle", "nora", "Nora Brook")
+    page.get_by_text("Welcome!").wait_for()
+    page.goto(f"/people/{handle}")
+    page.get_by_role("button", name="Follow", exact=True).click()
+    page.get_by_role("button", name="Unfollow").wait_for()
+
+    other = social.arrive()
+    sign_in(other, "Handle", handle, SOCIAL_PASSWORD)
+    other.get_by_label("What is new?").fill("A loaf that rose.\nAt last.")
+    other.keyboard.press("Tab")
+    other.keyboard.press("Enter")
+    other.wait_for_url("**/posts/*")
+    post = other.url
+
+    page.goto("/")
+    page.get_by_text("A loaf that rose.").wait_for()
+    page.goto(post)
+    page.get_by_role("button", name="Like", exact=True).click()
+    page.get_by_text("1 like").wait_for()
+    page.get_by_label("Your comment").fill("Well done!")
+    page.get_by_role("button", name="Comment").click()
+    page.get_by_text("Well done!").wait_for()
+    page.goto(f"/messages/{handle}")
+    page.get_by_label("Your message").fill("May I have a slice?")
+    page.get_by_role("button", name="Send").click()
+
+    other.get_by_role("link", name="Messages").click()
+    other.get_by_role("link", name="Nora Brook").click()
+    other.get_by_text("May I have a slice?").wait_for()
+    other.goto("/people/nora")
+    other.get_by_role("button", name="Block").click()
+    other.get_by_role("button", name="Unblock").wait_for()
+    page.get_by_label("Your message").fill("Please?")
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("heading", name="That can't be done now").wait_for()
+    assert page.get_by_label("Text").input_value() == "Please?"
+
+
+def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
+    page = papers.arrive()
+    page.goto("/")
+    page.get_by_role("main").get_by_role("textbox").focus()
+    page.keyboard.type("data-and-storage")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/collections/data-and-storage")
+    page.locator(".entries a").first.click()
+    page.get_by_role("heading", name="Cite this paper").wait_for()
+    with page.expect_download() as started:
+        page.get_by_role("link", name="BibTeX").click()
+    assert started.value.suggested_filename == "paper.bib"
+
+
+def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
+    """Every kind of page of a site, for those who may see it."""
+    design, stranger = place.design, place.arrive(width, scheme)
+    seen: list[tuple[Page, tuple[str, ...]]] = []
+    if name == "shop":
+        customer, seller = place.arrive(width, scheme), place.arrive(width, scheme)
+        sign_in(customer, "Email", CUSTOMER, SHOP_PASSWORD)
+        sign_in(seller, "Email", MERCHANT, SHOP_PASSWORD)
+        customer.goto("/products/jasmine-tea")
+        customer.get_by_role("button", name="Put in the cart").click()
+        bought = [one.order_id for one in design.orders_of_user("u-000").items]
+        sold = design.orders_to_ship("leafhouse").items[0].order_id
+        seen = [
+            (stranger, ("/", "/merchants/lumen", "/products/green-tea", "/sign-in", "/sign-up", "/nothing")),
+            (customer, ("/products/green-tea", "/cart", "/addresses", "/orders", f"/orders/{bought[0]}")),
+            (seller, ("/selling", f"/selling/{sold}", "/selling/goods")),
+        ]
+    elif name == "social":
+        member = place.arrive(width, scheme)
+        sign_in(member, "Handle", SOCIAL_USERS[0], SOCIAL_PASSWORD)
+        me = design.user_by_handle(SOCIAL_USERS[0])
+        post = max(design.feed(me.user_id).items, key=lambda each: each.comments)
+        author = design.profile(post.user_id).handle
+        own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
+        seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, own)]
+    else:
+        paper = design.published_in_collection("data-and-storage").items[0].paper_id
+        author = design.paper_with_authors(paper).authors[0].handle
+        paths = ("/", "/?q=nothing", "/collections/data-and-storage", f"/papers/{paper}", f"/authors/{author}")
+        seen = [(stranger, paths)]
+    for page, paths in seen:
+        for path in paths:
+            page.goto(path)
+            yield path, page
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("name", list(COUNTS))
+def test_every_page_fits_and_can_be_used_by_everybody(
+    request: pytest.FixtureRequest, name: str, width: int, scheme: Scheme
+) -> None:
+    """One load of each page: its width, its colours, and what the accessibility checker says, where there is one."""
+    place: Place = request.getfixturevalue(name)
+    wrong: dict[str, object] = {}
+    for path, page in pages_of(place, name, width, scheme):
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
+        assert (brightness > 128) is (scheme == "light"), path
+        faults = faults_of(page) if AXE.exists() else []
+        for asked in (width, NARROWEST):
+            page.set_viewport_size({"width": asked, "height": 900})
+            if page.evaluate("document.documentElement.scrollWidth") > asked:
+                faults.append(f"wider than {asked}")
+        page.set_viewport_size({"width": width, "height": 900})
+        if faults:
+            wrong[path] = faults
+    assert wrong == {}
