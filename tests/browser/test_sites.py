@@ -217,8 +217,8 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
     else:
         paper = design.published_in_collection("data-and-storage").items[0].paper_id
         author = design.paper_with_authors(paper).authors[0].handle
-        paths = ("/", "/?q=nothing", "/collections/data-and-storage", f"/papers/{paper}", f"/authors/{author}")
-        seen = [(stranger, paths)]
+        looked_at = ("/", "/?q=nothing", "/collections/data-and-storage", f"/papers/{paper}", f"/authors/{author}")
+        seen = [(stranger, looked_at)]
     for page, paths in seen:
         for path in paths:
             page.goto(path)
