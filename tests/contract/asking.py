@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from typing import Literal
 
 from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, read
 
 BY_START = Index("BY_START", "start_key", "start_sort")
 BY_RANK = Index("BY_RANK", "rank_key", "rank_sort")
+BY_STATE = Index("BY_STATE", "state_key", "state_sort")
 
 State = Literal["waiting", "running", "done"]
 
@@ -39,6 +40,22 @@ class Step(Entity):
     primary = Key("STEPS#{job_id}", "STEP#{number:04d:desc}")
 
 
+class Ticket(Entity):
+    """Stands in one index under another key while it is urgent, calm or closed."""
+
+    ticket_id: str
+    team: str
+    state: Literal["urgent", "calm", "closed", "lost"] = "calm"
+    rank: int = 0
+    due: date
+    closed_on: date | None = None
+
+    primary = Key("TICKET#{ticket_id}", "HEAD")
+    urgent = Key("TEAM#{team}", "NOW#{due}#{ticket_id}", index=BY_STATE, when={"state": "urgent"})
+    calm = Key("TEAM#{team}", "{rank:04d}#{ticket_id}", index=BY_STATE, when={"state": "calm"})
+    closed = Key("CLOSED#{team}", "{closed_on}#{ticket_id}", index=BY_STATE, when={"state": "closed"}, shards=2)
+
+
 class Watch(Entity):
     """Somebody watches a job."""
 
@@ -52,7 +69,7 @@ class Watch(Entity):
 class Asking(Design):
     """Direction, key, and sets of values as a call gives them."""
 
-    table = Table("asking", indexes=[BY_START, BY_RANK])
+    table = Table("asking", indexes=[BY_START, BY_RANK, BY_STATE])
 
     @read("D1", key=Job.by_start)
     def jobs(
@@ -82,6 +99,26 @@ class Asking(Design):
     def of_teams(
         self, team: Each[str], newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
     ) -> Page[Job]: ...
+
+    @read("S1", where={"state": "urgent"})
+    def urgent(self, team: str, due: Range[date] | None = None) -> list[Ticket]: ...
+
+    @read("S2", where={"state": "calm"})
+    def calm(
+        self, team: str, newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Ticket]: ...
+
+    @read("S3", where={"state": "closed"})
+    def closed(self, team: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Ticket]: ...
+
+    @read("S4", where={"state": "calm"}, of=Ticket)
+    def how_many_calm(self, team: str) -> int: ...
+
+    @read("S5", all_of=BY_STATE, of=Ticket)
+    def how_many_somewhere(self) -> int: ...
+
+    @read("S6")
+    def closed_in(self, team: str, state: Literal["closed"], closed_on: Range[date]) -> list[Ticket]: ...
 
     @read("K1", key=Job.by_rank)
     def by_rank(self, team: str) -> list[Job]: ...

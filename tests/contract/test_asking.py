@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from keyplan.errors import CursorError
+from keyplan import Range, Update
+from keyplan.errors import CursorError, UpdateRefused
 from keyplan.testing import verify
-from tests.contract.asking import Asking, Job, Step, Watch
+from tests.contract.asking import Asking, Job, Step, Ticket, Watch
 from tests.contract.stores import CALLERS, OPENERS, Caller
 from tests.contract.test_patterns import paged
 
@@ -60,6 +61,50 @@ def test_partitions_and_junctions_follow_the_direction(asking: Caller) -> None:
     newest = [one.number for one in paged(asking, "steps_watched", 2, person="p")]
     oldest = [one.number for one in paged(asking, "steps_watched", 2, person="p", newest_first=False)]
     assert (newest, oldest) == ([7, 5, 3, 1, 0], [0, 1, 3, 5, 7])
+
+
+def ticket(number: int, **more: Any) -> Ticket:
+    return Ticket(ticket_id=str(number), **{"team": "t", "rank": number, "due": date(2026, 3, 1 + number), **more})
+
+
+def test_one_index_holds_an_item_under_one_of_several_keys(asking: Caller) -> None:
+    tickets = [asking.put(ticket(number, state=("urgent", "calm", "lost")[number % 3])) for number in range(7)]
+    assert asking.read("urgent", team="t") == tickets[::3]
+    assert asking.read("urgent", team="t", due=Range(gt=date(2026, 3, 1))) == [tickets[3], tickets[6]]
+    assert paged(asking, "calm", 1, team="t") == [tickets[1], tickets[4]]
+    assert paged(asking, "calm", 1, team="t", newest_first=True) == [tickets[4], tickets[1]]
+    assert [asking.read("how_many_calm", team="t"), asking.read("how_many_somewhere")] == [2, 5]
+
+
+def test_an_update_moves_an_item_to_its_other_key(asking: Caller) -> None:
+    first, second = asking.put(ticket(1)), asking.put(ticket(2))
+    first = asking.update(first, state="closed", closed_on=date(2026, 4, 1))
+    assert paged(asking, "calm", 1, team="t") == [second]
+    assert paged(asking, "closed", 1, team="t") == [first]
+    first = asking.update(first, rank=5)  # of a key under which it doesn't stand
+    assert paged(asking, "closed", 1, team="t") == [first]
+    assert asking.read("closed_in", team="t", state="closed", closed_on=Range(ge=date(2026, 4, 1))) == [first]
+    first = asking.update(first, closed_on=None)
+    assert paged(asking, "closed", 1, team="t") == []
+    first = asking.update(first, state="urgent")
+    assert asking.read("urgent", team="t") == [first]
+    assert asking.update(asking.update(first, state="lost"), state="calm") in paged(asking, "calm", 5, team="t")
+    with pytest.raises(UpdateRefused):
+        asking.update(Ticket, ticket_id="1", state="urgent")
+
+
+def test_an_item_that_an_update_makes_stands_under_its_key(asking: Caller) -> None:
+    made = asking.update(
+        Update(Ticket, ticket_id="7")
+        .set(team="t", state="closed", rank=1, due=date(2026, 1, 1))
+        .set(closed_on=date(2026, 1, 2))
+        .or_create()
+    )
+    assert paged(asking, "closed", 1, team="t") == [made]
+    again = Update(Ticket, ticket_id="7").set(team="t", state="urgent", rank=1, due=date(2026, 1, 1), closed_on=None)
+    assert asking.read("urgent", team="t") == []
+    assert asking.update(again.or_create()) in asking.read("urgent", team="t")
+    assert paged(asking, "closed", 1, team="t") == []
 
 
 def test_a_cursor_holds_its_direction(asking: Caller) -> None:

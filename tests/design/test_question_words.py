@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Literal
 
 import pytest
 
 from keyplan import Design, Entity, Index, Key, Table, read
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
+from keyplan.diff.entities import entity_changes
 from keyplan.errors import DesignError
 from keyplan.explain.explanation import explain
 from keyplan.web.openapi import openapi
-from tests.contract.asking import Asking
+from tests.contract.asking import Asking, Ticket
 
 GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")
 GSI2 = Index("GSI2", "gsi2pk", "gsi2sk")
@@ -40,6 +42,119 @@ class Other(Entity):
 TABLE = Table("visits", indexes=[GSI1, GSI2])
 
 
+def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
+    """The place, the message and the hint of the one fault of a design."""
+    with pytest.raises(DesignError) as refusal:
+        define()
+    (fault,) = refusal.value.faults
+    return fault.place, fault.message, fault.hint
+
+
+# Keys that exclude each other, on one index
+
+
+def two_keys(one: Key, other: Key) -> Callable[[], None]:
+    def define() -> None:
+        class Ticket(Entity):
+            ticket_id: str
+            team: str
+            state: Literal["open", "held", "closed"] = "open"
+            urgent: bool = False
+
+            primary = Key("TICKET#{ticket_id}", "HEAD")
+            first = one
+            second = other
+
+        class Wrong(Design):
+            table = Table("tickets", indexes=[GSI1, GSI2], entities=[Ticket])
+
+    return define
+
+
+def on_gsi1(partition: str, sort: str = "{ticket_id}", **more: Any) -> Key:
+    return Key(partition, sort, index=GSI1, **more)
+
+
+OPEN, CLOSED = {"state": "open"}, {"state": "closed"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (on_gsi1("OPEN#{team}", when=OPEN), on_gsi1("CLOSED#{team}", when=CLOSED)),
+        (on_gsi1("OPEN#{team}", when={"state": ["open", "held"]}), on_gsi1("CLOSED#{team}", when=CLOSED, shards=3)),
+        (on_gsi1("T#{team}", "OPEN#{ticket_id}", when=OPEN), on_gsi1("T#{team}", "CLOSED#{ticket_id}", when=CLOSED)),
+        (
+            on_gsi1("A#{team}", when={"state": "open", "urgent": True}),
+            on_gsi1("B#{team}", when={"state": ("open", "closed"), "urgent": False}),
+        ),
+    ],
+)
+def test_keys_that_exclude_each_other_share_an_index(one: Key, other: Key) -> None:
+    two_keys(one, other)()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "words"),
+    [
+        (on_gsi1("OPEN#{team}", when=OPEN), on_gsi1("ALL#{team}"), "it shares the attribute gsi1pk with first"),
+        (
+            on_gsi1("OPEN#{team}", when=OPEN),
+            on_gsi1("HELD#{team}", when={"state": ["open", "held"]}),
+            "it shares the attribute gsi1pk with first",
+        ),
+        (
+            on_gsi1("OPEN#{team}", when=OPEN),
+            on_gsi1("URGENT#{team}", when={"urgent": True}),
+            "it shares the attribute gsi1pk with first",
+        ),
+        (
+            on_gsi1("T#{team}", when=OPEN),
+            on_gsi1("T#{team}", "CLOSED#{ticket_id}", when=CLOSED),
+            "its texts in GSI1 can be the same as first's",
+        ),
+    ],
+)
+def test_keys_that_can_both_be_an_items_need_attributes_of_their_own(one: Key, other: Key, words: str) -> None:
+    place, message, hint = told(two_keys(one, other))
+    assert (place, message.startswith(words)) == ("Ticket.second", True), message
+    assert "when= that excludes the other's" in str(hint) or "another word" in str(hint)
+
+
+def test_a_question_for_both_states_is_served_by_neither_key() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = Asking.table
+
+            @read("S1")
+            def tickets(self, team: str, state: Literal["urgent", "calm"]) -> list[Ticket]: ...
+
+    assert "it holds only items with state =" in told(define)[1]
+
+
+def test_a_changed_key_is_compared_with_its_own() -> None:
+    def tickets(closed: str) -> type[Design]:
+        class Ticket(Entity):
+            ticket_id: str
+            team: str
+            state: Literal["open", "closed"] = "open"
+
+            primary = Key("TICKET#{ticket_id}", "HEAD")
+            done = on_gsi1(closed, when=CLOSED)
+            opened = on_gsi1("OPEN#{team}", when=OPEN)
+
+        class Tickets(Design):
+            table = Table("tickets", indexes=[GSI1], entities=[Ticket])
+
+        return Tickets
+
+    before, after = tickets("CLOSED#{team}"), tickets("DONE#{team}")
+    assert [(one.code, one.place) for one in entity_changes(before.compiled, after.compiled)] == [
+        ("key-changed", "Tickets.Ticket.done")
+    ]
+    assert list(entity_changes(before.compiled, before.compiled)) == []
+
+
 class Visits(Design):
     table = TABLE
 
@@ -54,14 +169,6 @@ class Visits(Design):
 
     @read("V4", key=Visit.by_length, order_by="seconds")
     def longest(self, page: str, newest_first: bool) -> Visit | None: ...
-
-
-def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
-    """The place, the message and the hint of the one fault of a design."""
-    with pytest.raises(DesignError) as refusal:
-        define()
-    (fault,) = refusal.value.faults
-    return fault.place, fault.message, fault.hint
 
 
 def index_of(pattern: ReadPattern) -> str | None:

@@ -143,7 +143,7 @@ def _written(subject: Subject, mutation: Mutation, *, transactional: bool) -> It
             yield _Touched(entity, entity.primary, _without_shard(entity.primary, partition), line, updates)
             continue
         index = next(one for one in table.indexes if one.name == line.target)
-        key = next((one for one in entity.index_keys if one.place == line.target), None)
+        key = entity.key_on(line.target, item)
         entry = entry_of(table, index, item)
         if key is not None:
             partition = () if entry is None else tuple(entry.key[: len(index.partition)])

@@ -16,7 +16,7 @@ from keyplan.client.conversations import Conversation, Request
 from keyplan.client.cursors import Position
 from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
-from keyplan.design.compiled.plans import Filter, FilterValue, QueryPlan, ScanPlan
+from keyplan.design.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.stored.entity import CompiledEntity
@@ -190,11 +190,15 @@ def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
         raise
 
 
-def _matcher(plan: QueryPlan, entity: CompiledEntity) -> Matcher:
-    """Tells an entity's items from others that a query meets. An index may lack the labels: then the keys tell."""
+def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
+    """Tells an entity's items from others that a query meets. An index may lack the labels: then the keys tell. Where
+    the entity has several keys on the index, items stand there by one of them.
+    """
+    entity, in_index = match.entity, match.key.matches
     if plan.index is None:
         return entity.matches_sort
-    return entity.matches if all(plan.index.holds(one) for one in entity.labels) else entity.primary.matches
+    matches = entity.matches if all(plan.index.holds(one) for one in entity.labels) else entity.primary.matches
+    return (lambda item: in_index(item) and matches(item)) if entity.has_siblings(match.key) else matches
 
 
 class QueryReader:
@@ -208,7 +212,7 @@ class QueryReader:
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         self.position_attributes: tuple[KeyAttribute, ...] = (*keys, *base) if plan.index else base[1:]
         # In a query of the table itself the partition key is the one asked for: the sort key alone tells the entity.
-        self._readers = [(_matcher(plan, entity), entity) for entity in (match.entity for match in plan.matches)]
+        self._readers = [(_matcher(plan, match), match.entity) for match in plan.matches]
 
         self._base = self._members_of_each()
         self._projection: dict[str, str] = self._base.pop("ExpressionAttributeNames", {})

@@ -201,6 +201,8 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
     """
     own = {one.attribute for one in entity.fields.values()} | {one.name for one, _ in entity.primary.attributes}
     values = {**{name: stored.default for name, stored in entity.fields.items()}, **known}
+    wanted: dict[str, dict[str, str]] = {}
+    made: dict[str, None] = {}
     for key in entity.index_keys:
         lacking = sorted(name for name in key.fields if name not in known)
         if lacking and not changes.keys() & entity.inputs_of(key) and not _is_member(entity, key, values):
@@ -211,12 +213,14 @@ def _index_keys_from_nothing(entity: CompiledEntity, update: CompiledUpdate, kno
                 place=entity.name,
                 hint="set that too, not as a change of what is stored; or read it, then Create or Update",
             )
-        wanted = entity.written_key(key, values) if key.member(values) else {}
-        for attribute, _ in key.attributes:
-            if attribute.name in wanted and attribute.name not in own:
-                update.set(attribute.name, wanted[attribute.name])
-            elif attribute.name not in own:
-                update.remove(attribute.name)
+        if key.member(values):
+            wanted |= entity.written_key(key, values)
+        made |= dict.fromkeys(attribute.name for attribute, _ in key.attributes)
+    for name in made:
+        if name in wanted and name not in own:
+            update.set(name, wanted[name])
+        elif name not in own:
+            update.remove(name)
 
 
 def _is_member(entity: CompiledEntity, key: CompiledKey, values: Values) -> bool:
@@ -245,6 +249,8 @@ def _keys(entity: CompiledEntity, update: CompiledUpdate, before: Values, after:
     if _moved(entity, entity.primary, before, after):
         raise _names_its_item(entity, next(iter(sorted(inputs[entity.primary] & names)), "key"))
     touched = [key for key in entity.index_keys if inputs[key] & names or _moved(entity, key, before, after)]
+    idle = {key for key in touched if entity.has_siblings(key) and not (key.member(before) or key.member(after))}
+    touched = [key for key in touched if key not in idle]  # another key of the index may be the item's
     wanted: dict[str, dict[str, str]] = {}
     for key in entity.index_keys:
         if key.member(after):

@@ -65,29 +65,51 @@ def _keys(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator
             "copy each item to its new key and delete the old one, before the new code reads",
         )
     yield from _computed(place, before, after)
-    olds = {one.index.name: one for one in before.index_keys if one.index is not None}
-    news = {one.index.name: one for one in after.index_keys if one.index is not None}
-    for name, key in olds.items():
-        if name not in news:
+    for old, new in _pairs(before, after):
+        if new is None and old is not None:
             yield Change(
                 Severity.SAFE,
                 "key-removed",
-                f"{place}.{key.name}",
-                f"its key on {name} ({_texts(key)}) is gone",
-                f"items written before stay in {name} until they are put anew; queries for others pass over them",
+                f"{place}.{old.name}",
+                f"its key on {old.place} ({_texts(old)}) is gone",
+                f"items written before stay in {old.place} until they are put anew; queries for others pass over them",
             )
-        elif _shape(key) != _shape(news[name]):
+        elif old is None and new is not None:
+            yield _added(f"{place}.{new.name}", new, before, after)
+        elif old is not None and new is not None and _shape(old) != _shape(new):
             yield Change(
                 Severity.MIGRATE,
                 "key-changed",
-                f"{place}.{news[name].name}",
-                f"its key on {name} {_was_and_is(key, news[name])}",
-                _left_behind(name, key, news[name]),
-                _anew(after, news[name]),
+                f"{place}.{new.name}",
+                f"its key on {new.place} {_was_and_is(old, new)}",
+                _left_behind(new.place, old, new),
+                _anew(after, new),
             )
-    for name, key in news.items():
-        if name not in olds:
-            yield _added(f"{place}.{key.name}", key, before, after)
+
+
+def _pairs(before: CompiledEntity, after: CompiledEntity) -> Iterator[tuple[CompiledKey | None, CompiledKey | None]]:
+    """The index keys before and after, beside each other: on one index the same ones, those of one name, the others in
+    their order. Those that are there before come first.
+    """
+    names = dict.fromkeys(key.place for entity in (before, after) for key in entity.index_keys)
+    added: list[CompiledKey] = []
+    for name in names:
+        olds, news = list(before.keys_on(name)), list(after.keys_on(name))
+        for alike in (_shape, _name_of):
+            for old in list(olds):
+                new = next((one for one in news if alike(one) == alike(old)), None)
+                if new is not None:
+                    olds.remove(old)
+                    news.remove(new)
+                    yield old, new
+        yield from zip(olds, news, strict=False)
+        yield from ((one, None) for one in olds[len(news) :])
+        added += news[len(olds) :]
+    yield from ((None, one) for one in added)
+
+
+def _name_of(key: CompiledKey) -> str:
+    return key.name
 
 
 def _left_behind(index: str, before: CompiledKey, after: CompiledKey) -> str:

@@ -5,8 +5,9 @@ Which keys are tried is ``planning.py``'s matter.
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -177,7 +178,8 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
     """The design's classes with these keys, and no others, for as long as it takes to compile them."""
     table: Table = cls.table
     kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]
-    naming = [one for one in _patterns_of(cls) if one.options.key is not None]
+    there = [key for own in keys.keys.values() for key in own.values()]
+    naming = [one for one in _patterns_of(cls) if one.options.key is not None and one.options.key not in there]
     named = [one.options for one in naming]
     if "compiled" in vars(cls):
         kept.append((cls, "compiled", cls.compiled))
@@ -194,8 +196,9 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             for name, key in own.items():
                 type.__setattr__(entity, name, key)
         cls.table = made
-        for pattern in naming:  # the keys that they name aren't there
-            pattern.options = replace(pattern.options, key=None)
+        for pattern in naming:  # the keys that they name aren't there: what they meant is an order
+            order = pattern.options.order_by or _order_meant(pattern)
+            pattern.options = replace(pattern.options, key=None, order_by=order)
         yield
     finally:
         for entity, own in keys.keys.items():
@@ -207,6 +210,14 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             type.__setattr__(owner, name, value)
         for pattern, options in zip(naming, named, strict=True):
             pattern.options = options
+
+
+def _order_meant(pattern: Pattern) -> str | None:
+    """The field that orders the answer of a question by the key that it names: the first that it leaves open."""
+    key, where = pattern.options.key, pattern.options.where
+    fields = re.findall(r"\{(\w+)", " ".join(() if key is None else key.sort))
+    known = {*inspect.signature(pattern.function).parameters, *(where if isinstance(where, Mapping) else ())}
+    return next((name for name in fields if name not in known), None)
 
 
 def _patterns_of(cls: type[Any]) -> list[Pattern]:

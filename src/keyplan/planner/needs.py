@@ -122,8 +122,8 @@ class NeedReader:
         return found
 
     def _of(self, signature: Signature, options: Options) -> Iterator[Need]:
-        shape = shape_of(signature.returns)
-        if options.scan:
+        shape = shape_of(signature.returns, options.of)
+        if options.scan or options.all_of is not None:
             return
         if options.through is not None:
             yield from self._through(signature, options)

@@ -96,7 +96,11 @@ def plan(
 def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], EntityFacts]) -> bool:
     """Whether all is known of the entities that a question is about: else the fault is told of the entity."""
     pattern = read.patterns[signature.place.rpartition(".")[2]]
-    about = [*entities_in(signature.returns), *(one.entity for one in junctions_of(pattern.options.through))]
+    about = [
+        *entities_in(signature.returns),
+        *pattern.options.of,
+        *(one.entity for one in junctions_of(pattern.options.through)),
+    ]
     return all(one in facts for one in about)
 
 

@@ -36,7 +36,7 @@ class Unplanned:
             try:
                 signature = signature_of(pattern.function, place, self.namespace)
                 if isinstance(pattern, ReadMethod):
-                    shape_of(signature.returns)
+                    shape_of(signature.returns, pattern.options.of)
                 self.signatures[name] = signature
             except Problem as problem:
                 self.faults.append(Fault(place, str(problem), problem.hint))
@@ -46,7 +46,7 @@ class Unplanned:
         """Every entity of the design, in the order in which they are met."""
         found = dict.fromkeys(self.cls.table.entities)
         for name, signature in self.signatures.items():
-            mentioned = entities_in(signature.returns)
+            mentioned = [*entities_in(signature.returns), *self.patterns[name].options.of]
             mentioned += [one for each in signature.parameters for one in entities_in(each.annotation)]
             mentioned += [one.entity for one in junctions_of(self.patterns[name].options.through)]
             found.update(dict.fromkeys(mentioned))
@@ -59,7 +59,7 @@ class Unplanned:
             pattern = self.patterns[name]
             if not isinstance(pattern, ReadMethod) or pattern.options.through is not None:
                 continue
-            shape = shape_of(signature.returns)
+            shape = shape_of(signature.returns, pattern.options.of)
             directed = any(one.kind is ParameterKind.DIRECTION for one in signature.parameters)
             ordered = directed or pattern.options.newest_first is not None or pattern.options.order_by is not None
             if shape.kind is ShapeKind.ONE and shape.entities == (cls,) and not ordered and not pattern.options.where:

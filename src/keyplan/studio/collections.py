@@ -181,7 +181,7 @@ class _Picturing:
             self.of[name] = kind
             self.kinds.setdefault(kind.label, kind)
             self.made.items[name] = item
-        key = kind.key if index is None else _index_key(kind, index)
+        key = kind.key if index is None else _index_key(kind, index, item)
         _, sort = place_attributes(self.table, index)
         values = [item[one.name] for one in sort if one.name in item]
         text, template = _side(values, key.sort if key is not None else ())
@@ -214,7 +214,7 @@ class _Picturing:
         named = [identity(key_of(item, self.table)) for item in ordered]
         shown = [item for at, item in enumerate(ordered) if at < ENTRIES or named[at] in self.focus]
         entries = [self._entry(item, index) for item in shown]
-        key = _index_key(self.of[entries[0].item], index)
+        key = _index_key(self.of[entries[0].item], index, ordered[0])
         title, template = _side(value, key.partition if key is not None else (), sharded=sharded(key))
         number = self.table.indexes.index(index)
         return Collection(f"x{number}-{identity({'': {'L': value}})}", title, value, template, entries, None)
@@ -279,14 +279,11 @@ def _entity_of(plan: GetPlan | QueryPlan | ClaimPlan) -> CompiledEntity:
 
 def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntity]) -> None:
     """A collection for each kind of partition key, with a line for each entity that stands in it."""
-    entries: dict[tuple[str, str], str] = {}
+    entries: dict[tuple[str, str, str], str] = {}
     wanted = list(entities)
     for place, index in zip(made.places, (None, *table.indexes), strict=True):
         groups: dict[str, Collection] = {}
-        for entity in wanted:
-            key = entity.primary if index is None else _index_key(Kind(entity.name, "entity", entity), index)
-            if key is None:
-                continue
+        for entity, key in ((one, key) for one in wanted for key in _keys_at(one, index)):
             title = [piece for _, one in key.partition for piece in template_pieces(one, sharded=sharded(key))]
             shape = "".join("{}" if piece.field else piece.text for piece in title)
             number = "t" if index is None else f"x{table.indexes.index(index)}"
@@ -295,15 +292,20 @@ def _add_templates(made: Picture, table: Table, entities: Iterable[CompiledEntit
                 Collection(f"{number}-{identity({'': {'S': shape}})}", title, (), _texts(key.partition), [], None),
             )
             found.entries.append(_template_entry(number, entity, key, index))
-            entries[number, entity.name] = found.entries[-1].id
+            entries[number, entity.name, key.name] = found.entries[-1].id
         place.collections.extend(groups.values())
-    for (number, name), entry in entries.items():
+    rows = {name: entry for (number, name, _), entry in entries.items() if number == "t"}
+    for (number, name, _), entry in entries.items():
         if number != "t":
-            made.ties.append(Tie("index", entries["t", name], entry, name, table.indexes[int(number[1:])].name))
+            made.ties.append(Tie("index", rows[name], entry, name, table.indexes[int(number[1:])].name))
+
+
+def _keys_at(entity: CompiledEntity, index: Index | None) -> tuple[CompiledKey, ...]:
+    return (entity.primary,) if index is None else entity.keys_on(index.name)
 
 
 def _template_entry(place: str, entity: CompiledEntity, key: CompiledKey, index: Index | None) -> Entry:
-    name = f"template-{entity.name}"
+    name = f"template-{entity.name}" + (f"-{key.name}" if entity.has_siblings(key) else "")
     sort = [piece for _, one in key.sort for piece in template_pieces(one)] or [Piece("—")]
     named = set(entity.key_fields)
     fields = [one for one in entity.fields.values() if one.name not in named and not one.computed]
@@ -328,10 +330,8 @@ def _place(table: Table, index: Index | None, collections: list[Collection]) -> 
     return Place(index.name, index.name, keys, f"{kind} · {projection}", collections)
 
 
-def _index_key(kind: Kind, index: Index) -> CompiledKey | None:
-    if kind.entity is None:
-        return None
-    return next((one for one in kind.entity.index_keys if one.index is not None and one.index.name == index.name), None)
+def _index_key(kind: Kind, index: Index, item: Item) -> CompiledKey | None:
+    return None if kind.entity is None else kind.entity.key_on(index.name, item)
 
 
 def _side(

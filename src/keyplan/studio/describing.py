@@ -60,7 +60,7 @@ def colour_of(subject: Subject, kind: Kind) -> int:
 def _place(subject: Subject, kind: Kind, item: Item, title: str, index: str | None) -> dict[str, Any]:
     found = next((one for one in subject.table.indexes if one.name == index), None)
     partition, sort = place_attributes(subject.table, found)
-    key = _key(kind, index)
+    key = _key(kind, index, item)
     templates = {} if key is None else {one.name: template for one, template in key.attributes}
     attributes: list[dict[str, Any]] = []
     for position, one in enumerate((*partition, *sort)):
@@ -82,12 +82,12 @@ def _names(attributes: Sequence[KeyAttribute]) -> list[str]:
     return [one.name for one in attributes]
 
 
-def _key(kind: Kind, index: str | None) -> CompiledKey | None:
+def _key(kind: Kind, index: str | None, item: Item) -> CompiledKey | None:
     if index is None:
         return kind.key
     if kind.entity is None or kind.role != "entity":
         return None
-    return next((one for one in kind.entity.index_keys if one.index is not None and one.index.name == index), None)
+    return kind.entity.key_on(index, item)
 
 
 def _fault(kind: Kind, item: Item) -> str | None:

@@ -35,7 +35,8 @@ def _find(subject: Subject) -> Iterator[Remark]:
         return
     needed: Counter[Types] = Counter()
     for entity in subject.design.entities.values():
-        own = Counter(_types(key.index) for key in entity.index_keys if key.index is not None)
+        indexes_of = {key.index.name: key.index for key in entity.index_keys if key.index is not None}
+        own = Counter(_types(index) for index in indexes_of.values())
         needed |= own  # the most that any one entity needs, for each form of key
     total = sum(needed.values())
     if total < len(indexes):

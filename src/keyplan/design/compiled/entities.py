@@ -5,9 +5,11 @@ The design as a whole is compiled in ``model.py``; what a compiled entity does i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import combinations
 from typing import Any, get_args, get_origin
 
+from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.constants import constant_of, domain_of, values_asked
 from keyplan.design.compiled.names import attribute_problems
 from keyplan.design.declared.entity import Entity
@@ -301,26 +303,61 @@ class _EntityCompiler:
         return CompiledKey(name, None, compiled_partition, compiled_sort, {}, 1, is_claim=True)
 
     def _check_shared(self, keys: Iterable[CompiledKey]) -> None:
-        """Keys that share an attribute must agree on what it holds, and when."""
-        seen: dict[str, tuple[CompiledKey, Template]] = {}
-        for key in keys:
-            for attribute, template in key.attributes:
-                other, held = seen.setdefault(attribute.name, (key, template))
-                # What stands in a primary key is always there: a local index is sparse by its own attribute
-                same = (
-                    held.source == template.source
-                    and _style(held) == _style(template)
-                    and (other.index is None or other.when == key.when)
-                )
-                if not same or (other.shards != key.shards and attribute in [one for one, _ in key.partition]):
+        """Keys that share an attribute must agree on what it holds, and when; or they exclude each other."""
+        for one, other in combinations(keys, 2):
+            if _exclude(one, other):
+                if can_collide(one, other):
                     self.fault(
-                        key.name,
+                        other.name,
                         Problem(
-                            f"it shares the attribute {attribute.name} with {other.name}, which holds {held} there "
-                            f"(when={dict(other.when)}, shards={other.shards})",
-                            "give both keys the same template, when= and shards=, or an attribute of its own",
+                            f"its texts in {other.place} can be the same as {one.name}'s: {other} against {one}",
+                            "begin one of the templates with another word, so that they are told apart",
                         ),
                     )
+                continue
+            shared = next((pair for pair in _shared(one, other) if not _agree(one, other, *pair)), None)
+            if shared is not None:
+                self._sharing_fault(one, other, shared[0])
+
+    def _sharing_fault(self, one: CompiledKey, other: CompiledKey, shared: tuple[KeyAttribute, Template]) -> None:
+        attribute, held = shared
+        both = one.index is not None and other.index is not None and one.index.name == other.index.name
+        way = ", or when= that excludes the other's: other values of one field" if both else ""
+        self.fault(
+            other.name,
+            Problem(
+                f"it shares the attribute {attribute.name} with {one.name}, which holds {held} there "
+                f"(when={dict(one.when)}, shards={one.shards})",
+                f"give both keys the same template, when= and shards=, or an attribute of its own{way}",
+            ),
+        )
+
+
+Held = tuple[KeyAttribute, Template]
+
+
+def _exclude(one: CompiledKey, other: CompiledKey) -> bool:
+    """Whether two keys on one index are never an item's at once: they wait for other values of one field."""
+    if one.index is None or other.index is None or one.index.name != other.index.name:
+        return False
+    fields = one.when.keys() & other.when.keys()
+    return any(not any(value in other.when[name] for value in one.when[name]) for name in fields)
+
+
+def _shared(one: CompiledKey, other: CompiledKey) -> Iterator[tuple[Held, Held]]:
+    """The attributes that two keys share, as each of them has it."""
+    held = {attribute.name: (attribute, template) for attribute, template in one.attributes}
+    for attribute, template in other.attributes:
+        if attribute.name in held:
+            yield held[attribute.name], (attribute, template)
+
+
+def _agree(one: CompiledKey, other: CompiledKey, held: Held, wanted: Held) -> bool:
+    """Whether two keys have the same in an attribute, and at the same time."""
+    same = held[1].source == wanted[1].source and _style(held[1]) == _style(wanted[1])
+    if one.index is not None and one.when != other.when:
+        return False  # what stands in a primary key is always there: a local index is sparse by its own attribute
+    return same and (other.shards == one.shards or wanted not in other.partition)
 
 
 def _style(template: Template) -> KeyStyle:

@@ -165,6 +165,21 @@ class CompiledEntity:
         """The primary key, then the index keys."""
         return (self.primary, *self.index_keys)
 
+    def keys_on(self, index: str) -> tuple[CompiledKey, ...]:
+        """The keys on an index: several only where they exclude each other."""
+        return tuple(key for key in self.index_keys if key.index is not None and key.index.name == index)
+
+    def has_siblings(self, key: CompiledKey) -> bool:
+        """Whether another key stands on the same index."""
+        return key.index is not None and len(self.keys_on(key.index.name)) > 1
+
+    def key_on(self, index: str, item: Mapping[str, Mapping[str, Any]] | None = None) -> CompiledKey | None:
+        """The key on an index; of several the one by which the item stands there."""
+        keys = self.keys_on(index)
+        if len(keys) > 1 and item is not None:
+            keys = tuple(key for key in keys if key.matches(item)) or keys
+        return keys[0] if keys else None
+
     @cached_property
     def version(self) -> StoredField | None:
         """The field marked as Version."""
