@@ -17,7 +17,7 @@ def article() -> Article:
     with Cms.open("cms.db") as cms:
         for number in range(3):
             made = cms.create_article(
-                Article(title=f"Keys {number}", slug="keys", author_id="c#", tags={"b", "ä"}, excerpt="E")
+                Article(title=f"Keys {number}", slug=f"keys-{number}", author_id="c#", tags={"b", "ä"}, excerpt="E")
             )
     return made
 

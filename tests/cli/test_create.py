@@ -12,7 +12,10 @@ from tests.cli.support import LIBRARY, run
 
 def test_it_makes_the_table_and_says_so_and_again_does_nothing() -> None:
     first = run("create", "cms", "--db", "x.db")
-    assert (first.exit_code, first.output) == (0, "Created the table cms in x.db, with GSI1.\n")
+    assert (first.exit_code, first.output) == (
+        0,
+        "Created the table cms in x.db, with GSI1.\nItems expire by expiresAt.\n",
+    )
     with Cms.open("x.db", create=False) as cms:
         cms.create_article(Article(title="T", slug="t", author_id="a"))
     again = run("create", "cms", "--db", "x.db")

@@ -56,7 +56,7 @@ def test_options_reach_the_template() -> None:
         "Tags": [{"Key": "a", "Value": "b"}],
         "ProvisionedThroughput": {"ReadCapacityUnits": 5, "WriteCapacityUnits": 6},
     }
-    assert list(found) == ["CreateTable", "UpdateContinuousBackups"]
+    assert list(found) == ["CreateTable", "UpdateTimeToLive", "UpdateContinuousBackups"]
 
 
 def test_a_policy_for_a_place() -> None:

@@ -63,7 +63,7 @@ def test_what_an_open_designs_call_costs() -> None:
 
 def test_what_a_class_predicts() -> None:
     """For typical items; the CMS's metadata stays below 4 KB, so that it is half a unit."""
-    assert_cost(Cms.article, read_units=0.5)
+    assert_cost(Cms.article, read_units=0.5)  # which the design inherits from a class of questions
     assert_cost(Readings.note, write_units=4)
     assert_cost(Readings.readings, read_units=1)
 

@@ -189,7 +189,7 @@ def test_a_write_says_what_it_asks_and_how_it_goes_out(pattern: str, operation: 
 def test_helpers_of_a_write_belong_to_it() -> None:
     publish = explain(Cms, "publish")
     assert publish.asks == ("article",)
-    assert "(Create, Update)" in publish.proof
+    assert "(Create, Put, Update, Delete)" in publish.proof
     delete = explain(Cms, "delete_article")
     assert delete.operation == "TransactWriteItems, BatchWriteItem"
 

@@ -19,9 +19,10 @@ from keyplan_systems.shop.design import Shop
 from keyplan_systems.social.design import Social
 from tests.seeds import seed
 from tests.systems.blog.strategies import STRATEGIES as BLOG
+from tests.systems.cms.strategies import STRATEGIES as CMS
 from tests.systems.shop.strategies import STRATEGIES as SHOP
 
-STRATEGIES = {Blog: BLOG, Shop: SHOP}
+STRATEGIES = {Blog: BLOG, Cms: CMS, Shop: SHOP}
 DESIGNS: dict[type[Design], list[str]] = {
     Blog: [f"B{number}" for number in range(1, 16)],
     Cms: [f"AP{number}" for number in range(1, 9)],

@@ -74,5 +74,10 @@ def keys(cms: Cms) -> set[tuple[str, str]]:
     return {(item["pk"]["S"], item["sk"]["S"]) for item in stored(cms)}
 
 
+def without_events(cms: Cms) -> set[tuple[str, str]]:
+    """The primary keys of every item but events, which outlast what they tell of."""
+    return {key for key in keys(cms) if not key[0].startswith("EVENT#")}
+
+
 def silent(done: int, total: int | None) -> None:
     """Progress that nobody watches."""

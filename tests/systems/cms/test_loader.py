@@ -18,7 +18,7 @@ from keyplan_systems.cms import Article, Cms
 from keyplan_systems.cms.design import BODY_BYTES_MAX
 from keyplan_systems.cms.loader import load
 from keyplan_systems.posts import stable_id
-from tests.systems.cms.support import keys, recorded, silent, stored
+from tests.systems.cms.support import keys, recorded, silent, stored, without_events
 
 JEKYLL_POSTS = Path(__file__).parents[3] / ".." / "shared" / "data" / "jekyll-posts"
 POST = """---
@@ -283,10 +283,10 @@ def test_loaded_after_a_delete_that_failed_half_way(cms: Cms, tmp_path: Path) ->
     recorder.before = fail
     with pytest.raises(StoreError):
         cms.delete_article(article.article_id)
-    assert len(keys(cms)) == 2
+    assert {sk.partition("#")[0] for _, sk in without_events(cms)} == {"VERSION", "VERSION_CARD"}
     recorder.before = lambda operation, parameters: None
     assert loaded(cms, tmp_path) == LoadReport(1, [])
-    assert dump(cms) == whole
+    assert [one for one in dump(cms) if "EVENT#" not in one] == whole
 
 
 def test_progress(cms: Cms, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from keyplan.design.declared.actions import Action, Ask
@@ -76,7 +77,7 @@ class Pattern:
         self.options = options
         self.name = function.__name__
         self.owner: type[Any] | None = None
-        """The class in which it was declared."""
+        """The class in which it was declared, or the design that was asked for it."""
         self.__doc__ = function.__doc__
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
@@ -85,6 +86,14 @@ class Pattern:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.options.id} {self.name}>"
+
+    def _of(self, design: type[Any]) -> Self:
+        """The pattern as one of that design, also where the design inherits it from a class of patterns."""
+        if design is self.owner or not hasattr(design, "compiled"):
+            return self
+        made = copy(self)
+        made.owner = design
+        return made
 
 
 class Bound:
@@ -209,7 +218,7 @@ class ReadMethod(Pattern, Generic[BoundT_co]):
     def __get__(self, instance: object, owner: type[Any]) -> BoundT_co: ...
     def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundT_co:
         if instance is None:
-            return self
+            return self._of(owner)
         return cast("BoundT_co", self._bound(instance, self.name))
 
 
@@ -226,7 +235,7 @@ class WriteMethod(Pattern, Generic[P, R]):
     def __get__(self, instance: object, owner: type[Any]) -> BoundWrite[P, R]: ...
     def __get__(self, instance: object | None, owner: type[Any]) -> Self | BoundWrite[P, R]:
         if instance is None:
-            return self
+            return self._of(owner)
         return BoundWrite(cast("Runner", instance), self.name)
 
 

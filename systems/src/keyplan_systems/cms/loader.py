@@ -7,27 +7,20 @@ by ``keyplan_systems.posts``, git by ``history.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from keyplan import Create, Delete, Put, Update
+from keyplan import Create, Delete, Put
 from keyplan.errors import Fault, ItemExists, KeyplanError, Refused, RequestError, StoreError
 from keyplan.systems import LoadReport, Progress
-from keyplan_systems.cms.design import (
-    EXCERPT_MAX,
-    TAGS_MAX,
-    Article,
-    ArticleVersion,
-    Cms,
-    TagArticle,
-    check_body,
-    word_count,
-)
+from keyplan_systems.cms.articles import changed
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import EXCERPT_MAX, TAGS_MAX, Article, ArticleSlug, ArticleVersion, TagArticle
+from keyplan_systems.cms.placing import check_body, former_slugs, moved, new_version, tagged, word_count
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError, Revision
 from keyplan_systems.posts import Post, fault_of, find_posts, read_post, shown, stable_id
@@ -36,8 +29,8 @@ __all__ = ["load"]
 
 NOBODY = "unknown"
 """The author of a post that names none."""
-STEP_VERSIONS = 50
-"""Versions written in one transaction: with 40 tags and the metadata within DynamoDB's 100 actions."""
+STEP_ACTIONS = 100
+"""Actions of one transaction: those of an article and its lists, and two a version."""
 STEP_BYTES = 3_000_000
 """Bytes of bodies in one transaction, within DynamoDB's 4 MB."""
 
@@ -103,7 +96,7 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
         return
     try:
         check_body(post.body, place)
-        _take_in(design, post, _complete(post, revisions, report))
+        _take_in(design, post, _complete(post, revisions, report), report)
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
     except StoreError:
@@ -162,9 +155,14 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
         raise FrontMatterError(message, line=post.lines.get(name)) from None
 
 
-def _take_in(design: Cms, post: Post, revisions: Sequence[Revision]) -> None:
+def _take_in(design: Cms, post: Post, revisions: Sequence[Revision], report: LoadReport) -> None:
     """Bring the article of a post, its tags and its versions to what the file says."""
     wanted = _article_of(post, revisions)
+    slug = _free_slug(design, wanted)
+    if slug != wanted.slug:
+        message = f"another article has the address {wanted.slug!r}; this one has {slug!r}"
+        report.fault(Fault(shown(post.path), message, "give one of them a slug of its own"))
+        wanted = wanted.model_copy(update={"slug": slug})
     before = design.get(Article, article_id=wanted.article_id, consistent=True)
     if before is None:
         before, revisions = _create(design, wanted, revisions)
@@ -179,22 +177,33 @@ def _take_in(design: Cms, post: Post, revisions: Sequence[Revision]) -> None:
                 hint="delete the article to load it anew, or take the file away",
             )
         if changes:
-            before = _update(design, before, changes, wanted.updated_at)
-    for step in _steps(revisions):
+            before = _update(design, before, wanted, changes)
+    for step in _steps(revisions, STEP_ACTIONS - 3):
         before = _append(design, before, step)
 
 
+def _free_slug(design: Cms, wanted: Article) -> str:
+    """The slug that the file names; where another article has it, with the day behind it, or a part of the id."""
+    for slug in (wanted.slug, f"{wanted.slug}-{wanted.created_at:%Y-%m-%d}"):
+        holder = design.get(ArticleSlug, slug=slug, consistent=True)
+        if holder is None or holder.article_id == wanted.article_id:
+            return slug
+    return f"{wanted.slug}-{wanted.article_id[-8:].lower()}"
+
+
 def _create(design: Cms, wanted: Article, revisions: Sequence[Revision]) -> tuple[Article, Sequence[Revision]]:
-    """Write a new article with its tags and its first versions, all or nothing; gives the versions that are left."""
-    first = next(_steps(revisions))
+    """Write a new article with its lists and its first versions, all or nothing; gives the versions that are left."""
+    around = [*tagged(wanted, wanted.created_at), *moved(None, wanted)]
+    first = next(_steps(revisions, STEP_ACTIONS - 2 - len(around)))
     article = wanted.model_copy(
         update={"current_version": len(first), "updated_at": max(wanted.created_at, first[-1].moment)}
     )
-    actions: list[Put | Create] = [Create(article)]
-    actions.extend(
-        Put(TagArticle(tag=tag, article_id=article.article_id, tagged_at=article.created_at)) for tag in article.tags
-    )
-    actions.extend(Create(version) for version in _versions(article, first, after=0))
+    actions: list[Put | Create | Delete] = [
+        Create(article),
+        Create(ArticleSlug(slug=article.slug, article_id=article.article_id)),
+        *around,
+    ]
+    actions.extend(one for version in _versions(article, first, after=0) for one in new_version(version))
     try:
         design.transact(actions)
     except ItemExists:
@@ -228,35 +237,40 @@ def _changes(before: Article, wanted: Article) -> dict[str, Any]:
     """What of an article differs from its file. The file wins, but what was published once isn't taken back."""
     names = ("title", "slug", "excerpt", "author_id", "tags")
     changes = {name: getattr(wanted, name) for name in names if getattr(wanted, name) != getattr(before, name)}
-    if before.status == "draft" and wanted.status == "published":
+    if before.status == "draft" and before.published_at is None and wanted.status == "published":
         changes |= {"status": "published", "published_at": wanted.published_at}
     return changes
 
 
-def _update(design: Cms, before: Article, changes: Mapping[str, Any], moment: datetime) -> Article:
-    """Write an article's changed metadata and tags, all or nothing."""
-    after = before.model_copy(update={**changes, "updated_at": max(before.updated_at, moment)})
-    stamp, article_id = after.updated_at, before.article_id
-    tagged = [Put(TagArticle(tag=tag, article_id=article_id, tagged_at=stamp)) for tag in after.tags - before.tags]
-    untagged = [Delete(TagArticle, tag=tag, article_id=article_id) for tag in before.tags - after.tags]
-    update = Update(before, **changes, updated_at=stamp).only_if(tags=before.tags, status=before.status)
-    design.transact([update, *tagged, *untagged])
+def _update(design: Cms, before: Article, wanted: Article, changes: dict[str, Any]) -> Article:
+    """Write an article's changed metadata, slug and tags, all or nothing."""
+    stamp, article_id = max(before.updated_at, wanted.updated_at), before.article_id
+    former, given_up = former_slugs(before, wanted.slug)
+    if "slug" in changes:
+        changes["former_slugs"] = former
+    after, actions = changed(before, stamp, **changes)
+    if "slug" in changes and wanted.slug not in (before.former_slugs or ()):
+        actions.append(Put(ArticleSlug(slug=wanted.slug, article_id=article_id)))
+    actions += [Delete(ArticleSlug, slug=slug) for slug in given_up]
+    actions += [
+        Put(TagArticle(tag=tag, article_id=article_id, tagged_at=stamp)) for tag in sorted(after.tags - before.tags)
+    ]
+    actions += [Delete(TagArticle, tag=tag, article_id=article_id) for tag in sorted(before.tags - after.tags)]
+    design.transact(actions)
     return after
 
 
 def _append(design: Cms, before: Article, step: Sequence[Revision]) -> Article:
-    """Write the next versions, and let the article point to the last of them, all or nothing."""
+    """Write the next versions, and let the article point to the last of them, all or nothing.
+
+    A published article shows the newest one, as its file does.
+    """
     newest = before.current_version + len(step)
     moment = max(before.updated_at, step[-1].moment)
-    design.transact(
-        [
-            Update(before, current_version=newest, updated_at=moment).only_if(
-                current_version=before.current_version, status=before.status
-            ),
-            *(Create(version) for version in _versions(before, step, after=before.current_version)),
-        ]
-    )
-    return before.model_copy(update={"current_version": newest, "updated_at": moment})
+    after, actions = changed(before, moment, current_version=newest, published_version=None)
+    versions = _versions(before, step, after=before.current_version)
+    design.transact([*actions, *(one for version in versions for one in new_version(version))])
+    return after
 
 
 def _versions(article: Article, revisions: Sequence[Revision], *, after: int) -> Iterator[ArticleVersion]:
@@ -271,12 +285,12 @@ def _versions(article: Article, revisions: Sequence[Revision], *, after: int) ->
         )
 
 
-def _steps(revisions: Sequence[Revision]) -> Iterator[Sequence[Revision]]:
-    """The versions in parts that one transaction can hold."""
+def _steps(revisions: Sequence[Revision], actions: int) -> Iterator[Sequence[Revision]]:
+    """The versions in parts that one transaction can hold, which has room for so many actions."""
     start, size = 0, 0
     for number, revision in enumerate(revisions):
         more = len(revision.body.encode("utf-8"))
-        if number > start and (number - start == STEP_VERSIONS or size + more > STEP_BYTES):
+        if number > start and (2 * (number - start + 1) > actions or size + more > STEP_BYTES):
             yield revisions[start:number]
             start, size = number, 0
         size += more

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from keyplan import Put
+from keyplan import Entity, Put
+from keyplan.errors import ItemExists, ValueTaken
 from keyplan.systems import Progress
-from keyplan_systems.cms.design import Article, ArticleVersion, Cms, Status, TagArticle, word_count
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import (
+    Article,
+    ArticleSlug,
+    ArticleVersion,
+    Credential,
+    Founded,
+    Member,
+    Role,
+    Status,
+    TagArticle,
+)
+from keyplan_systems.cms.placing import card_of, moved, word_count
 from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, not_there, zipf
 from keyplan_systems.texts import SUBJECTS, Subject, manuscript
 
-__all__ = ["AUTHORS", "Whole", "sample", "whole_article"]
+__all__ = ["AUTHORS", "DEMO_PASSWORD", "DEMO_USERS", "Whole", "sample", "whole_article"]
 
 AUTHORS = tuple(f"u_{number:02d}" for number in range(1, 13))
 NEWEST = datetime(2026, 5, 4, 9, 30, tzinfo=UTC)
@@ -43,19 +56,71 @@ class Whole:
 def sample(design: Cms, count: int, progress: Progress) -> int:
     """Write sample articles 0 to ``count``; gives how many weren't there yet.
 
-    An article's versions and tags go before it: if the sample is interrupted, the next one finds it missing and writes
-    it whole.
+    What belongs to an article goes before it: if the sample is interrupted, the next one finds it missing and writes it
+    whole.
     """
 
     def write(numbers: range) -> int:
         wholes = [whole_article(number) for number in numbers]
-        new = not_there(design, wholes, lambda whole: whole.article, "article_id")
-        design.batch(Put(item) for whole in new for item in (*whole.versions, *whole.tags))
+        new = _with_free_slugs(design, not_there(design, wholes, lambda whole: whole.article, "article_id"))
+        design.batch(Put(item) for whole in new for item in _around(whole))
         design.batch(Put(whole.article) for whole in new)
         return len(new)
 
     progress(0, count)
+    _people(design)
     return in_steps(count, STEP, write, progress)
+
+
+def _with_free_slugs(design: Cms, wholes: Sequence[Whole]) -> list[Whole]:
+    """Where somebody's own article has the slug, a part of the id stands behind it."""
+    holders = design.get_many(ArticleSlug, [{"slug": whole.article.slug} for whole in wholes])
+    found: list[Whole] = []
+    for whole, holder in zip(wholes, holders, strict=True):
+        article = whole.article
+        if holder is not None and holder.article_id != article.article_id:
+            slug = f"{article.slug}-{article.article_id[-8:].lower()}"
+            article = article.model_copy(update={"slug": slug})
+        found.append(Whole(article, whole.versions, whole.tags))
+    return found
+
+
+def _around(whole: Whole) -> Iterator[Entity]:
+    """Everything that belongs to an article."""
+    yield from whole.versions
+    yield from (card_of(version) for version in whole.versions)
+    yield from whole.tags
+    yield ArticleSlug(slug=whole.article.slug, article_id=whole.article.article_id)
+    yield from (action.item for action in moved(None, whole.article) if isinstance(action, Put))
+
+
+NAMES = (
+    *("Ines Marlow", "Tobias Renn", "Ada Brook", "Priya Nair", "Jonas Feld", "Mara Quist"),
+    *("Owen Castle", "Lena Hoff", "Yusuf Kaya", "Clara Voss", "Emil Strand", "Noor Haddad"),
+)
+DEMO_USERS: tuple[tuple[str, Role], ...] = (("editor", "editor"), ("author", "author"), ("admin", "admin"))
+"""Who can sign in to the sample's site, as ``editor@example.com`` and so on: the first three authors."""
+DEMO_PASSWORD = "draft and final"  # noqa: S105 - of a sample, and in its documentation
+DEMO_HASH = "$argon2id$v=19$m=65536,t=3,p=4$zt/FePcyrFMegNknDTJh0w$JGCb7yVglKxQMc4sF4uY7AaFFYmPYsmEar/pzCsvksw"
+"""Its hash, the same each time as all of the sample is."""
+
+
+def _people(design: Cms) -> None:
+    """The authors as members; those who can sign in have a password, unless they chose another."""
+    for number, (member_id, name) in enumerate(zip(AUTHORS, NAMES, strict=True)):
+        login, role = DEMO_USERS[number] if number < len(DEMO_USERS) else (member_id, "author")
+        if design.member(member_id) is not None:
+            continue
+        joined_at = NEWEST - timedelta(days=900 - number)
+        member = Member(member_id=member_id, email=f"{login}@example.com", name=name, role=role, joined_at=joined_at)
+        try:
+            design.create(member)
+        except (ItemExists, ValueTaken):
+            continue  # somebody real has the address
+        if number < len(DEMO_USERS):
+            design.put(Credential(member_id=member_id, password_hash=DEMO_HASH))
+        if role == "admin" and design.founded() is None:
+            design.put(Founded(member_id=member_id))
 
 
 def whole_article(number: int) -> Whole:
@@ -76,7 +141,7 @@ def whole_article(number: int) -> Whole:
     article = Article(
         article_id=article_id,
         title=text.title,
-        slug=re.sub(r"[^a-z0-9]+", "-", text.title.lower()).strip("-"),
+        slug=_slug(text.title, number),
         excerpt=text.excerpt,
         status=status,
         author_id=author,
@@ -88,6 +153,12 @@ def whole_article(number: int) -> Whole:
     )
     tags = [TagArticle(tag=tag, article_id=article_id, tagged_at=made) for tag in sorted(article.tags)]
     return Whole(article, versions, tags)
+
+
+def _slug(title: str, number: int) -> str:
+    """A title as an address. Titles come again, so all but the first article have their number behind it."""
+    plain = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    return f"{plain}-{number}" if number else plain
 
 
 def _versions(

@@ -1,0 +1,260 @@
+"""The writes about versions: save, publish, take back, go back to an earlier one, at a time, and by a preview's link.
+
+A version is written once and never changed. What readers see is the article's ``shown_version``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from keyplan import Create, Delete, Writes, now, write
+from keyplan.errors import Fault, ItemNotFound, Refused
+from keyplan_systems.cms.articles import ArticleWrites, changed, doing
+from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
+from keyplan_systems.cms.placing import check_body, new_version, word_count
+
+__all__ = ["PREVIEW_HOURS", "PREVIEW_HOURS_MAX", "PublishingWrites", "token_hash"]
+
+PREVIEW_HOURS = 72
+PREVIEW_HOURS_MAX = 30 * 24
+Hours = Annotated[int, Field(ge=1, le=PREVIEW_HOURS_MAX)]
+Number = Annotated[int, Field(ge=1)]
+
+_NO_PUBLISHING: dict[str, Any] = {"publish_at": None, "publish_next": None}
+
+
+class PublishingWrites(ArticleWrites):
+    """The writes about versions."""
+
+    @write("AP8", attempts=30)
+    def publish(self, article_id: str, body: str, created_by: str) -> Writes[ArticleVersion]:
+        """Publish a new version: it gets the next number, and the article points to it.
+
+        Of two publishers at the same moment, the second one's condition fails, and it takes the number after.
+        Raises ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
+        """
+        check_body(body, "Cms.publish.body")
+        article = yield from self._editable(article_id)
+        moment = now()
+        version = _version(article, body, created_by, moment)
+        yield from new_version(version)
+        _, actions = changed(article, moment, current_version=version.version, **_published(article, moment))
+        yield from doing(actions)
+        return version
+
+    @write("W6", attempts=30)
+    def save_draft(
+        self,
+        article_id: str,
+        body: str,
+        created_by: str,
+        title: Name | None = None,
+        excerpt: Excerpt | None = None,
+        based_on: int | None = None,
+    ) -> Writes[ArticleVersion]:
+        """Save the next version without publishing it: readers of a published article go on seeing the one before.
+
+        A title and an excerpt become the article's when the version is published. ``based_on`` is the version that was
+        worked on: where there is a newer one, Refused with the fault at ``based_on``, and nothing is written. Raises
+        ItemNotFound, Refused for an archived article, ItemTooLarge for a body over 395 KB.
+        """
+        check_body(body, "Cms.save_draft.body")
+        article = yield from self._editable(article_id)
+        if based_on is not None and based_on != article.current_version:
+            message = f"version {article.current_version} is the newest, and {based_on} was worked on"
+            raise Refused(
+                "somebody has saved another version",
+                place="Cms.save_draft",
+                hint="read it, and save again",
+                faults=[Fault("based_on", message)],
+            )
+        moment = now()
+        version = _version(article, body, created_by, moment, title=title, excerpt=excerpt)
+        yield from new_version(version)
+        _, actions = changed(article, moment, current_version=version.version, **_still_shown(article))
+        yield from doing(actions)
+        return version
+
+    @write("W9", attempts=30)
+    def publish_version(self, article_id: str, version: Number) -> Writes[Article]:
+        """Let readers see a version that is there already: the newest draft, or an earlier one again.
+
+        Its title and excerpt, where it has its own, become the article's. Raises ItemNotFound, Refused.
+        """
+        article = yield from self._editable(article_id)
+        after = yield from self._shown(article, version, now())
+        return after
+
+    @write("W10", attempts=30)
+    def unpublish(self, article_id: str) -> Writes[Article]:
+        """Take a published article back: it is a draft again, with all its versions. Raises ItemNotFound, Refused."""
+        article = yield from self._editable(article_id)
+        if article.status != "published":
+            raise Refused(f"article {article_id!r} isn't published", place="Cms.unpublish")
+        after, actions = changed(article, now(), status="draft", published_version=None, unpublish_at=None)
+        yield from doing(actions)
+        return after
+
+    @write("W11", attempts=30)
+    def restore_version(self, article_id: str, version: Number, created_by: str) -> Writes[ArticleVersion]:
+        """Take an earlier version's text as the newest one: a new version, not published. Raises ItemNotFound."""
+        article = yield from self._editable(article_id)
+        earlier = yield from self.article_version.ask(article_id, version)
+        if earlier is None:
+            raise _no_version(article_id, version)
+        moment = now()
+        made = _version(article, earlier.body, created_by, moment, title=earlier.title, excerpt=earlier.excerpt)
+        yield from new_version(made)
+        _, actions = changed(article, moment, current_version=made.version, **_still_shown(article))
+        yield from doing(actions)
+        return made
+
+    # At a time
+
+    @write("W12", attempts=30)
+    def schedule(self, article_id: str, action: Action, at: datetime, version: int | None = None) -> Writes[Article]:
+        """Publish a version at a time (the newest one, unless another is named), or take the article back at a time.
+
+        What is saved later isn't published then. One time for each action; another replaces it. Raises ItemNotFound;
+        Refused for what isn't published and shall be taken back, unless it is to be published.
+        """
+        article = yield from self._editable(article_id)
+        second = _second(at)
+        if action == "unpublish":
+            if article.status != "published" and article.publish_at is None:
+                raise Refused(f"article {article_id!r} isn't published", place="Cms.schedule", hint="publish it first")
+            changes: dict[str, Any] = {"unpublish_at": second}
+        else:
+            number = article.current_version if version is None else version
+            if not 1 <= number <= article.current_version:
+                raise _no_version(article_id, number)
+            changes = {"publish_at": second, "publish_next": number}
+        after, actions = changed(article, now(), **changes)
+        yield from doing(actions)
+        return after
+
+    @write("W13", attempts=30)
+    def unschedule(self, article_id: str, action: Action) -> Writes[Article]:
+        """Leave an article as it is when the time comes. Raises ItemNotFound, Refused."""
+        article = yield from self._editable(article_id)
+        changes = _NO_PUBLISHING if action == "publish" else {"unpublish_at": None}
+        after, actions = changed(article, now(), **changes)
+        yield from doing(actions)
+        return after
+
+    @write("W14", attempts=30)
+    def carry_out(self, article_id: str, action: Action, at: datetime) -> Writes[Article | None]:
+        """Do what is due: what the article says is to be done at that time, if it still says so; else None.
+
+        Any number of processes may call it for the same entry: one of them does it, since the article doesn't say so
+        any more afterwards.
+        """
+        article = yield from self.article.ask(article_id)
+        due = DueArticle(at=_second(at), action=action, article_id=article_id)
+        planned = None if article is None else article.publish_at if action == "publish" else article.unpublish_at
+        if article is None or planned != due.at or article.status == "archived":
+            yield Delete(due)  # an entry that nothing stands behind
+            return None
+        moment = now()
+        if action == "unpublish":
+            gone: dict[str, Any] = {"status": "draft"} if article.status == "published" else {}
+            after, actions = changed(article, moment, **gone, published_version=None, unpublish_at=None)
+            yield from doing(actions)
+            return after
+        number = article.publish_next or article.current_version
+        after = yield from self._shown(article, number, moment)
+        return after
+
+    # Previews
+
+    @write("W15")
+    def share_preview(
+        self, article_id: str, created_by: Id, version: int | None = None, hours: Hours = PREVIEW_HOURS
+    ) -> Writes[str]:
+        """A token that shows a version (the newest, unless another is named) to whoever has it, for so many hours.
+
+        Only its hash is stored. Raises ItemNotFound.
+        """
+        article = yield from self._known(article_id)
+        number = article.current_version if version is None else version
+        if not 1 <= number <= article.current_version:
+            raise _no_version(article_id, number)
+        token, moment = secrets.token_urlsafe(24), now()
+        yield Create(
+            Preview(
+                token_hash=token_hash(token),
+                article_id=article_id,
+                version=number,
+                created_by=created_by,
+                created_at=moment,
+                expires_at=moment + timedelta(hours=hours),
+            )
+        )
+        return token
+
+    @write("W16")
+    def revoke_preview(self, token: str) -> Writes:
+        """End a preview's link now; no error where it is over."""
+        yield Delete(Preview, token_hash=token_hash(token))
+
+    def _shown(self, article: Article, number: int, moment: datetime) -> Writes[Article]:
+        """Readers see that version from now on."""
+        card = yield from self.version_card.ask(article.article_id, number)
+        title, excerpt = (None, None) if card is None else (card.title, card.excerpt)
+        if card is None:
+            # A version that was written before versions had cards.
+            version = yield from self.article_version.ask(article.article_id, number)
+            if version is None:
+                raise _no_version(article.article_id, number)
+        own = {name: value for name, value in (("title", title), ("excerpt", excerpt)) if value is not None}
+        earlier = None if number == article.current_version else number
+        changes = {**_published(article, moment), "published_version": earlier, **own}
+        after, actions = changed(article, moment, **changes)
+        yield from doing(actions)
+        return after
+
+
+def token_hash(token: str) -> str:
+    """What is stored of a preview's token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _second(at: datetime) -> datetime:
+    """A time in UTC, to the second, as the list of what is due has it."""
+    return at.astimezone(UTC).replace(microsecond=0)
+
+
+def _published(article: Article, moment: datetime) -> dict[str, Any]:
+    """What changes when the newest version is published; the first time, since when."""
+    first = article.published_at or moment
+    return {"status": "published", "published_at": first, "published_version": None, **_NO_PUBLISHING}
+
+
+def _still_shown(article: Article) -> dict[str, Any]:
+    """What changes when a newer version is saved: what readers see is then named."""
+    return {"published_version": article.shown_version} if article.status == "published" else {}
+
+
+def _no_version(article_id: str, version: int) -> ItemNotFound:
+    return ItemNotFound(f"article {article_id!r} has no version {version}", place="Cms.article_version")
+
+
+def _version(
+    article: Article, body: str, created_by: str, moment: datetime, title: str | None = None, excerpt: str | None = None
+) -> ArticleVersion:
+    """The version after the article's newest."""
+    return ArticleVersion(
+        article_id=article.article_id,
+        version=article.current_version + 1,
+        body=body,
+        word_count=word_count(body),
+        created_by=created_by,
+        created_at=moment,
+        title=title,
+        excerpt=excerpt,
+    )

@@ -1,0 +1,183 @@
+# mypy: disable-error-code="empty-body"
+"""The questions of the CMS: AP1 to AP7 as the document has them, R1 to R7 of the editors, P1 to P5 of the readers, and
+Q1 to Q8 of what works beside them.
+
+Whoever reads P1 to P4 sees what is published, and nothing else; what the others may see is for a policy to say.
+"""
+
+from __future__ import annotations
+
+from keyplan import Cursor, Each, Page, Through, read
+from keyplan_systems.cms.entities import (
+    TAGS_MAX,
+    Article,
+    ArticleSlug,
+    ArticleVersion,
+    ArticleWithVersion,
+    Credential,
+    DueArticle,
+    Email,
+    Event,
+    Founded,
+    Member,
+    Preview,
+    PublishedArticle,
+    PublishedTag,
+    StateArticle,
+    Status,
+    Tag,
+    TagArticle,
+    Translation,
+    VersionCard,
+)
+
+__all__ = ["Reads"]
+
+
+class Reads:
+    """Every question of the CMS."""
+
+    @read("AP1")
+    def article(self, article_id: str) -> Article | None:
+        """An article's metadata: title, status, author, tags."""
+        ...
+
+    @read("AP2", newest_first=True)
+    def article_with_latest(self, article_id: str) -> ArticleWithVersion | None:
+        """An article with its newest version's body, in one query."""
+        ...
+
+    @read("AP3")
+    def article_version(self, article_id: str, version: int) -> ArticleVersion | None:
+        """One version of an article."""
+        ...
+
+    @read("AP4", newest_first=True)
+    def article_versions(self, article_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[ArticleVersion]:
+        """All versions of an article, newest first."""
+        ...
+
+    @read("AP5", newest_first=True)
+    def articles_by_author(self, author_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]:
+        """An author's articles, newest first."""
+        ...
+
+    @read("AP6", through=TagArticle, newest_first=True)
+    def articles_by_tag(self, tag: Tag, limit: int = 10, cursor: Cursor | None = None) -> Page[Article]:
+        """The articles that carry a tag, newest first, whatever their status."""
+        ...
+
+    @read("AP7", items=TAGS_MAX)
+    def tags_of_article(self, article_id: str) -> list[TagArticle]:
+        """All tags of an article."""
+        ...
+
+    # Editors
+
+    @read("R1")
+    def article_history(self, article_id: str) -> list[ArticleVersion]:
+        """All versions of an article in the order of their numbers, bodies included: its whole history at once."""
+        ...
+
+    @read("R2", newest_first=True)
+    def version_cards(self, article_id: str, limit: int = 10, cursor: Cursor | None = None) -> Page[VersionCard]:
+        """All versions of an article without their bodies, newest first."""
+        ...
+
+    @read("R3")
+    def version_card(self, article_id: str, version: int) -> VersionCard | None:
+        """A version without its body."""
+        ...
+
+    @read("R4", through=StateArticle, newest_first=True)
+    def articles_by_state(self, status: Status, limit: int = 20, cursor: Cursor | None = None) -> Page[Article]:
+        """The articles of a state, those that were made last first."""
+        ...
+
+    @read("R5", through=ArticleSlug)
+    def article_by_slug(self, slug: str) -> Article | None:
+        """An article by its slug, or by one that it had; whatever its status."""
+        ...
+
+    @read("R6")
+    def slug_holders(self, slug: Each[str]) -> list[ArticleSlug]:
+        """Which articles have these slugs; those that nobody has are left out."""
+        ...
+
+    @read("R7", items=20)
+    def translations(self, article_id: str) -> list[Translation]:
+        """The languages that an article was translated into."""
+        ...
+
+    # Readers
+
+    @read("P1", newest_first=True)
+    def published_articles(self, locale: str, limit: int = 20, cursor: Cursor | None = None) -> Page[PublishedArticle]:
+        """What is published in a language, newest first; ``main`` is what names none."""
+        ...
+
+    @read("P2", newest_first=True)
+    def published_by_tag(
+        self, locale: str, tag: Tag, limit: int = 20, cursor: Cursor | None = None
+    ) -> Page[PublishedTag]:
+        """What is published and carries a tag, newest first, in one query."""
+        ...
+
+    @read("P3", newest_first=True)
+    def published_by_author(
+        self, locale: str, author_id: str, limit: int = 20, cursor: Cursor | None = None
+    ) -> Page[PublishedArticle]:
+        """What an author has published, newest first."""
+        ...
+
+    @read("P4", through=Through(Translation, article_id="translation_id"))
+    def article_in_locale(self, article_id: str, locale: str) -> Article | None:
+        """An article's text in another language, whatever its status."""
+        ...
+
+    @read("P5")
+    def preview(self, token_hash: str) -> Preview | None:
+        """What a preview's link shows, by its token's hash."""
+        ...
+
+    # What works beside
+
+    @read("Q1")
+    def due_articles(self, limit: int = 100, cursor: Cursor | None = None) -> Page[DueArticle]:
+        """What is to be published or taken back, in the order of the times."""
+        ...
+
+    @read("Q2", where={"state": "waiting"})
+    def waiting_events(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Event]:
+        """What the webhooks haven't taken yet, in the order in which it is tried."""
+        ...
+
+    @read("Q3")
+    def event(self, event_id: str) -> Event | None:
+        """What happened, and who took it."""
+        ...
+
+    @read("Q4")
+    def member(self, member_id: str) -> Member | None:
+        """A member by their id."""
+        ...
+
+    @read("Q5", consistent=True)
+    def member_by_email(self, email: Email) -> Member | None:
+        """A member by their address, in whatever case it is written."""
+        ...
+
+    @read("Q6")
+    def members(self, limit: int = 50, cursor: Cursor | None = None) -> Page[Member]:
+        """Who may sign in."""
+        ...
+
+    @read("Q7")
+    def credential(self, member_id: str) -> Credential | None:
+        """What a member signs in with."""
+        ...
+
+    @read("Q8")
+    def founded(self) -> Founded | None:
+        """Who joined first."""
+        ...

@@ -1,0 +1,113 @@
+# mypy: disable-error-code="empty-body"
+"""A table of the CMS from before articles had slugs of their own, states, lists for readers and version cards: all of
+these are made from the articles and versions that are there.
+
+It may be run again, and while others write: what changes meanwhile is left to its writer, or done again. From a shell:
+``python -m keyplan_systems.cms.renewing cms.db``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+
+from keyplan import Check, Create, Cursor, Design, Page, Put, Table, Update, read
+from keyplan.errors import ConditionFailed, KeyplanError
+from keyplan_systems.cms.articles import pinned
+from keyplan_systems.cms.design import SILENCE
+from keyplan_systems.cms.entities import GSI1, Article, ArticleSlug
+from keyplan_systems.cms.members import MemberWrites
+from keyplan_systems.cms.placing import card_of, moved
+
+__all__ = ["Renewing", "renew"]
+
+_SILENCE = {**SILENCE, "KP301 every_article": "a renewal reads everything once"}
+
+
+class Renewing(MemberWrites, Design, silence=_SILENCE):
+    """The CMS's table, with the one question that a renewal asks besides."""
+
+    table = Table("cms", indexes=[GSI1])
+
+    @read("N1", scan=True)
+    def every_article(self, limit: int = 100, cursor: Cursor | None = None) -> Page[Article]:
+        """All articles, in no order."""
+        ...
+
+
+def renew(design: Renewing, told: Callable[[str], None]) -> int:
+    """Make what is missing of every article; gives how many there are. What is decided for somebody is told."""
+    cursor: Cursor | None = None
+    count = 0
+    while True:
+        page = design.every_article(cursor=cursor)
+        for article in page:
+            count += 1
+            _renew_one(design, article, told)
+        cursor = page.cursor
+        if cursor is None:
+            return count
+
+
+def _renew_one(design: Renewing, article: Article, told: Callable[[str], None]) -> None:
+    for _ in range(10):
+        current = design.get(Article, article_id=article.article_id, consistent=True)
+        if current is None:
+            return  # deleted meanwhile
+        try:
+            _place(design, current, told)
+            break
+        except ConditionFailed:
+            continue  # somebody wrote it meanwhile
+    design.batch(_cards(design, article.article_id))
+
+
+def _place(design: Renewing, article: Article, told: Callable[[str], None]) -> None:
+    """The slug and the lists of one article, all or nothing, if it is still as it was read."""
+    holder = design.get(ArticleSlug, slug=article.slug, consistent=True)
+    after = article
+    actions: list[Update[Article] | Check[Article] | Put | Create] = []
+    if holder is not None and holder.article_id != article.article_id:
+        after = article.model_copy(update={"slug": f"{article.slug}-{article.article_id[-8:].lower()}"})
+        actions.append(Update(article, slug=after.slug).only_if(**pinned(article)))
+        told(f"{article.article_id}: another article has the slug {article.slug!r}; this one has {after.slug!r} now")
+        holder = design.get(ArticleSlug, slug=after.slug, consistent=True)
+    else:
+        actions.append(Check(article).only_if(**pinned(article)))
+    if holder is None:
+        actions.append(Create(ArticleSlug(slug=after.slug, article_id=article.article_id)))
+    actions += [one for one in moved(None, after) if isinstance(one, Put)]
+    design.transact(actions)
+
+
+def _cards(design: Renewing, article_id: str) -> Iterator[Put]:
+    cursor: Cursor | None = None
+    while True:
+        page = design.article_versions(article_id, limit=25, cursor=cursor)
+        yield from (Put(card_of(version)) for version in page)
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
+def main() -> int:
+    """Renew the store that the command line names."""
+    if len(sys.argv) != 2:
+        sys.stderr.write("python -m keyplan_systems.cms.renewing STORE\n")
+        return 2
+    try:
+        with Renewing.open(sys.argv[1], create=False) as design:
+            count = renew(design, _print)
+    except KeyplanError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    _print(f"Renewed {count} articles.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

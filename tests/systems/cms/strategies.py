@@ -1,0 +1,69 @@
+"""Values for generated stores of the CMS: few ids, so that articles and what leads to them meet; and only the fields
+drawn that decide where an item stands, so that more items fit into a store.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from keyplan_systems.cms.entities import Article
+
+__all__ = ["STRATEGIES"]
+
+_IDS = st.sampled_from(["1", "a#ü$", "b"])
+_SLUGS = st.sampled_from(["one", "a-b", "zwei"])
+_TAGS = st.sampled_from([set[str](), {"a"}, {"a", "c#"}])
+_MOMENTS = st.sampled_from([datetime(2026, 11, 20, 23, 30, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC)])
+
+
+def _article(**fields: Any) -> Article:
+    return Article(**fields)  # a function, since the class's own signature has the attributes' names
+
+
+_PUBLISHED = st.builds(
+    _article,
+    article_id=_IDS,
+    title=st.just("Title"),
+    slug=_SLUGS,
+    status=st.just("published"),
+    author_id=_IDS,
+    published_at=_MOMENTS,
+    current_version=st.integers(1, 3),
+    tags=_TAGS,
+    created_at=_MOMENTS,
+    updated_at=_MOMENTS,
+    unpublish_at=st.none() | _MOMENTS,
+)
+_OTHERS = st.builds(
+    _article,
+    article_id=_IDS,
+    title=st.just("Title"),
+    slug=_SLUGS,
+    status=st.sampled_from(["draft", "draft", "archived"]),
+    author_id=_IDS,
+    current_version=st.integers(0, 3),
+    tags=_TAGS,
+    created_at=_MOMENTS,
+    updated_at=_MOMENTS,
+    locale=st.none() | st.just("de"),
+    publish_at=st.none() | _MOMENTS.map(lambda moment: moment + timedelta(hours=1)),
+)
+
+STRATEGIES: dict[Any, SearchStrategy[Any]] = {
+    Article: _PUBLISHED | _OTHERS,
+    "translation": st.builds(_article, title=st.just("Titel"), slug=st.just("titel"), author_id=_IDS),
+    "article_id": _IDS,
+    "translation_id": _IDS,
+    "author_id": _IDS,
+    "member_id": _IDS,
+    "slug": _SLUGS,
+    "locale": st.sampled_from(["de", "pt-BR"]),
+    "tag": st.sampled_from(["a", "c#"]),
+    "tags": _TAGS,
+    "version": st.integers(1, 3),
+    "at": _MOMENTS,
+}

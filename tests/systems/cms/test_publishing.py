@@ -1,0 +1,371 @@
+"""Drafts beside what is published, taking back, going back, times, previews, translations, and what lists then hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import now
+from keyplan.errors import ItemExists, ItemNotFound, Refused
+from keyplan_systems.cms import Article, Cms
+from keyplan_systems.cms.design import TAGS_MAX
+from keyplan_systems.cms.entities import FORMER_SLUGS_MAX, MAIN, RETAGGED_MAX, Event
+from keyplan_systems.cms.publishing import token_hash
+from tests.systems.cms.support import recorded, stored, without_events
+
+FRIDAY = datetime(2030, 1, 4, 9, tzinfo=UTC)
+
+
+def there(cms: Cms, article_id: str) -> Article:
+    found = cms.article(article_id)
+    assert found is not None
+    return found
+
+
+def new(cms: Cms, slug: str, *tags: str) -> Article:
+    return cms.create_article(Article(title=slug.title(), slug=slug, author_id="u_01", tags=set(tags)))
+
+
+def events(cms: Cms) -> list[tuple[str, int | None]]:
+    """What was told, in its order."""
+    found = [Event(**_event(item)) for item in stored(cms) if item["pk"]["S"].startswith("EVENT#")]
+    return [(one.kind, one.version) for one in sorted(found, key=lambda one: one.at)]
+
+
+def _event(item: dict[str, Any]) -> dict[str, Any]:
+    event = {"event_id": "eventId", "kind": "kind", "article_id": "articleId", "slug": "slug", "title": "title"}
+    found: dict[str, Any] = {name: item[attribute]["S"] for name, attribute in event.items()}
+    version = item.get("version")
+    at, expires = datetime.fromisoformat(item["at"]["S"]), datetime.fromtimestamp(int(item["expiresAt"]["N"]), UTC)
+    return {**found, "version": version and int(version["N"]), "at": at, "next_at": at, "expires_at": expires}
+
+
+def assert_lists_agree(cms: Cms) -> None:
+    """Every list has what the articles say, and nothing else: a plain oracle over all that is stored."""
+    items = stored(cms)
+    articles = [there(cms, item["articleId"]["S"]) for item in items if item["sk"]["S"] == "#METADATA"]
+    wanted = {(f"STATE#{one.status}", one.article_id) for one in articles}
+    wanted |= {(f"SLUG#{slug}", one.article_id) for one in articles for slug in (one.slug, *(one.former_slugs or ()))}
+    wanted |= {("DUE", one.article_id) for one in articles if one.publish_at}
+    wanted |= {("DUE", one.article_id) for one in articles if one.unpublish_at}
+    for one in articles:
+        place = f"PUBLISHED#{one.locale or MAIN}"
+        if one.status == "published":
+            wanted |= {
+                (place, one.article_id),
+                *((f"{place}#TAG#{tag.replace('#', '$c')}", one.article_id) for tag in one.tags),
+            }
+    lists = ("STATE#", "SLUG#", "DUE", "PUBLISHED#")
+    found = [item for item in items if item["pk"]["S"].startswith(lists)]
+    assert {(item["pk"]["S"], item["articleId"]["S"]) for item in found} == wanted
+    by_id = {one.article_id: one for one in articles}
+    for item in found:
+        if item["pk"]["S"].startswith("PUBLISHED#"):
+            article = by_id[item["articleId"]["S"]]
+            assert (item["title"]["S"], item["slug"]["S"]) == (article.title, article.slug)
+            assert item.get("excerpt", {}).get("S") == article.excerpt
+            assert item["authorId"]["S"] == article.author_id
+
+
+# Addresses
+
+
+def test_a_slug_leads_to_one_article(cms: Cms, article: Article) -> None:
+    assert cms.article_by_slug("keys") == article
+    assert cms.article_by_slug("nothing") is None
+    before = stored(cms)
+    with pytest.raises(ItemExists):
+        new(cms, "keys", "other")
+    other = new(cms, "other")
+    with pytest.raises(ItemExists):
+        cms.edit(other.article_id, "Other", "keys")
+    assert len(stored(cms)) == len(before) + 3
+    assert_lists_agree(cms)
+
+
+def test_of_many_who_want_a_slug_one_gets_it(tmp_path: Path) -> None:
+    with Cms.open(tmp_path / "cms.db") as cms, ThreadPoolExecutor(8) as pool:
+
+        def wants(number: int) -> bool:
+            try:
+                new(cms, "keys", f"t{number}")
+            except ItemExists:
+                return False
+            return True
+
+        assert sum(pool.map(wants, range(8))) == 1
+        assert_lists_agree(cms)
+
+
+def test_old_slugs_lead_to_the_article(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    for number in range(FORMER_SLUGS_MAX + 2):
+        cms.edit(name, "Keys", f"keys-{number}")
+    assert cms.article_by_slug("keys-2") == cms.article_by_slug("keys-11") == there(cms, name)
+    assert cms.article_by_slug("keys") is cms.article_by_slug("keys-0") is None  # given up, and free
+    assert_lists_agree(cms)
+    cms.edit(name, "Keys", "keys-5")  # one that it had
+    assert there(cms, name).former_slugs == [f"keys-{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11)]
+    new(cms, "keys")
+    assert_lists_agree(cms)
+    cms.delete_article(name)
+    assert cms.article_by_slug("keys-5") is None
+    assert_lists_agree(cms)
+
+
+# Drafts beside what readers see
+
+
+def test_a_published_article_has_a_draft(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    cms.publish(name, "one", "u_01")
+    cms.save_draft(name, "two", "u_02", title="Keys, again", excerpt="Soon.")
+    now = there(cms, name)
+    assert (now.title, now.excerpt, now.shown_version, now.current_version) == ("Keys", None, 1, 2)
+    assert now.has_draft
+    (card,) = cms.published_by_tag(MAIN, "aws")
+    assert (card.title, card.excerpt) == ("Keys", None)
+    latest = cms.article_with_latest(name)
+    assert latest is not None
+    assert latest.version is not None
+    assert (latest.version.body, latest.version.title) == ("two", "Keys, again")
+    after = cms.publish_version(name, 2)
+    assert (after.title, after.excerpt, after.shown_version, after.has_draft) == ("Keys, again", "Soon.", 2, False)
+    assert after == there(cms, name)
+    (card,) = cms.published_by_tag(MAIN, "aws")
+    assert (card.title, card.excerpt) == ("Keys, again", "Soon.")
+    assert events(cms) == [("article.published", 1), ("article.published", 2)]
+    assert_lists_agree(cms)
+
+
+def test_saved_over_somebody_else_s_version(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    assert cms.save_draft(name, "one", "u_01", based_on=0).version == 1
+    before = stored(cms)
+    with pytest.raises(Refused) as caught:
+        cms.save_draft(name, "other", "u_02", based_on=0)
+    assert [fault.place for fault in caught.value.faults] == ["based_on"]
+    assert stored(cms) == before
+
+
+def test_an_earlier_version_is_shown_again(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    for body in ("one", "two", "three"):
+        cms.publish(name, body, "u_01")
+    assert cms.publish_version(name, 1).shown_version == 1
+    assert there(cms, name).has_draft
+    made = cms.restore_version(name, 2, "u_03")
+    assert (made.version, made.body, made.created_by) == (4, "two", "u_03")
+    assert there(cms, name).shown_version == 1
+    assert cms.publish(name, "five", "u_01").version == 5
+    assert there(cms, name).shown_version == 5
+    for wrong in (lambda: cms.publish_version(name, 6), lambda: cms.restore_version(name, 9, "u_01")):
+        with pytest.raises(ItemNotFound, match="has no version"):
+            wrong()
+
+
+def test_taken_back_and_published_again(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    first = cms.publish(name, "one", "u_01")
+    cms.save_draft(name, "two", "u_01")
+    after = cms.unpublish(name)
+    assert (after.status, after.shown_version, after.published_version) == ("draft", None, None)
+    assert after.published_at == first.created_at
+    assert not cms.published_articles(MAIN).items
+    assert not cms.published_by_tag(MAIN, "aws").items
+    with pytest.raises(Refused, match="isn't published"):
+        cms.unpublish(name)
+    assert_lists_agree(cms)
+    again = cms.publish_version(name, 2)
+    assert (again.shown_version, again.published_at) == (2, first.created_at)
+    cms.archive(name)
+    assert cms.published_articles(MAIN).items == []
+    assert cms.unarchive(name).status == "draft"
+    with pytest.raises(Refused, match="isn't archived"):
+        cms.unarchive(name)
+    assert [kind for kind, _ in events(cms)] == [
+        *("article.published", "article.unpublished", "article.published", "article.unpublished")
+    ]
+    assert_lists_agree(cms)
+
+
+# Lists
+
+
+def test_lists_of_readers_hold_what_is_published(cms: Cms) -> None:
+    made = [new(cms, f"a{number}", "aws", *({"odd"} if number % 2 else {})) for number in range(7)]
+    for number, one in enumerate(made):
+        cms.publish(one.article_id, "text", "u_01") if number != 3 else cms.save_draft(one.article_id, "t", "u_01")
+    published = [there(cms, one.article_id) for number, one in enumerate(made) if number != 3]
+    newest = sorted(published, key=lambda one: (one.published_at or FRIDAY).replace(microsecond=0), reverse=True)
+    shown = [one.article_id for one in cms.published_articles(MAIN, limit=10)]
+    assert set(shown) == {one.article_id for one in newest}
+    moments = [one.published_at.replace(microsecond=0) for one in cms.published_articles(MAIN, limit=10)]
+    assert moments == sorted(moments, reverse=True)
+    assert {one.slug for one in cms.published_by_tag(MAIN, "odd")} == {"a1", "a5"}
+    assert {one.slug for one in cms.published_by_author(MAIN, "u_01")} == {
+        f"a{number}" for number in (0, 1, 2, 4, 5, 6)
+    }
+    assert [one.slug for one in cms.articles_by_state("draft")] == ["a3"]
+    recorder = recorded(cms)
+    cms.published_by_tag(MAIN, "aws")
+    assert recorder.operations == ["Query"]
+
+
+def test_edits_and_tags_reach_the_lists(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    cms.publish(name, "one", "u_01")
+    cms.edit(name, "New", "new", "Short")
+    cms.retag(name, {"aws", "fresh"})
+    cms.retag(name, {"aws", "fresh"})
+    assert_lists_agree(cms)
+    assert {tag: len(cms.published_by_tag(MAIN, tag)) for tag in ("aws", "c#", "fresh")} == {
+        "aws": 1,
+        "c#": 0,
+        "fresh": 1,
+    }
+    assert [kind for kind, _ in events(cms)] == ["article.published", "article.updated", "article.updated"]
+
+
+def test_as_many_tags_as_a_transaction_has_room_for(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    cms.retag(name, {f"a{number}" for number in range(TAGS_MAX)})
+    cms.publish(name, "one", "u_01")
+    with pytest.raises(Refused, match="at most 48"):
+        cms.retag(name, {f"b{number}" for number in range(TAGS_MAX)})
+    kept = TAGS_MAX - RETAGGED_MAX // 2
+    half = {f"a{number}" for number in range(kept)} | {f"b{number}" for number in range(TAGS_MAX - kept)}
+    assert len(half) == TAGS_MAX
+    assert cms.retag(name, half).tags == half
+    cms.edit(name, "Other", "other")
+    assert_lists_agree(cms)
+    for number in range(FORMER_SLUGS_MAX):
+        cms.edit(name, "Other", f"other-{number}")
+    cms.schedule(name, "unpublish", FRIDAY)
+    cms.schedule(name, "publish", FRIDAY)
+    cms.delete_article(name)
+    assert without_events(cms) == set()
+
+
+def test_version_cards_have_no_bodies_and_cost_little(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    for number in range(10):
+        cms.publish(name, "long " * 11_000 + str(number), "u_01")
+    recorder = recorded(cms)
+    cards = cms.version_cards(name)
+    assert [one.version for one in cards] == list(range(10, 0, -1))
+    assert {one.word_count for one in cards} == {11_001}
+    ((_, request, response),) = recorder.made
+    assert "body" not in json.dumps(response)
+    assert len(json.dumps(response)) < 5_000
+    assert "IndexName" not in request
+
+
+# Times
+
+
+def test_published_and_taken_back_at_a_time(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    cms.save_draft(name, "one", "u_01")
+    after = cms.schedule(name, "publish", FRIDAY)
+    assert (after.publish_at, after.publish_next) == (FRIDAY, 1)
+    cms.save_draft(name, "two, not yet", "u_01")
+    cms.schedule(name, "unpublish", FRIDAY + timedelta(days=1))
+    assert [(one.action, one.at) for one in cms.due_articles()] == [
+        ("publish", FRIDAY),
+        ("unpublish", FRIDAY + timedelta(days=1)),
+    ]
+    assert_lists_agree(cms)
+    done = cms.carry_out(name, "publish", FRIDAY)
+    assert done is not None
+    assert (done.status, done.shown_version, done.publish_at, done.has_draft) == ("published", 1, None, True)
+    assert cms.carry_out(name, "publish", FRIDAY) is None
+    assert_lists_agree(cms)
+    done = cms.carry_out(name, "unpublish", FRIDAY + timedelta(days=1))
+    assert done is not None
+    assert (done.status, done.unpublish_at) == ("draft", None)
+    assert cms.due_articles().items == []
+    assert_lists_agree(cms)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cms, name: cms.publish(name, "sooner", "u_01"),
+        lambda cms, name: cms.publish_version(name, 1),
+        lambda cms, name: cms.schedule(name, "publish", FRIDAY + timedelta(hours=1)),
+        lambda cms, name: cms.unschedule(name, "publish"),
+        lambda cms, name: cms.archive(name),
+        lambda cms, name: cms.delete_article(name),
+    ],
+)
+def test_what_was_changed_since_is_not_done(cms: Cms, article: Article, change: Callable[[Cms, str], object]) -> None:
+    name = article.article_id
+    cms.save_draft(name, "one", "u_01")
+    cms.schedule(name, "publish", FRIDAY)
+    change(cms, name)
+    before = without_events(cms)
+    told = len(events(cms))
+    assert cms.carry_out(name, "publish", FRIDAY) is None
+    assert without_events(cms) == before
+    assert len(events(cms)) == told
+    assert_lists_agree(cms)
+
+
+def test_what_can_not_be_planned(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    with pytest.raises(ItemNotFound, match="has no version"):
+        cms.schedule(name, "publish", FRIDAY)  # nothing was written yet
+    with pytest.raises(Refused, match="isn't published"):
+        cms.schedule(name, "unpublish", FRIDAY)
+    cms.save_draft(name, "one", "u_01")
+    with pytest.raises(ItemNotFound, match="has no version 7"):
+        cms.schedule(name, "publish", FRIDAY, 7)
+
+
+# Previews
+
+
+def test_a_preview_shows_one_version_for_some_hours(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    cms.save_draft(name, "one", "u_01")
+    token = cms.share_preview(name, "u_01", hours=2)
+    assert token not in json.dumps(stored(cms))
+    shared = cms.preview(token_hash(token))
+    assert shared is not None
+    assert (shared.article_id, shared.version) == (name, 1)
+    assert timedelta(hours=1, minutes=59) < shared.expires_at - now() <= timedelta(hours=2)
+    cms.revoke_preview(token)
+    assert cms.preview(token_hash(token)) is None
+    with pytest.raises(ItemNotFound):
+        cms.share_preview(name, "u_01", version=2)
+
+
+# Languages
+
+
+def test_an_article_has_one_text_in_each_language(cms: Cms, article: Article) -> None:
+    name = article.article_id
+    german = cms.translate(name, "de", Article(title="Schlüssel", slug="schluessel", author_id="u_02", tags={"aws"}))
+    assert (german.locale, german.translation_of) == ("de", name)
+    assert cms.article_in_locale(name, "de") == german
+    assert cms.article_in_locale(name, "fr") is None
+    with pytest.raises(ItemExists):
+        cms.translate(name, "de", Article(title="Noch eins", slug="noch-eins", author_id="u_02"))
+    with pytest.raises(Refused, match="is in de itself"):
+        cms.translate(german.article_id, "de", Article(title="X", slug="x", author_id="u_02"))
+    cms.translate(german.article_id, "fr", Article(title="Clés", slug="cles", author_id="u_02"))
+    assert [one.locale for one in cms.translations(name)] == ["de", "fr"]
+    cms.publish(german.article_id, "Text", "u_02")
+    assert [one.slug for one in cms.published_by_tag("de", "aws")] == ["schluessel"]
+    assert cms.published_by_tag(MAIN, "aws").items == []
+    assert_lists_agree(cms)
+    cms.delete_article(german.article_id)
+    assert [one.locale for one in cms.translations(name)] == ["fr"]
+    assert_lists_agree(cms)
