@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from keyplan.design.declared.table import Table
     from keyplan.design.declared.views import View
     from keyplan.opening import Design
+    from keyplan.together import transact
 
 __all__ = [
     "Add",
@@ -80,6 +81,7 @@ __all__ = [
     "__version__",
     "now",
     "read",
+    "transact",
     "ulid",
     "write",
 ]
@@ -114,6 +116,7 @@ _MODULES = {
     "keyplan.design.declared.table": ("Table",),
     "keyplan.design.declared.views": ("View",),
     "keyplan.opening": ("Design",),
+    "keyplan.together": ("transact",),
 }
 """Where each name lives. A module is imported when a name of it is first asked for: ``keyplan --help`` needs none."""
 

@@ -24,6 +24,7 @@ from keyplan.design.deferral import is_deferred
 from keyplan.errors import DesignError, RequestError, StoreError, shown
 
 if TYPE_CHECKING:
+    from keyplan.client.together import Joining
     from keyplan.client.verbs import Verbs
     from keyplan.store import Store
 
@@ -84,12 +85,13 @@ class Design:
         self.aio = AsyncVerbs(self._verbs, self._run_async)
 
     @classmethod
-    def open(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
+    def open(cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
         """Open the design on a store.
 
         ``url`` is a file's path or ``":memory:"`` (the embedded store, which lasts or doesn't),
         ``dynamodb://REGION/TABLE`` (Amazon DynamoDB), or ``dynamodb+http://HOST:PORT/TABLE`` and ``dynamodb+https://…``
-        (another endpoint of its protocol). ``create`` says whether a missing table is made: by default one on this
+        (another endpoint of its protocol); or it is another design's store, ``shop.store``, which is closed with that
+        design. ``create`` says whether a missing table is made: by default one on this
         machine is (embedded, or an endpoint at localhost), and any other isn't. ``secret`` signs the cursors. Raises
         StoreError.
         """
@@ -99,7 +101,9 @@ class Design:
         return cls(store, secret=secret)
 
     @classmethod
-    async def aopen(cls, url: str | Path, *, secret: bytes | str | None = None, create: bool | None = None) -> Self:
+    async def aopen(
+        cls, url: str | Path | Store, *, secret: bytes | str | None = None, create: bool | None = None
+    ) -> Self:
         """Open the design from asynchronous code: as ``open``, and the event loop goes on meanwhile.
 
         ``async with await Cms.aopen("dynamodb://eu-west-1/cms") as cms: ...``. Raises StoreError.
@@ -263,6 +267,14 @@ class Design:
         make: Callable[[], Any] = partial(pattern.function, self, **bound)
         return self._verbs.write(make, pattern.place, pattern.attempts)
 
+    def part(self, name: str, bound: Mapping[str, Any]) -> Joining:
+        """A write as one of several in a transaction."""
+        from keyplan.client.together import Joining  # noqa: PLC0415 - for those who use it
+
+        pattern = self.compiled.writes[name]
+        make: Callable[[], Any] = partial(pattern.function, self, **bound)
+        return Joining(self._verbs.compiler, self._answers, make, pattern.place, pattern.attempts)
+
     def _place(self, name: str) -> str:
         return f"{type(self).__name__}.{name}"
 
@@ -281,8 +293,15 @@ class Design:
             return await converse_async(conversation, store.async_transport)
 
 
-def _address(url: Any, secret: object, design: str) -> str:
-    """The path or URL of a store as text. Raises StoreError, and RequestError for a secret that is none."""
+def _address(url: Any, secret: object, design: str) -> str | Store:
+    """The path or URL of a store as text, or the store of another design. Raises StoreError, and RequestError for a
+    secret that is none.
+    """
+    from keyplan.store import Store  # noqa: PLC0415 - stores are imported by those who open one
+
+    if isinstance(url, Store):
+        _check_secret(secret)
+        return url
     if not isinstance(url, str | Path):
         raise StoreError(f"a store is named by a path or a URL, not {shown(url)}", place=f"{design}.open")
     _check_secret(secret)

@@ -7,6 +7,7 @@ Opening one compares its table with the design's, and makes it where it may. Wha
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -69,8 +70,12 @@ class Backend(Protocol):
 class Store:
     """A store that a design is opened on: its transports, and its table's name there."""
 
-    def __init__(self, backend: Backend, url: str, table_name: str, *, local: bool = False) -> None:
+    def __init__(
+        self, backend: Backend, url: str, table_name: str, *, local: bool = False, shared: _Shared | None = None
+    ) -> None:
         self.backend = backend
+        self._shared = shared or _Shared()
+        self._shared.stores.append(self)
         self.url = url
         self.table_name = table_name
         self.local = local
@@ -81,9 +86,7 @@ class Store:
         self._on_call: OnCall | None = None
         self._watchers: tuple[OnPattern, ...] = ()
         self._listening = threading.Lock()
-        self._logs = is_logged()
-        """Whether requests are logged: asked once, so that none has to ask."""
-        if self._logs:
+        if self._shared.logs:
             self._listen()
 
     @property
@@ -125,15 +128,25 @@ class Store:
             self._listen()
 
     def _listen(self) -> None:
-        self.watched = self._on_call is not None or bool(self._watchers) or self._logs
-        self.backend.on_call = self._told if self.watched else None
+        self.watched = self._on_call is not None or bool(self._watchers) or self._shared.logs
+        shared = self._shared
+        self.backend.on_call = shared.told if any(one.watched for one in shared.stores) else None
 
-    def _told(self, record: CallRecord) -> None:
-        if self._logs:
-            log_request(record)
-        hook = self._on_call
-        if hook is not None:
-            _tell(hook, record)
+    def beside(self, table_name: str) -> Store:
+        """The same store, with the table of another design."""
+        return Store(self.backend, self.url, table_name, local=self.local, shared=self._shared)
+
+    def is_beside(self, other: Store) -> bool:
+        """Whether both are one store, so that one transaction may be of both."""
+        if self.backend is other.backend:
+            return True
+        if is_url(self.url) and is_url(other.url):
+            one, two = (parse_url(each.url, each.table_name) for each in (self, other))
+            return (one.host, one.port, one.tls, one.region, one.profile) == (
+                two.host, two.port, two.tls, two.region, two.profile
+            )  # fmt: skip
+        files = [each.url for each in (self, other) if not is_url(each.url) and each.url != ":memory:"]
+        return len(files) == 2 and os.path.realpath(files[0]) == os.path.realpath(files[1])
 
     @contextmanager
     def counting(self, place: str) -> Generator[None]:
@@ -160,12 +173,42 @@ class Store:
                     _tell(watcher, record)
 
     def close(self) -> None:
-        """Release files, connections and threads."""
-        self.backend.close()
+        """Release files, connections and threads; those of another design's store are that one's."""
+        if self._shared.stores[:1] == [self]:
+            self.backend.close()
+        else:
+            self._leave()
 
     async def aclose(self) -> None:
         """The same from asynchronous code."""
-        await self.backend.aclose()
+        if self._shared.stores[:1] == [self]:
+            await self.backend.aclose()
+        else:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._listening:
+            self._on_call, self._watchers = None, ()
+            self._listen()
+            if self in self._shared.stores:
+                self._shared.stores.remove(self)
+
+
+class _Shared:
+    """The stores of several designs that are one: the first one opened it, and closes it."""
+
+    def __init__(self) -> None:
+        self.stores: list[Store] = []
+        self.logs = is_logged()
+        """Whether requests are logged: asked once, so that none has to ask."""
+
+    def told(self, record: CallRecord) -> None:
+        """Tell everyone of a request."""
+        if self.logs:
+            log_request(record)
+        for hook in [one.on_call for one in self.stores]:
+            if hook is not None:
+                _tell(hook, record)
 
 
 def _tell(hook: Callable[[R], None], record: R) -> None:
@@ -176,8 +219,8 @@ def _tell(hook: Callable[[R], None], record: R) -> None:
         _LOG.exception("a hook failed: %r", hook)
 
 
-def open_store(url: str, design: CompiledDesign, *, create: bool | None) -> Store:
-    """The store that ``url`` names, with the design's table; ``Design.open`` says which URLs there are. Raises
+def open_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
+    """The store that ``url`` names, or is, with the design's table; ``Design.open`` says which URLs there are. Raises
     StoreError.
     """
     return with_table(_store(url, design.table.name, create), design, create=create)
@@ -193,7 +236,7 @@ def with_table(store: Store, design: CompiledDesign, *, create: bool | None = No
     return store
 
 
-async def aopen_store(url: str, design: CompiledDesign, *, create: bool | None) -> Store:
+async def aopen_store(url: str | Store, design: CompiledDesign, *, create: bool | None) -> Store:
     """The same from asynchronous code: files and credentials are read in a thread, and the event loop goes on."""
     import asyncio  # noqa: PLC0415 - it is there when this runs, and not imported by those who run no event loop
 
@@ -207,7 +250,9 @@ async def aopen_store(url: str, design: CompiledDesign, *, create: bool | None) 
     return store
 
 
-def _store(url: str, table_name: str, create: bool | None) -> Store:
+def _store(url: str | Store, table_name: str, create: bool | None) -> Store:
+    if isinstance(url, Store):
+        return url.beside(table_name)
     return _remote(url, table_name) if is_url(url) else _embedded(url, table_name, create)
 
 

@@ -47,6 +47,7 @@ PUBLIC = [
     "__version__",
     "now",
     "read",
+    "transact",
     "ulid",
     "write",
 ]

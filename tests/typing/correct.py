@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
-from keyplan import Cursor, Delete, Index, Page, Put, Range, Update
+from keyplan import Cursor, Delete, Index, Page, Put, Range, Update, transact
 from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library
 
 
@@ -76,6 +76,13 @@ def writes(library: Library) -> None:
     assert_type(library.delete(book), Book | None)
     assert_type(library.delete(Copy, book_id="1", number=copy.number), Copy | None)
     assert_type(library.lend("1"), int)
+
+
+def together(library: Library, other: Library) -> None:
+    """Writes of several designs."""
+    assert_type(transact(library.buy.join("1"), other.lend.join("1")), tuple[Copy, int])
+    both = library.throw_away.join(Copy(book_id="1", number=1)), other.lend.join("1")
+    assert_type(transact(*both, library.buy.join("1")), tuple[None, int, Copy])
 
 
 async def awaited(library: Library) -> None:

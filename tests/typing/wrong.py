@@ -6,7 +6,7 @@ Nothing here is run, and the repository's own type checks leave the file out.
 
 from __future__ import annotations
 
-from keyplan import Create, Delete, Design, Page, Put, Range, Update, Writes, read, write
+from keyplan import Create, Delete, Design, Page, Put, Range, Update, Writes, read, transact, write
 from tests.typing.library import GSI1, Book, BookTitle, Copy, Library, Reader
 
 
@@ -194,6 +194,13 @@ class Options(Design):
 
     @read()  # refused: mypy pyright
     def two(self, book_id: str) -> Book: ...
+
+
+def together(library: Library, other: Library) -> None:
+    transact(library.buy, other.lend.join("1"))  # refused: mypy pyright
+    transact(library.buy.join(1), other.lend.join("1"))  # refused: mypy pyright
+    bought, _ = transact(library.buy.join("1"), other.lend.join("1"))
+    print(bought.title)  # refused: mypy pyright
 
 
 class Before(Design):

@@ -29,7 +29,7 @@ from keyplan.design.stored.entity import faults_of
 from keyplan.design.stored.outcomes import likely_outcome
 from keyplan.errors import ArgumentError, RequestError, WriteFailed
 
-__all__ = ["run_write", "stored_after"]
+__all__ = ["Actions", "Attempt", "run_write", "stored_after"]
 
 T = TypeVar("T")
 Actions = Generator[Action | Ask, Any, T]
@@ -44,7 +44,7 @@ def run_write(
     before: frozenset[str] = frozenset()
     for number in range(1, attempts + 1):
         findings = Findings(compiler.target.table, before) if number < attempts else None
-        attempt = _Attempt(compiler, answers, place, findings)
+        attempt = Attempt(compiler, answers, place, findings)
         try:
             return (yield from attempt.run(make))
         except WriteFailed:
@@ -79,7 +79,7 @@ class _Anew(BaseException):
     """The generator is to be run anew: more is known of what it needs."""
 
 
-class _Attempt:
+class Attempt:
     """One attempt of a write. Its generator is run once, and up to twice more where it needs what the store alone
     knows; until then nothing is sent.
     """
@@ -99,8 +99,8 @@ class _Attempt:
         self._begin()
 
     def _begin(self) -> None:
-        self._operations: list[Operation] = []
-        self._batches: list[list[dict[str, Any]]] = []
+        self.operations: list[Operation] = []
+        self.batches: list[list[dict[str, Any]]] = []
         self._asked = 0
         self._pending: Pending | None = None
         self._open: Put[Any] | Update[Any] | Delete[Any] | None = None
@@ -115,9 +115,17 @@ class _Attempt:
             except _Anew:
                 continue
             yield from self._send()
-            for batch in self._batches:  # one is done before the next, so that the last can tell that all is done
+            for batch in self.batches:  # one is done before the next, so that the last can tell that all is done
                 yield from batch_write(self.compiler.target.name, batch)
             return result
+
+    def gather(self, make: Callable[[], Actions[T]]) -> Conversation[T]:
+        """Run the generator, and leave its ``operations`` and ``batches`` to whoever sends them with others: what an
+        action leaves is given where it is certain. Raises what the generator raises.
+        """
+        self._way = _Way.UNKNOWN
+        self._begin()
+        return (yield from self._steps(make()))
 
     def _steps(self, actions: Actions[T]) -> Conversation[T]:
         given: list[Any] = [None]  # a pending value is kept by the generator, or by nobody
@@ -135,7 +143,7 @@ class _Attempt:
                 if isinstance(step, Ask):
                     given.append((yield from self._ask(step)))
                 elif isinstance(step, Batch):
-                    self._batches.append(self.compiler.batch(step))
+                    self.batches.append(self.compiler.batch(step))
                     given.append(None)
                 else:
                     given.append((yield from self._take(step)))
@@ -164,8 +172,8 @@ class _Attempt:
         """Keep an action for when the generator has ended; gives what it leaves in the store."""
         self._followed()
         compiled = self.compiler.compile(action)
-        self._operations.extend(compiled.operations)
-        if len(self._operations) == 1 and compiled.answers and self._way is not _Way.UNKNOWN:
+        self.operations.extend(compiled.operations)
+        if len(self.operations) == 1 and compiled.answers and self._way is not _Way.UNKNOWN:
             return (yield from self._find_out(action, compiled))
         certain = compiled.certain()
         if certain is None and action.is_wanted:
@@ -223,7 +231,7 @@ class _Attempt:
         self.gave_up = isinstance(error, WriteFailed)
 
     def _send(self, returned: str | None = None) -> Conversation[dict[str, Any]]:
-        operations, self._operations = self._operations, []
+        operations, self.operations = self.operations, []
         return (yield from send(operations, self.place, returned=returned, refusals=self.refusals))
 
 

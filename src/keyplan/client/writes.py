@@ -436,7 +436,8 @@ def no_repeats(operations: Sequence[Operation], request: str) -> None:
         if key is None:
             item = operation.parameters["Item"]
             key = {name: item[name] for name in (one.name for one, _ in operation.entity.primary.attributes)}
-        identity = tuple([(name, *key[name].values()) for name in sorted(key)])
+        table = operation.parameters["TableName"]
+        identity = (table, *[(name, *key[name].values()) for name in sorted(key)])
         if identity in seen:
             raise RequestError(
                 f"two actions of one {request} are for the same item: "

@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -170,11 +171,33 @@ class BoundWrite(Bound, Generic[P, R]):
         """Carry it out, awaited."""
         return cast("R", await self._runner.run_write_async(self._name, args, kwargs))
 
-    def join(self, *args: P.args, **kwargs: P.kwargs) -> Generator[Action | Ask, Any, R]:
-        """Carry it out within another write, in its one transaction: ``yield from self.add_line.join(order)``."""
+    def join(self, *args: P.args, **kwargs: P.kwargs) -> Joined[R]:
+        """Carry it out within another write, in its one transaction: ``yield from self.add_line.join(order)``; or
+        with writes of other designs: ``transact(shop.place.join(order), ledger.book.join(entry))``. Raises
+        ArgumentError.
+        """
         runner: Any = self._runner
-        pattern = runner.compiled.writes[self._name]
-        return (yield from pattern.function(runner, **pattern.signature.bind(args, kwargs)))  # type: ignore[no-any-return]
+        return Joined(runner, self._name, runner.compiled.writes[self._name].signature.bind(args, kwargs))
+
+
+class Joined(Generic[R_co]):
+    """A write with its arguments, to be carried out with others. Made by ``join``."""
+
+    __slots__ = ("arguments", "name", "runner")
+
+    def __init__(self, runner: Any, name: str, arguments: Mapping[str, Any]) -> None:
+        self.runner = runner
+        self.name = name
+        self.arguments = arguments
+
+    def __iter__(self) -> Generator[Action | Ask, Any, R_co]:
+        """Its actions, within another write; gives what it returns."""
+        pattern = self.runner.compiled.writes[self.name]
+        return (yield from pattern.function(self.runner, **self.arguments))  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return f"<{self.runner!r}: {self.name}({given})>"
 
 
 class BoundAsyncRead(Bound, Generic[P, R]):

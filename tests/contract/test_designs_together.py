@@ -1,0 +1,173 @@
+# mypy: disable-error-code="empty-body"
+"""One transaction over several designs and tables of a store: on every store, called both ways."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan import Add, Batch, Create, Design, Entity, Key, Put, Table, Update, Writes, read, transact, write
+from keyplan.errors import ConditionFailed, ItemExists, RequestError, TransactionFailed
+from keyplan.testing import opened
+from tests.contract.stores import OPENERS
+
+
+class Order(Entity):
+    order_id: str
+    price: int
+
+    primary = Key("ITEM#{order_id}", "HEAD")
+
+
+class Shop(Design):
+    table = Table("shop")
+
+    @write("S1")
+    def place(self, order_id: str, price: int) -> Writes[Order]:
+        return (yield from Create(Order(order_id=order_id, price=price)))
+
+    @write("S2")
+    def many(self, count: int) -> Writes:
+        for number in range(count):
+            yield Put(Order(order_id=str(number), price=number))
+
+    @write("S3")
+    def later(self, order_id: str) -> Writes:
+        yield Batch([Put(Order(order_id=order_id, price=0))])
+
+
+class Account(Entity):
+    account_id: str
+    balance: int = 0
+
+    primary = Key("ITEM#{account_id}", "HEAD")
+
+
+class Ledger(Design):
+    table = Table("ledger")
+
+    @read("L1")
+    def account(self, account_id: str) -> Account | None: ...
+
+    @write("L2", attempts=5)
+    def take(self, account_id: str, amount: int) -> Writes[int]:
+        account = yield from self.account.ask(account_id)
+        if account is None or account.balance < amount:
+            raise ConditionFailed("not enough", place="take")
+        yield Update(account, balance=account.balance - amount).only_if(balance=account.balance)
+        return account.balance - amount
+
+    @write("L3")
+    def add(self, account_id: str, amount: int) -> Writes[int]:
+        after = yield from Update(Account, account_id=account_id).set(balance=Add(amount))
+        return after.balance
+
+
+Both = tuple[Shop, Ledger]
+Transact = Callable[..., Any]
+
+
+def plainly(*writes: Any) -> Any:
+    return transact(*writes)
+
+
+def awaited(*writes: Any) -> Any:
+    return asyncio.run(transact.aio(*writes))
+
+
+@pytest.fixture(params=OPENERS)
+def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Both]:
+    with OPENERS[request.param](Shop, tmp_path) as shop:
+        name = shop.store.table_name
+        ledger = Ledger.open(shop.store if name == "shop" else shop.store.url.replace(name, f"{name}-b"), create=True)
+        with ledger:
+            yield shop, ledger
+
+
+@pytest.mark.parametrize("carry_out", [plainly, awaited])
+def test_both_or_neither(both: Both, carry_out: Transact) -> None:
+    shop, ledger = both
+    ledger.put(Account(account_id="1", balance=10))
+    assert carry_out(shop.place.join("1", 4), ledger.take.join("1", 4)) == (Order(order_id="1", price=4), 6)
+    assert ledger.account("1") == Account(account_id="1", balance=6)  # its key is the order's, in another table
+    with pytest.raises(ItemExists):
+        carry_out(shop.place.join("1", 4), ledger.take.join("1", 4))
+    with pytest.raises(ConditionFailed, match="not enough"):
+        carry_out(shop.place.join("2", 99), ledger.take.join("1", 99))
+    assert shop.get(Order, order_id="2") is None
+    assert ledger.account("1") == Account(account_id="1", balance=6)
+    carry_out(shop.later.join("9"), ledger.take.join("1", 1))
+    assert shop.get(Order, order_id="9") is not None
+
+
+def test_what_a_hundred_actions_are(both: Both) -> None:
+    shop, ledger = both
+    ledger.put(Account(account_id="1", balance=10))
+    with pytest.raises(RequestError, match="101 operations in one transaction; DynamoDB allows 100"):
+        transact(shop.many.join(100), ledger.take.join("1", 1))
+    transact(shop.many.join(99), ledger.take.join("1", 1))
+    with pytest.raises(RequestError, match="two actions of one transaction are for the same item"):
+        transact(shop.place.join("a", 1), shop.place.join("a", 2))
+    with pytest.raises(RequestError, match="what Update leaves can't be known here"):
+        transact(shop.place.join("b", 1), ledger.add.join("1", 1))
+    with pytest.raises(RequestError, match="given by join"):
+        transact(shop.place, ledger.add.join("1", 1))  # type: ignore[call-overload]
+
+
+def test_a_failure_of_two_kinds_names_both(both: Both) -> None:
+    shop, ledger = both
+    shop.place("1", 1)
+    account = ledger.put(Account(account_id="1", balance=1))
+    ledger.update(account, balance=2)
+
+    class Stale(Ledger):
+        @write("L9")
+        def stale(self, account: Account) -> Writes:
+            yield Update(account, balance=5).only_if(balance=account.balance)
+
+    stale = Stale(ledger.store)
+    with pytest.raises(TransactionFailed) as caught:
+        transact(shop.place.join("1", 1), stale.stale.join(account))
+    assert [type(one) for one in caught.value.reasons] == [ItemExists, ConditionFailed]
+
+
+def test_what_was_read_and_changed_is_read_again(both: Both) -> None:
+    shop, ledger = both
+    ledger.put(Account(account_id="1", balance=10))
+    other: list[Account] = []
+
+    class Meddling(Shop):
+        @write("S9")
+        def meddle(self) -> Writes:
+            if not other:
+                other.append(ledger.update(Account, account_id="1", balance=Add(5)))
+            yield Create(Order(order_id="7", price=1))
+
+    meddling = Meddling(shop.store)
+    assert transact(ledger.take.join("1", 3), meddling.meddle.join()) == (12, None)
+
+
+def test_stores_that_differ_are_refused(tmp_path: Path) -> None:
+    for one, two in ((":memory:", ":memory:"), (tmp_path / "a.db", tmp_path / "b.db")):
+        with Shop.open(one) as shop, Ledger.open(two) as ledger:
+            writes = shop.many.join(1), ledger.add.join("1", 1)
+            with pytest.raises(RequestError, match="aren't on one store"):
+                transact(*writes)
+    with Shop.open(tmp_path / "c.db") as shop, Ledger.open(tmp_path / ".." / tmp_path.name / "c.db") as ledger:
+        ledger.put(Account(account_id="1", balance=3))
+        transact(shop.many.join(1), ledger.take.join("1", 1))
+        assert shop.get(Order, order_id="0") is not None
+
+
+def test_a_store_is_closed_by_who_opened_it() -> None:
+    with opened(Shop) as shop:
+        with Ledger.open(shop.store) as ledger:
+            told: list[str] = []
+            ledger.store.on_call = lambda record: told.append(record.pattern)
+            ledger.put(Account(account_id="1"))
+        shop.place("1", 1)
+        assert told == ["Ledger.put"]
