@@ -65,6 +65,7 @@ class _StandIn(CompiledEntity):
         self.asked = None
         self.sifted = None
         self.labels = {}
+        self.index_keys = ()
         self.primary = _Key("primary", None, *_templates((table.partition,), (table.sort,), named), {}, 1)
         self.matches = self.matches_sort = _anything if kind is None else _of_kind(kind)
         self.from_item = self.gives
