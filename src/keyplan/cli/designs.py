@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -117,7 +118,7 @@ def _file_name(class_name: str) -> str:
 
 def _file(where: str) -> ModuleType:
     path = Path(where).expanduser().resolve()
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113 - a Path raises when a name is too long
         raise UnknownDesign(f"there is no file {where}", hint="give the path of a Python file, then :Class")
     name = f"keyplan_design_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -206,7 +207,8 @@ def _write(exported: Exported, output: str | None) -> None:
         click.echo(exported.text, nl=False)
         return
     path = Path(output).expanduser()
-    if not exported.parts or not (output.endswith("/") or path.is_dir()):
+    # A Path raises when a name is too long.
+    if not exported.parts or not (output.endswith("/") or os.path.isdir(path)):  # noqa: PTH112
         write_text(path, exported.text)
         click.echo(f"Wrote {path}.")
         return

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -69,7 +70,7 @@ def _source(system: System, given: str) -> Path:
 
     path = Path(given).expanduser()
     hint = f"{system.name} takes {system.input}"
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110 - a Path raises when a name is too long
         raise RequestError(f"{given} isn't there", hint=hint)
     kind = "folder" if path.is_dir() else "file"
     if kind not in system.takes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 from functools import partial
 
 from pydantic import ValidationError
@@ -99,7 +100,8 @@ def _static(path: str) -> tuple[bytes, str] | None:
     if suffix not in _KINDS or any(not one.replace("-", "").replace(".", "").isalnum() or ".." in one for one in names):
         return None
     found = STATIC.joinpath(*names)
-    return (found.read_bytes(), _KINDS[suffix]) if found.is_file() else None
+    # A Path raises when a name is too long.
+    return (found.read_bytes(), _KINDS[suffix]) if os.path.isfile(found) else None  # noqa: PTH113
 
 
 class Beside:
