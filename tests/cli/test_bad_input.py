@@ -35,9 +35,9 @@ WORDS = [
     "/nonexistent/x", "folder", "loop", *FILES, "missing:X", "wrong.py:X", "raises.py:X", "missing.py:X",
     "tests.web.library", "tests.web.library:Nope", "tests.web.library:", "keyplan:Design", "json:dumps", "LIBRARY",
     ":memory:", "file.db", "dynamodb://x", "dynamodb+http://", "us-east-1", "eu-nowhere-9", "a=b", "a=", "=",
-    "limit=-1", "limit=x", f"limit={10**30}", "isbn=i0", "isbn=\udcff", "cursor=zzz", "git:HEAD", "HEAD", "book", "lend",
-    "shelf",
-    "things", "name=a", "number=1", "R1", "KP101", "*", "%s", "[]", "null", '{"a":1}', "\n", "2026-13-45", "<script>",
+    "limit=-1", "limit=x", f"limit={10**30}", "isbn=i0", "isbn=\udcff", "cursor=zzz", "git:HEAD", "HEAD", "book",
+    "lend", "shelf", "things", "name=a", "number=1", "R1", "KP101", "*", "%s", "[]", "null", "\n",
+    "2026-13-45", "<script>",
 ]  # fmt: skip
 SERVING = {"serve", "studio"}
 

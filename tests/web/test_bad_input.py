@@ -71,7 +71,7 @@ class Sender:
         answer = self.http.request(method, self.path(), content=body, headers=self.headers())
         if answer.content and answer.headers["content-type"].startswith("application/json"):
             json.loads(answer.content)
-        return answer.status_code
+        return int(answer.status_code)
 
 
 @pytest.mark.parametrize("number", range(3))

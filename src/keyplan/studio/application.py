@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from functools import partial
 
 from pydantic import ValidationError
@@ -100,8 +99,10 @@ def _static(path: str) -> tuple[bytes, str] | None:
     if suffix not in _KINDS or any(not one.replace("-", "").replace(".", "").isalnum() or ".." in one for one in names):
         return None
     found = STATIC.joinpath(*names)
-    # A Path raises when a name is too long.
-    return (found.read_bytes(), _KINDS[suffix]) if os.path.isfile(found) else None  # noqa: PTH113
+    try:
+        return (found.read_bytes(), _KINDS[suffix]) if found.is_file() else None
+    except OSError:  # a name that no file can have
+        return None
 
 
 class Beside:
