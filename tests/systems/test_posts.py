@@ -279,3 +279,52 @@ def test_stable_id() -> None:
         < stable_id("a.md", datetime(2016, 8, 1, tzinfo=UTC))
     )
     assert stable_id("a.md", None) == stable_id("a.md", datetime(1960, 1, 1, tzinfo=UTC))
+
+
+# Pelican's and MultiMarkdown's metadata
+
+
+def test_metadata_without_a_fence(tmp_path: Path) -> None:
+    text = (
+        "Title: Of paths: a note\nDate: 2024-05-06 07:08\nAuthors: Ada L.; Bo\nTags: one, two\n\tthree\n\nText: first\n"
+    )
+    post = read(tmp_path, "note.md", text)
+    assert (post.title, post.authors, post.tags) == ("Of paths: a note", ("Ada L.", "Bo"), ("one", "two", "three"))
+    assert (post.date, post.body) == (datetime(2024, 5, 6, 7, 8, tzinfo=UTC), "Text: first\n")
+    assert post.lines["tags"] == 4
+
+
+@pytest.mark.parametrize("text", ["Note: this is prose\n\nMore\n", "Some prose.\nTitle: no\n\n", "", "Title\n\n"])
+def test_what_only_looks_like_metadata_is_no_post(tmp_path: Path, text: str) -> None:
+    with pytest.raises(FrontMatterError, match="no front matter"):
+        read(tmp_path, "note.md", text)
+
+
+@pytest.mark.parametrize(("status", "draft"), [("draft", True), ("Hidden", True), ("published", False), ("", False)])
+def test_a_status_may_say_draft(tmp_path: Path, status: str, draft: bool) -> None:
+    assert with_fields(tmp_path, f"status: {status}").draft is draft
+
+
+# What isn't read is reported
+
+
+def test_texts_that_are_not_read_are_reported(tmp_path: Path) -> None:
+    files = {
+        "a/_index.md": "---\ntitle: A\n---\nAbout all of them.\n",
+        "b/_index.md": "---\ntitle: B\n---\n",
+        "c.rst": "C\n=\n",
+        "d.rst": "D\n=\n",
+        "e.html": "---\ntitle: E\n---\n<p>",
+        "f.html": "<p>A file.</p>",
+        "g.mdx": "---\ntitle: G\n---\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found, faults = find_posts(tmp_path)
+    assert [path.name for path in found] == ["g.mdx"]
+    assert [(fault.place, fault.message) for fault in faults] == [
+        ("a/_index.md", "the text of a section's page: it isn't a post"),
+        ("e.html", ".html isn't Markdown: not read"),
+        ("c.rst", ".rst isn't Markdown: not read, as 1 more"),
+    ]

@@ -1,6 +1,7 @@
 """Front matter: the fields that stand before a Markdown text, as Jekyll and Hugo write them, with their line numbers.
 
-YAML between lines of ``---``, TOML between lines of ``+++``, or one JSON object. What the fields mean to a post, and
+YAML between lines of ``---``, TOML between lines of ``+++``, one JSON object, or lines of ``Title: …`` that nothing
+stands around, as Pelican and MultiMarkdown have them. What the fields mean to a post, and
 which files of a folder are posts, is in ``posts.py``.
 """
 
@@ -56,6 +57,10 @@ TOO_DEEP = "values within values, too many"
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _JSON = re.compile(r'\{\s*["}]')
+_METADATA = re.compile(r"(?:[A-Za-z][\w-]*:(?:[ \t][^\n]*)?\n(?:(?: {4}|\t)[^\n]*\n)*)+(?=\n|\Z)")
+"""Lines of names with values, a value going on in lines that are indented; a blank line ends them."""
+_METADATA_NAMES = frozenset({"title", "date"})
+"""Of these there must be one, else a text begins with a colon in its first line."""
 _OPENED = re.compile(r"(---|\+\+\+)[ \t]*(?:\n|\Z)")
 
 
@@ -88,6 +93,9 @@ def split_front_matter(text: str) -> Parts | None:
         raise FrontMatterError(
             "the front matter that begins here has no end", line=1, hint=f"close it with a line of {opened[1]}"
         )
+    match = _METADATA.match(text if text.endswith("\n") else f"{text}\n")
+    if match and _METADATA_NAMES & {line.partition(":")[0].lower() for line in match[0].split("\n")}:
+        return Parts("metadata", match[0], 1, text[match.end() :].lstrip("\n"))
     return None
 
 
@@ -222,6 +230,27 @@ def _read_json(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
     return fields, _lines(parts, fields, r'"{name}"[ \t\n]*:')
 
 
+def _read_metadata(parts: Parts) -> tuple[dict[str, Any], dict[str, int]]:
+    """Names in lower case, with texts; ``authors: A; B`` and ``tags: a, b`` are lists."""
+    fields: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    name = ""
+    for number, line in enumerate(parts.header.rstrip("\n").split("\n"), parts.first_line):
+        if line.startswith(("    ", "\t")):
+            fields[name] = f"{fields[name]}\n{line.strip()}".strip()
+            continue
+        name, _, value = line.partition(":")
+        name = name.lower()
+        fields[name], lines[name] = value.strip(), number
+    for name in _METADATA_LISTS & fields.keys():
+        parted = re.split(r";|\n" if ";" in fields[name] else r",|\n", fields[name])
+        fields[name] = [part.strip() for part in parted if part.strip()]
+    return fields, lines
+
+
+_METADATA_LISTS = frozenset({"author", "authors", "tags", "keywords"})
+
+
 def _lines(parts: Parts, fields: Mapping[str, Any], pattern: str) -> dict[str, int]:
     """The line of each field, found by its name: the parsers of TOML and JSON don't tell."""
     found: dict[str, int] = {}
@@ -236,4 +265,5 @@ _READERS: Mapping[str, Callable[[Parts], tuple[dict[str, Any], dict[str, int]]]]
     "YAML": _read_yaml,
     "TOML": _read_toml,
     "JSON": _read_json,
+    "metadata": _read_metadata,
 }

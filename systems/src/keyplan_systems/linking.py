@@ -10,7 +10,7 @@ import posixpath
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -92,6 +92,9 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
     for given in (*post.aliases, *([post.permalink] if post.permalink else [])):
         if not re.search(r":\w|\{", given):
             yield given
+    patterned = _patterned(post, site)
+    if patterned is not None:
+        yield patterned
     parts = Path(post.path).with_suffix("").parts
     if parts[-1] in {"index", "_index"}:
         parts = parts[:-1]
@@ -112,13 +115,53 @@ def former_addresses(post: Post, site: SiteFolder) -> Iterator[str]:
         yield "/" + "/".join((*plain, named))
 
 
+_STYLES = {
+    "date": "/:categories/:year/:month/:day/:title",
+    "pretty": "/:categories/:year/:month/:day/:title",
+    "ordinal": "/:categories/:year/:y_day/:title",
+    "none": "/:categories/:title",
+}
+"""Jekyll's names for patterns."""
+
+
+def _patterned(post: Post, site: SiteFolder) -> str | None:
+    """The address of a dated post where the site's settings have a pattern for them (Jekyll's ``permalink``, Hugo's
+    ``[permalinks]`` by section); None for a pattern that says more than a post does.
+    """
+    pattern = site.settings.get("permalink")
+    if not isinstance(pattern, str):
+        sections = site.settings.get("permalinks")
+        sections = sections.get("page", sections) if isinstance(sections, dict) else {}
+        parts = [part for part in Path(post.path).parts if part != "content"]
+        pattern = sections.get(parts[0]) if isinstance(sections, dict) and len(parts) > 1 else None
+    elif "_posts" not in (site.folder / post.path).parts:
+        return None
+    if not isinstance(pattern, str) or post.date is None:
+        return None
+    date = post.date
+    names = {
+        "year": f"{date:%Y}",
+        "short_year": f"{date:%y}",
+        "month": f"{date:%m}",
+        "i_month": str(date.month),
+        "day": f"{date:%d}",
+        "i_day": str(date.day),
+        "y_day": f"{date:%j}",
+        "yearday": f"{date:%j}",
+        **dict.fromkeys(("title", "slug", "filename", "contentbasename"), post.slug),
+        "categories": "/".join(post.categories).lower(),
+    }
+    made = re.sub(r":(\w+)", lambda found: names.get(found[1], found[0]), _STYLES.get(pattern, pattern))
+    return None if ":" in made else re.sub(r"//+", "/", f"/{made}")
+
+
 _FENCED = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[^\n]*\n.*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)|`+[^`\n]+`+", re.DOTALL | re.MULTILINE
 )
 _INLINE = re.compile(
     r"(!?)(\[(?:[^\[\]\n]|\[[^\[\]\n]*\](?:\([^()\n]*\))?)*\]\()(<[^<>\n]*>|[^\s()<>]+(?:\([^\s()]*\)[^\s()]*)?)"
 )
-_REFERENCE = re.compile(r"^( {0,3}\[[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)", re.MULTILINE)
+_REFERENCE = re.compile(r"^( {0,3}\[(?!\^)[^\]\n]+\]:[ \t]*)(<[^<>\n]*>|\S+)", re.MULTILINE)
 _HTML = re.compile(
     r"""(<(?:a|img|source|video|audio)\b[^<>]*?\b(?:href|src)\s*=\s*)(["'])([^"'<>\n]+)\2""", re.IGNORECASE
 )
@@ -136,6 +179,8 @@ class Links:
     paths: Mapping[str, str]
     known: Mapping[str, str]
     keep: Callable[[Path], str | None]
+    former: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """The addresses that each text had, by its path: a relative link may be meant from there."""
     lost: Counter[str] = field(default_factory=Counter[str])
     """Targets of the last text that are nowhere."""
     files: int = 0
@@ -203,6 +248,10 @@ class Links:
                 if name in self.paths:
                     return self.paths[name]
         keys = [address_key(place if place.startswith("/") else f"/{below}"), address_key(f"/{place}")]
+        if not place.startswith("/"):
+            for own in self.former.get(path, ()):
+                keys += [address_key(posixpath.normpath(posixpath.join(own, place)))]
+                keys += [address_key(posixpath.normpath(posixpath.join(posixpath.dirname(own), place)))]
         stem = posixpath.splitext(posixpath.basename(place))[0]
         return next((self.known[key] for key in (*keys, stem) if key in self.known), None)
 

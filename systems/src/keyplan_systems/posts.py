@@ -22,7 +22,9 @@ from keyplan_systems.frontmatter import FrontMatter, FrontMatterError, plain_tex
 
 __all__ = ["FILE_BYTES_MAX", "Post", "fault_of", "find_posts", "first_paragraph", "read_post", "shown", "stable_id"]
 
-SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd"})
+SUFFIXES = frozenset({".md", ".markdown", ".mdown", ".mkdown", ".mkdn", ".mkd", ".mdx"})
+OTHER_SUFFIXES = frozenset({".adoc", ".asciidoc", ".html", ".htm", ".ipynb", ".org", ".rst", ".textile", ".njk"})
+"""Texts that site generators take and this import doesn't: that there are some is reported."""
 NOT_CONTENT = frozenset({"_site", "_includes", "_layouts", "_sass", "_data", "node_modules", "archetypes", "themes"})
 """Folders of Jekyll's and Hugo's that hold no posts. Hidden folders are passed over too."""
 FILE_BYTES_MAX = 4 * 1024 * 1024
@@ -72,6 +74,7 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
     root = folder.resolve()
     found: list[Path] = []
     faults: list[Fault] = []
+    passed_over: dict[str, list[Path]] = {}
 
     def unreadable(error: OSError) -> None:
         faults.append(Fault(shown(os.path.relpath(error.filename, folder)), f"can't be listed: {error.strerror}"))
@@ -82,13 +85,44 @@ def find_posts(folder: Path) -> tuple[list[Path], list[Fault]]:
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in NOT_CONTENT)
         for name in sorted(names):
             path = here / name
-            if path.suffix.lower() not in SUFFIXES or name.startswith(".") or path.stem == "_index":
-                continue
-            if path.is_symlink():
+            if name.startswith(".") or path.suffix.lower() not in SUFFIXES:
+                if path.suffix.lower() in OTHER_SUFFIXES and _is_text_of_site(path):
+                    passed_over.setdefault(path.suffix.lower(), []).append(path)
+            elif path.stem == "_index":
+                faults.extend(_section(folder, path))
+            elif path.is_symlink():
                 faults.extend(_links_out(root, folder, [path]))
             else:
                 found.append(path)
+    for suffix, others in sorted(passed_over.items()):
+        place = shown(min(others).relative_to(folder).as_posix())
+        more = f", as {len(others) - 1:,} more" if len(others) > 1 else ""
+        faults.append(Fault(place, f"{suffix} isn't Markdown: not read{more}", "convert what is to be taken along"))
     return sorted(found, key=lambda path: path.relative_to(folder).parts), faults
+
+
+def _is_text_of_site(path: Path) -> bool:
+    """Whether a file is a text of its own: HTML is where it has front matter, and is a template or a file else."""
+    if path.suffix.lower() not in {".html", ".htm", ".njk"}:
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(4).startswith((b"---", b"+++"))
+    except OSError:
+        return True
+
+
+def _section(folder: Path, path: Path) -> Iterator[Fault]:
+    """What is said of a section's own page (``_index.md``): nothing where it only has fields."""
+    place = shown(path.relative_to(folder).as_posix())
+    try:
+        text = plain_text(_bytes_of(path)[0])
+        body = read_front_matter(text).body.strip() if text.strip() else ""
+    except FrontMatterError as error:
+        yield fault_of(place, error)
+        return
+    if body:
+        yield Fault(place, "the text of a section's page: it isn't a post", "rename it to index.md to take it along")
 
 
 def _links_out(root: Path, folder: Path, paths: Iterator[Path] | list[Path]) -> Iterator[Fault]:
@@ -134,7 +168,7 @@ def read_post(folder: Path, path: Path) -> Post:
         title=fields.text("title") or _heading(front.body) or slug.replace("-", " ").replace("_", " ").capitalize(),
         slug=slug,
         date=moment,
-        draft="_drafts" in relative.parts or fields.flag("draft") is True or fields.flag("published") is False,
+        draft="_drafts" in relative.parts or fields.is_draft(),
         authors=fields.people("author", "authors"),
         tags=fields.words("tag", "tags"),
         categories=fields.words("category", "categories"),
@@ -164,7 +198,7 @@ def _dated(fields: _Fields, named: str | None, permalink: str | None, path: str)
         found = _moment("-".join(match.groups())) if match else None
         if found is not None:
             return found, what
-    found = fields.moment("lastmod", "last_modified_at", "updated")
+    found = fields.moment("lastmod", "last_modified_at", "modified", "updated")
     return found, None if found is None else "last change"
 
 
@@ -216,6 +250,15 @@ class _Fields:
         if isinstance(value, str):
             return {"true": True, "yes": True, "false": False, "no": False}.get(value.strip().lower())
         return value if isinstance(value, bool) else None
+
+    def is_draft(self) -> bool:
+        """Whether the fields say that a post isn't published, in any of the ways in which they do."""
+        status = self.text("status") or ""
+        return (
+            self.flag("draft") is True
+            or self.flag("published") is False
+            or status.lower() in {"draft", "hidden", "private", "skip"}
+        )
 
     def words(self, one: str, many: str) -> tuple[str, ...]:
         """Tags or categories: ``tag: one tag``, ``tags: [a, b]``, ``tags: a, b`` or ``tags: a b``; no repeats."""

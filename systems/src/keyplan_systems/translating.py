@@ -31,10 +31,12 @@ class Translation:
     dropped: Counter[str] = field(default_factory=Counter[str])
 
 
-def translate(text: str, values: Mapping[str, Any], where: Where) -> Translation:
-    """The text as Markdown. ``values`` has what ``site.…`` and ``page.…`` stand for, by that name."""
+def translate(text: str, values: Mapping[str, Any], where: Where, *, mdx: bool = False) -> Translation:
+    """The text as Markdown. ``values`` has what ``site.…`` and ``page.…`` stand for, by that name; ``mdx`` says that
+    lines of JavaScript, and JSX, may stand in it.
+    """
     work = _Work(values, where)
-    return work.run(text)
+    return work.run(text, mdx=mdx)
 
 
 _ARGUMENT = re.compile(r"""(?:([\w-]+)\s*=\s*)?("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[^\s"'`]+)""")
@@ -59,6 +61,19 @@ _ATTRIBUTES = re.compile(r"(?:^[ \t]*\{:[^}\n]*\}[ \t]*\n?|(?<=[\])*`_])\{:[^}\n
 _FENCE = re.compile(r"^([ \t]*)(`{3,}|~{3,})[^\n]*\n.*?^[ \t]*\2[`~]*[ \t]*$", re.DOTALL | re.MULTILINE)
 _SPAN = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INDENTED = re.compile(r"(?:^|(?<=\n\n))(?:(?: {4}|\t)[^\n]*\n?)+")
+_COLONS = re.compile(r"[ \t]*:::+[ \t]*(?:([\w-]+)[ \t]*(?:\[([^\]]*)\]|([^{]*)).*)?")
+"""A line that begins one of Docusaurus's notes (``:::tip[Title]``), or ends it (``:::``)."""
+NESTED_MAX = 4
+_BANGS = re.compile(
+    r"^(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)(?:[ \t]+\"([^\"\n]*)\")?[^\n]*\n((?:(?: {4}|\t)[^\n]*\n|(?! {4}|\t) {0,3}\n)+)",
+    re.MULTILINE,
+)
+"""MkDocs' notes: ``!!! tip "Title"``, and the text indented below it."""
+_MDX_LINE = re.compile(
+    r"^(?:import\s[^\n]*?[\"'][^\n]*|export\s(?:const|let|default|function)\s[^\n]*)\n?", re.MULTILINE
+)
+_MDX_COMMENT = re.compile(r"\{/\*(?:(?!\{/\*).)*?\*/\}", re.DOTALL)
+_JSX = re.compile(r"</?([A-Z][\w.]*)(?:\s[^<>]*)?/?>")
 _HELD = re.compile("\x00(\\d+)\x00")
 _PAGES = {
     "youtube": "https://www.youtube.com/watch?v={}",
@@ -79,7 +94,7 @@ class _Work:
         self.held: list[str] = []
         self.result = Translation("")
 
-    def run(self, text: str) -> Translation:
+    def run(self, text: str, *, mdx: bool) -> Translation:
         """Every step, each over the whole text."""
         text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
         text = _RAW.sub(lambda found: self._hold(found[1], "raw"), text)
@@ -91,6 +106,9 @@ class _Work:
             text = _PAIR.sub(self._pair, text)
             if text == before:
                 break
+        text = _outside_fences(text, self._notes)
+        if mdx:
+            text = _outside_code(text, self._without_mdx)
         text = _SHORTCODE.sub(self._shortcode, text)
         text = _LIQUID.sub(self._tag, text)
         text = _OUTPUT.sub(self._output, text)
@@ -131,8 +149,7 @@ class _Work:
             return self._done(what, _fenced(self._restored(inner), kind))
         if re.fullmatch(_NOTES, name):
             title = given.get("title") or given.get("type") or given.get("0") or name
-            quoted = "\n".join(f"> {line}".rstrip() for line in inner.strip("\n").split("\n"))
-            return self._done(what, f"\n> **{title.replace('-', ' ').capitalize()}**\n>\n{quoted}\n")
+            return self._done(what, _note(title.replace("-", " ").capitalize(), inner))
         if name == "details":
             summary = given.get("summary") or given.get("title") or given.get("0", "Details")
             return self._done(what, f"<details><summary>{summary}</summary>\n\n{inner}\n\n</details>\n")
@@ -154,6 +171,9 @@ class _Work:
         if name in {"figure", "img", "image"}:
             shown = _picture(given)
             return found[0] if shown is None else self._done(what, shown)
+        if re.fullmatch(_NOTES, name) and given.get("text"):
+            title = given.get("title") or given.get("type") or name
+            return self._done(what, _note(title.replace("-", " ").capitalize(), given["text"]))
         if name == "param" and isinstance(self.values.get(f"page.{first}"), str | int | float):
             return self._done(what, str(self.values[f"page.{first}"]))
         if name in _PAGES:
@@ -162,6 +182,52 @@ class _Work:
         if name in {"tweet", "x", "twitter"} and given.get("id"):
             return self._done(what, f"[{name}](https://x.com/{given.get('user', 'i')}/status/{given['id']})")
         return found[0]
+
+    # Notes of Docusaurus and MkDocs, and what MDX has besides Markdown
+
+    def _notes(self, text: str) -> str:
+        def bangs(found: re.Match[str]) -> str:
+            inner = re.sub(r"^(?: {4}|\t)", "", found[3], flags=re.MULTILINE)
+            title = found[1].capitalize() if found[2] is None else found[2]
+            return self._done(f"!!! {found[1]}", _note(title, inner))
+
+        text = self._colon_notes(text) if ":::" in text else text
+        for _ in range(NESTED_MAX):
+            before = text
+            text = _BANGS.sub(bangs, text)
+            if text == before:
+                break
+        return text
+
+    def _colon_notes(self, text: str) -> str:
+        """Docusaurus's notes, read line by line: one that has no end stays as it is."""
+        open_notes: list[tuple[str, str, str, list[str]]] = []
+        lines: list[str] = []
+        for line in text.split("\n"):
+            found = _COLONS.fullmatch(line) if ":::" in line else None
+            if found is not None and found[1] and len(open_notes) < NESTED_MAX:
+                title = (found[2] or found[3] or "").strip() or found[1].capitalize()
+                open_notes.append((line, found[1], title, lines))
+                lines = []
+            elif found is not None and not found[1] and open_notes:
+                _, kind, title, outer = open_notes.pop()
+                lines = [*outer, *self._done(f":::{kind}", _note(title, "\n".join(lines))).split("\n")]
+            else:
+                lines.append(line)
+        while open_notes:
+            line, _, _, outer = open_notes.pop()
+            lines = [*outer, line, *lines]
+        return "\n".join(lines)
+
+    def _without_mdx(self, text: str) -> str:
+        def left_out(found: re.Match[str]) -> str:
+            self.result.dropped[f"{found[0].split()[0]} of JavaScript"] += 1
+            return ""
+
+        for found in _JSX.finditer(text):
+            if not found[0].startswith("</"):
+                self.result.kept[f"<{found[1]}>"] += 1
+        return _MDX_COMMENT.sub("", _MDX_LINE.sub(left_out, text))
 
     # Liquid
 
@@ -228,11 +294,41 @@ class _Work:
 
 def _outside_code(text: str, change: Callable[[str], str]) -> str:
     """Change what is no code: neither fenced, nor indented, nor a span in a line."""
+    return _outside(text, (_FENCE, _INDENTED, _SPAN), change)
+
+
+def _outside_fences(text: str, change: Callable[[str], str]) -> str:
+    """Change what isn't fenced, with the fences in it held apart: a note may have code in it."""
+    fenced: list[str] = []
+
+    def hold(found: re.Match[str]) -> str:
+        fenced.append(found[0])
+        return f"{found[1]}\x01{len(fenced) - 1}\x01"
+
+    changed = change(_FENCE.sub(hold, text.replace("\x01", "\N{REPLACEMENT CHARACTER}")))
+
+    def put_back(found: re.Match[str]) -> str:
+        lines = fenced[int(found[2])].split("\n")
+        return "\n".join([f"{found[1]}{lines[0].lstrip()}", *(f"{found[1]}{line}" for line in _aligned(lines))])
+
+    return re.sub(r"^([^\n\x01]*)\x01(\d+)\x01", put_back, changed, flags=re.MULTILINE)
+
+
+def _aligned(lines: list[str]) -> list[str]:
+    """The lines of a fence behind its first, less the space that stands before the first."""
+    space = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    return [line.removeprefix(space) for line in lines[1:]]
+
+
+def _note(title: str, inner: str) -> str:
+    quoted = "\n".join(f"> {line}".rstrip() for line in inner.strip("\n").split("\n"))
+    return f"\n> **{title}**\n>\n{quoted}\n" if title else f"\n{quoted}\n"
+
+
+def _outside(text: str, kinds: tuple[re.Pattern[str], ...], change: Callable[[str], str]) -> str:
     parts: list[str] = []
     end = 0
-    places = sorted(
-        {(found.start(), found.end()) for kind in (_FENCE, _INDENTED, _SPAN) for found in kind.finditer(text)}
-    )
+    places = sorted({(found.start(), found.end()) for kind in kinds for found in kind.finditer(text)})
     for start, stop in places:
         if start < end:
             continue

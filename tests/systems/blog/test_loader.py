@@ -218,3 +218,65 @@ def test_a_hundred_posts_of_jekylls_own_blog(blog: Blog) -> None:
     tagged = next(one for one in posts if one.tags)
     assert all(tagged in list(blog.posts_by_tags(combo, limit=1000)) for combo in tag_combos(tagged.tags))
     check_books(blog)
+
+
+def content(blog: Blog, slug: str) -> str:
+    whole = blog.whole_post(one(blog, slug).post_id)
+    assert whole is not None
+    return whole.content.content
+
+
+def test_relative_links_are_read_from_the_address_that_a_text_had(blog: Blog, tmp_path: Path) -> None:
+    files = {
+        "_docs/first.md": "---\ndate: 2024-01-01\npermalink: /guide/first/\n---\n[It](../second/#why), [no](../no/)\n",
+        "_docs/second.md": "---\ndate: 2024-01-01\npermalink: /guide/second/\n---\nNote.[^1]\n\n[^1]: Numbered\n",
+    }
+    report = loaded(blog, tmp_path, files)
+    assert "[It](/posts/second#why)" in content(blog, "first")
+    assert [fault.message for fault in report.faults] == ["'../no/' leads to nothing in the folder"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "address"),
+    [
+        ("permalink: /news/:year/:month/:title/", "_posts/2024-03-05-hello.md", "/news/2024/03/hello"),
+        ("permalink: ordinal", "_posts/2024-03-05-hello.md", "/2024/065/hello"),
+        ("permalinks: {blog: '/:year/:slug/'}", "content/blog/hello.md", "/2024/hello"),
+    ],
+)
+def test_addresses_by_the_sites_pattern_lead_to_posts(
+    blog: Blog, tmp_path: Path, settings: str, place: str, address: str
+) -> None:
+    text = f"---\ndate: 2024-03-05\n---\nSee [itself]({address}/).\n"
+    report = loaded(blog, tmp_path, {"_config.yml": settings, place: text})
+    assert report.faults == []
+    led = blog.redirect(address)
+    assert led is not None
+    assert led.post_id == one(blog, "hello").post_id
+
+
+def test_notes_and_components_of_docusaurus_and_mkdocs(blog: Blog, tmp_path: Path) -> None:
+    text = (
+        "---\ndate: 2024-01-01\n---\nimport Tabs from '@theme/Tabs';\n\n"
+        ":::tip[Try it]\n\nBefore it.\n\n```sh\n:::note\n```\n\n:::\n\n"
+        '!!! note "Mind"\n    The gap.\n\n<Tabs groupId="a">x</Tabs>\n\n{/* truncate */}\n\n    import this from "x"\n'
+    )
+    report = loaded(blog, tmp_path, {"page.mdx": text, "plain.md": text})
+    made = content(blog, "page")
+    assert "> **Try it**\n>\n> Before it." in made
+    assert "> ```sh\n> :::note\n> ```" in made
+    assert "> **Mind**\n>\n> The gap." in made
+    assert "@theme" not in made
+    assert "truncate" not in made
+    assert '    import this from "x"' in made
+    assert [(fault.place, fault.message) for fault in report.faults] == [
+        ("page.mdx", "<Tabs> stands in the text as it is"),
+        ("page.mdx", "import of JavaScript is left out"),
+    ]
+    assert "import Tabs" in content(blog, "plain")
+
+
+def test_a_note_in_a_shortcode_of_its_own(blog: Blog, tmp_path: Path) -> None:
+    text = '---\ndate: 2024-01-01\n---\n{{< alert icon="!" text="Mind the gap." />}}\n'
+    assert loaded(blog, tmp_path, {"a.md": text}).faults == []
+    assert "> **Alert**\n>\n> Mind the gap." in content(blog, "a")

@@ -103,7 +103,7 @@ class _Import:
             for key in (*self.former[found.path], Path(found.path).stem):
                 known.setdefault(key, post_address(slug))
         paths_now = {path: post_address(slug) for path, slug in self.slugs.items()}
-        self.links = Links(self.site, paths_now, known, self._keep)
+        self.links = Links(self.site, paths_now, known, self._keep, self.former)
 
     def load(self, path: Path) -> None:
         """Load one post, and report what of it was lost."""
@@ -143,7 +143,12 @@ class _Import:
 
     def _text(self, found: PostFile) -> str:
         """The text in plain Markdown, with links that lead where things are now."""
-        made = translate(found.body, self.site.values(found.fields), lambda name: self._place_of(found.path, name))
+        made = translate(
+            found.body,
+            self.site.values(found.fields),
+            lambda name: self._place_of(found.path, name),
+            mdx=found.path.lower().endswith(".mdx"),
+        )
         for what, count in made.translated.items():
             self.report.counts[f"tags translated: {what}"] += count
         for counts, said in ((made.kept, "stands in the text as it is"), (made.dropped, "is left out")):
