@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Writes,
     )
     from keyplan.design.declared.entity import Entity
-    from keyplan.design.declared.fields import Id, Tokens, Ttl, Version, now, ulid
+    from keyplan.design.declared.fields import Id, Slots, Tokens, Ttl, Version, now, ulid
     from keyplan.design.declared.forms import Stored
     from keyplan.design.declared.indexes import Binary, Index, Number
     from keyplan.design.declared.keys import Key, Unique
@@ -67,6 +67,7 @@ __all__ = [
     "Put",
     "Range",
     "Remove",
+    "Slots",
     "Stored",
     "Table",
     "Through",
@@ -106,7 +107,7 @@ _MODULES = {
         "Writes",
     ),
     "keyplan.design.declared.entity": ("Entity",),
-    "keyplan.design.declared.fields": ("Id", "Tokens", "Ttl", "Version", "now", "ulid"),
+    "keyplan.design.declared.fields": ("Id", "Slots", "Tokens", "Ttl", "Version", "now", "ulid"),
     "keyplan.design.declared.forms": ("Stored",),
     "keyplan.design.declared.keys": ("Key", "Unique"),
     "keyplan.design.declared.parameters": ("Cursor", "Each", "Page", "Prefix", "Range", "Through"),

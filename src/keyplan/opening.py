@@ -267,7 +267,7 @@ class Design:
         make: Callable[[], Any] = partial(pattern.function, self, **bound)
         return self._verbs.write(make, pattern.place, pattern.attempts)
 
-    def part(self, name: str, bound: Mapping[str, Any]) -> Joining:
+    def run_joined(self, name: str, bound: Mapping[str, Any]) -> Joining:
         """A write as one of several in a transaction."""
         from keyplan.client.together import Joining  # noqa: PLC0415 - for those who use it
 

@@ -86,5 +86,5 @@ def _prepared(writes: Sequence[Any]) -> tuple[Store, Conversation[tuple[Any, ...
                 place=_PLACE,
                 hint=f"open one by the other: {type(other).__name__}.open(first.store)",
             )
-    parts = [runner.part(one.name, one.arguments) for runner, one in zip(runners, writes, strict=True)]
+    parts = [runner.run_joined(one.name, one.arguments) for runner, one in zip(runners, writes, strict=True)]
     return store, run_together(parts, _PLACE)

@@ -33,6 +33,7 @@ PUBLIC = [
     "Put",
     "Range",
     "Remove",
+    "Slots",
     "Stored",
     "Table",
     "Through",

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
 from keyplan import Cursor, Delete, Index, Page, Put, Range, Update, transact
-from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library
+from tests.typing.library import GSI1, Book, BookTitle, BookWithCopies, Copy, Library, Loans
 
 
 def reads(library: Library) -> None:
@@ -53,6 +53,8 @@ def views(library: Library) -> None:
     assert_type(library.title("1"), BookTitle | None)
     assert_type(library.how_many("1"), int)
     assert_type(library.is_there("1"), bool)
+    assert_type(library.loans("1"), int)
+    assert_type(Loans(book_id="1").slot, int)
     assert_type(list(library.all_titles()), list[BookTitle])
     assert_type(BookTitle(book_id="1", title="Notes").title, str)
     assert_type(GSI1.projected_for(BookTitle), Index)

@@ -26,6 +26,7 @@ from keyplan import (
     Prefix,
     Put,
     Range,
+    Slots,
     Stored,
     Table,
     Tokens,
@@ -90,6 +91,16 @@ class Reader(Entity):
     primary = Key("READER:{reader_id}", "HEAD", style=KeyStyle(raw=True, case="lower"))
 
 
+class Loans(Entity):
+    """How often a book was lent, in slots."""
+
+    book_id: str
+    slot: int = Slots(4)
+    loans: int = 0
+
+    primary = Key("LOANS#{book_id}#{slot:d}", "SUM")
+
+
 class BookWithCopies(NamedTuple):
     """A book, and all its copies."""
 
@@ -152,6 +163,9 @@ class Library(Design):
 
     @read("L16", of=[Book, Copy])
     def is_there(self, book_id: str) -> bool: ...
+
+    @read("L18", of=Loans, total="loans")
+    def loans(self, book_id: str) -> int: ...
 
     @read("L17", all_of=GSI1)
     def all_titles(self) -> Iterator[BookTitle]: ...

@@ -14,7 +14,7 @@ from typing import Any
 from keyplan.client.bounds import interval_of, partition_texts
 from keyplan.client.completing import CompletingReader
 from keyplan.client.conversations import Conversation, Request
-from keyplan.client.counts import exists, how_many
+from keyplan.client.counts import exists, how_many, total_of
 from keyplan.client.cursors import Position, read_cursor, signing_key, write_cursor
 from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
@@ -98,7 +98,8 @@ class Answer:
 
     def _converse_of(self, plan: Plan, kind: ShapeKind) -> Callable[[dict[str, Any]], Conversation[Any]]:
         if kind is ShapeKind.COUNT:
-            return partial(self._told, how_many)
+            total = self.pattern.options.total
+            return partial(self._told, how_many if total is None else partial(total_of, total))
         if kind is ShapeKind.EXISTS:
             return partial(self._told, exists)
         match plan:

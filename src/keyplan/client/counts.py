@@ -1,4 +1,4 @@
-"""How many items a question has, and whether any: paged to the end, and no item is made of what is read.
+"""How many items a question has, whether any, and the sum of a field: paged to the end, without whole items.
 
 Where nothing else can lie in what a query names, the store counts (Select=COUNT). Elsewhere the keys are asked for, and
 those of the entity are counted here; both cost the same units, since what is read is paid for and not what is sent.
@@ -6,7 +6,7 @@ those of the entity are counted here; both cost the same units, since what is re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from keyplan.client.bounds import partition_texts
@@ -25,19 +25,33 @@ from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
 
-__all__ = ["exists", "how_many"]
+__all__ = ["exists", "how_many", "total_of"]
 
 PARALLEL_MAX = 20
 """How many partitions are counted at a time."""
 
 
+Measure = Callable[[Any], int]
+"""What an item adds to the answer."""
+
+
 def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
     """How many items the plan names."""
+    return _measured(plan, target, values, lambda _: 1)
+
+
+def total_of(name: str, plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
+    """The sum of a field of the items that the plan names."""
+    # What an estimate takes for an item has no fields
+    return _measured(plan, target, values, lambda one: getattr(one, name, None) or 0)
+
+
+def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
     match plan:
         case QueryPlan():
-            return (yield from _count(plan, target, values))
+            return (yield from _count(plan, target, values, measure))
         case ScanPlan():
-            return (yield from _count_scanned(ScanReader(plan, target), values))
+            return (yield from _count_scanned(ScanReader(plan, target), values, measure))
         case BatchGetPlan():
             entity = plan.entity
             keys = {
@@ -46,7 +60,7 @@ def how_many(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversat
                 for key in [entity.item_key(entity.primary, {**values, plan.each: one})]
             }
             found = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
-            return sum(one is not None for one in found)
+            return sum(measure(one) for one in found if one is not None)
         case _:  # pragma: no cover - the compiler makes no other plan for a count
             raise TypeError(plan)
 
@@ -70,7 +84,7 @@ def exists(plan: Plan, target: Target, values: Mapping[str, Any]) -> Conversatio
             raise TypeError(plan)
 
 
-def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conversation[int]:
+def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
     """All partitions, some in parallel, each to its end."""
     reader, counted = QueryReader(plan, target), 0
     pending = list(_requests(reader, values))
@@ -79,7 +93,7 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any]) -> Conver
         sent = [Request("Query", request) for _, request in now]
         responses = [(yield sent[0])] if len(sent) == 1 else (yield sent)
         for (one, request), response in zip(now, responses, strict=True):
-            counted += response["Count"] if plan.counted else _counted(reader, one, response["Items"])
+            counted += response["Count"] if plan.counted else _counted(reader, one, response["Items"], measure)
             last = response.get("LastEvaluatedKey")
             if last is not None:
                 pending.append((one, {**request, "ExclusiveStartKey": last}))
@@ -100,17 +114,20 @@ def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[
                 yield one, request
 
 
-def _counted(reader: QueryReader, values: Mapping[str, Any], items: list[Item]) -> int:
+def _counted(reader: QueryReader, values: Mapping[str, Any], items: list[Item], measure: Measure) -> int:
     sieve = sieve_of(reader.plan, values)
     instances = ((reader.instance(item), item) for item in items)
-    return sum(one is not None and (sieve is None or sieve.passes(one, item)) for one, item in instances)
+    return sum(
+        measure(one) for one, item in instances if one is not None and (sieve is None or sieve.passes(one, item))
+    )
 
 
-def _count_scanned(reader: ScanReader, values: Mapping[str, Any]) -> Conversation[int]:
+def _count_scanned(reader: ScanReader, values: Mapping[str, Any], measure: Measure) -> Conversation[int]:
     request, counted = reader.request(values), 0
     while True:
         response = yield Request("Scan", request)
-        counted += sum(reader.instance(item) is not None for item in response["Items"])
+        instances = map(reader.instance, response["Items"])
+        counted += sum(measure(one) for one in instances if one is not None)
         last = response.get("LastEvaluatedKey")
         if last is None:
             return counted

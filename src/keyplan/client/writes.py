@@ -20,7 +20,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity, reject_unknown
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.outcomes import certain_before, certain_outcome, with_token
+from keyplan.design.stored.outcomes import certain_before, certain_outcome, whole_update
 from keyplan.errors import ArgumentError, RequestError, shown
 
 __all__ = ["Compiled", "Conditions", "Operation", "WriteCompiler"]
@@ -279,7 +279,7 @@ class WriteCompiler:
                 place=entity.name,
                 hint="leave out once() or previous()",
             )
-        action = with_token(entity, action)
+        action = whole_update(entity, action)
         change = compile_update(entity, action)
         key = self._key(entity, action.target, action.key)
         conditions = self._conditions(entity, action)

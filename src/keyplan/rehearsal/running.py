@@ -22,7 +22,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.outcomes import changed, outcome, with_token
+from keyplan.design.stored.outcomes import changed, outcome, whole_update
 from keyplan.errors import KeyplanError, RequestError, UpdateRefused
 from keyplan.rehearsal.mutations import Mutation
 from keyplan.values import Item
@@ -248,8 +248,8 @@ class _Rehearsing:
 
     def _update(self, action: Update) -> tuple[list[Mutation], Entity | None]:
         """Also gives the instance that it leaves, or meets, as a store would tell; None where it makes the item."""
+        action = whole_update(self._named(action)[0], action)
         entity, known = self._named(action)
-        action = with_token(entity, action)
         stored = self._before(entity, known, action)
         if stored is None and action.creates:
             return [Mutation(f"Update {entity.name}", None, _made(entity, action))], None

@@ -63,7 +63,7 @@ class Checker:
             raise self._failure(arguments, groups, error, f"failed: {error}") from error
         except Exception as error:
             raise self._failure(arguments, groups, error, f"failed with {error!r}, no error of Keyplan") from error
-        items = _count(got)
+        items = _count(got) if self.pattern.options.total is None else int(bool(got))
         self.tally.count(self.pattern.name, answered=bool(items), items=items, pages=len(calls) - 1)
         return calls
 
@@ -143,7 +143,9 @@ class Checker:
             _check_run(groups, got, limit)
 
     def _judge_told(self, groups: Groups, got: Any) -> None:
-        there = len({id(one) for group in groups for one in group})
+        found = {id(one): one for group in groups for one in group}
+        total = self.pattern.options.total
+        there = len(found) if total is None else sum(getattr(one, total) or 0 for one in found.values())
         wanted = there if self.pattern.shape.kind is ShapeKind.COUNT else there > 0
         if got is not wanted and (type(got) is not type(wanted) or got != wanted):
             raise _WrongError(f"gave {got!r}, not {wanted!r}")

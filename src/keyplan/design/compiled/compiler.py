@@ -89,7 +89,8 @@ class _Question:
     def _target(self, entity: CompiledEntity) -> CompiledEntity:
         """An entity as the answer has it: whole, as a view, or as no more than what tells whether it belongs to it."""
         if self.shape.told:
-            return seen_by(entity, self._ranged(entity))
+            total = [name for name in (self.options.total,) if name is not None and name in entity.fields]
+            return seen_by(entity, dict.fromkeys([*self._ranged(entity), *total]))
         view = self.shape.views.get(entity.cls)
         if view is None:
             return entity
@@ -161,15 +162,22 @@ class _Question:
 
     def _checked_constants(self) -> dict[str, Any]:
         """The constants of ``where=``, as the fields of that name have them."""
-        if not isinstance(self.options.where, Mapping):
-            return {}
+        where = self.options.where if isinstance(self.options.where, Mapping) else {}
         owners = [*self.targets, *(junction for junction, _ in self._junctions_named())]
         found: dict[str, Any] = {}
-        for name, value in self.options.where.items():
+        for name, value in where.items():
             for entity in owners:
                 if name in entity.fields:
                     found[name] = constant_of(entity.name, entity.fields[name], value)
-        return found
+        return {**self._all_slots(found), **found}
+
+    def _all_slots(self, constants: Mapping[str, Any]) -> dict[str, Any]:
+        """The slots of a spread number, where the question doesn't say one: it is about all of them."""
+        if self.shape.kind not in {ShapeKind.LIST, ShapeKind.COUNT} or self.options.scan or self.options.all_of:
+            return {}
+        slots = {name: count for entity in self.targets for name, count in entity.slots.items()}
+        said = {*constants, *self.signature.by_name}
+        return {name: AnyOf(range(count)) for name, count in slots.items() if name not in said}
 
     def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         return [] if self.options.through is None else self._junctions()
@@ -322,6 +330,7 @@ class _Question:
         """Whether the store itself can count: the key condition names all items of one entity, and no others."""
         return (
             self.shape.kind is ShapeKind.COUNT
+            and self.options.total is None
             and plan.one_interval
             and not any(one.entity.labels or one.key.is_raw for one in plan.matches)
             and not any(others_between(plan, self.entities.values()))

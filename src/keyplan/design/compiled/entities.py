@@ -13,7 +13,7 @@ from keyplan.design.compiled.collisions import can_collide
 from keyplan.design.compiled.constants import constant_of, domain_of, values_asked
 from keyplan.design.compiled.names import attribute_problems
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import TOKENS, kind_of, marks_of
+from keyplan.design.declared.fields import TOKENS, kind_of, marks_of, slots_of
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.problems import Problem
@@ -76,6 +76,8 @@ class _EntityCompiler:
             if key is not None:
                 self._check_whole(key)
         self._check_tokens()
+        if primary is not None:
+            self._check_slots(primary)
         self._check_shared([*([primary] if primary is not None else []), *index_keys])
         for name, problem in attribute_problems(self.stored.values(), self.table):
             if not any(fault.place == f"{self.cls.__name__}.{name}" for fault in self.faults):
@@ -103,6 +105,19 @@ class _EntityCompiler:
         for one in found:
             if one.default or one.form is not Form.OURS or one.codec is not None:
                 self.fault(one.name, Problem("tokens begin empty, as a set", f"write {one.name}: Tokens = set()"))
+
+    def _check_slots(self, primary: CompiledKey) -> None:
+        """A slot spreads what stands in a partition of its own."""
+        partition = {name for _, template in primary.partition for name in template.fields}
+        for name, info in self.cls.model_fields.items():
+            if slots_of(info) is not None and name not in partition:
+                self.fault(
+                    name,
+                    Problem(
+                        "it spreads nothing: it isn't in the primary key's partition",
+                        f'put it there: Key("...#{{{name}:d}}", ...), or write {name}: int',
+                    ),
+                )
 
     def _check_labels(self, labels: tuple[Label, ...], keys: Iterable[CompiledKey]) -> None:
         """A label has an attribute of its own."""

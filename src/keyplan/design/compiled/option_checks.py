@@ -10,6 +10,7 @@ from typing import Any
 
 from keyplan.design.compiled.questions import Parameter, ParameterKind, Signature
 from keyplan.design.compiled.shapes import WORDS, Shape, ShapeKind
+from keyplan.design.declared.fields import kind_of
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.problems import Problem
 from keyplan.design.stored.entity import CompiledEntity
@@ -28,6 +29,7 @@ def check_options(
     owners = [*targets, *(junction for junction, _ in junctions)]
     _check_shape(signature, shape)
     _check_direction(signature, options)
+    _check_total(options, shape, owners)
     _check_key(options, owners)
     _check_where(signature, options, owners)
 
@@ -68,6 +70,23 @@ def _check_direction(signature: Signature, options: Options) -> None:
             "the decorator says the direction of the answer, and the parameter newest_first says it too",
             "leave one of them out; a default of the parameter says what most calls want",
         )
+
+
+def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity]) -> None:
+    name = options.total
+    if name is None:
+        return
+    if shape.kind is not ShapeKind.COUNT:
+        raise Problem("total= belongs to an answer of type int", "return int, and say of=")
+    for entity in owners[: len(shape.entities)]:
+        if name not in entity.fields:
+            raise Problem(
+                f"total= names {name!r}, and {entity.name} has no such field", f"it has {', '.join(entity.fields)}"
+            )
+        if kind_of(entity.fields[name].annotation) is not int:
+            raise Problem(
+                f"total= adds up integers, and {entity.name}.{name} is something else", "ask for a list, and add"
+            )
 
 
 def _check_key(options: Options, owners: Sequence[CompiledEntity]) -> None:

@@ -243,6 +243,12 @@ class Update(_ByKey[E_co]):
         changed.token = token
         return changed
 
+    def among(self, key: Mapping[str, Any]) -> Self:
+        """The update with further key fields."""
+        changed = copy(self)
+        changed.key = {**self.key, **key}
+        return changed
+
     def previous(self) -> Previous[E_co]:
         """``before = yield from Update(...).previous()``: the item as it was; None where ``or_create`` made it."""
         return Previous(self)

@@ -6,6 +6,7 @@ How a kind is written into a key lives in ``formats.py``; how it is stored as an
 from __future__ import annotations
 
 import os
+import random
 import threading
 import time
 import types
@@ -14,8 +15,11 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AwareDatetime, FutureDate, FutureDatetime, PastDate, PastDatetime
+from pydantic import AwareDatetime, Field, FutureDate, FutureDatetime, PastDate, PastDatetime
+from pydantic.fields import FieldInfo
 from typing_extensions import TypeAliasType, TypeIs
+
+from keyplan.errors import ArgumentError, shown
 
 __all__ = [
     "ID",
@@ -23,6 +27,7 @@ __all__ = [
     "TTL",
     "VERSION",
     "Id",
+    "Slots",
     "Tokens",
     "Ttl",
     "Version",
@@ -32,6 +37,7 @@ __all__ = [
     "layers",
     "marks_of",
     "now",
+    "slots_of",
     "time_by",
     "ulid",
     "unaliased",
@@ -66,9 +72,40 @@ Ttl = Annotated[datetime, TTL]
 Tokens = Annotated[set[str], TOKENS]
 """A field that keeps which updates were carried out: the tokens of ``Update(...).once(token)``. It begins empty."""
 
+SLOTS_MAX = 100
+"""A BatchGetItem reads so many items. Source: BatchGetItem in the API reference."""
+
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _ulid_lock = threading.Lock()
 _ulid_last = (0, 0)
+
+
+class _Slot:
+    """Chooses a slot: the default of a field that spreads a number over items."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __call__(self) -> int:
+        return random.randrange(self.count)  # noqa: S311 - it spreads load, and hides nothing
+
+
+def Slots(count: int) -> Any:  # noqa: N802 - it stands where a type's word does
+    """A field of the partition key that spreads a number over so many items, since many add to it at once.
+
+    ``slot: int = Slots(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and a read
+    that doesn't say it asks for all. Raises ArgumentError for a count that isn't 2 to 100.
+    """
+    anything: Any = count
+    if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
+        raise ArgumentError(f"a number is spread over 2 to {SLOTS_MAX} slots, not {shown(count)}", place="Slots")
+    return Field(default_factory=_Slot(count), ge=0, lt=count)
+
+
+def slots_of(info: FieldInfo) -> int | None:
+    """Over how many slots the items of an entity are spread by a field; None: it is no such field."""
+    made = info.default_factory
+    return made.count if isinstance(made, _Slot) else None
 
 
 _time: Callable[[], datetime] | None = None
@@ -99,14 +136,14 @@ def ulid(at: datetime | None = None) -> str:
     millis = time.time_ns() // 1_000_000 if at is None else int(at.timestamp() * 1000)
     if not 0 <= millis < 1 << 48:
         raise ValueError(f"{at} is outside the time that a ULID can hold (1970 to 10889)")
-    random = int.from_bytes(os.urandom(10), "big") >> 1
+    noise = int.from_bytes(os.urandom(10), "big") >> 1
     if at is None:
         with _ulid_lock:
-            last_millis, last_random = _ulid_last
+            last_millis, last_noise = _ulid_last
             if millis <= last_millis:
-                millis, random = last_millis, last_random + 1
-            _ulid_last = (millis, random)
-    number = (millis << 80) | random
+                millis, noise = last_millis, last_noise + 1
+            _ulid_last = (millis, noise)
+    number = (millis << 80) | noise
     return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
 
 

@@ -29,5 +29,6 @@ class Options:
     scan: bool = False
     all_of: Index | None = None
     of: tuple[type[Entity], ...] = ()
+    total: str | None = None
     complete: bool = False
     load: Load = field(default_factory=Load)

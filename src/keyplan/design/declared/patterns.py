@@ -314,6 +314,7 @@ def read(
     scan: bool = False,
     all_of: Index | None = None,
     of: type[Entity] | Sequence[type[Entity]] = (),
+    total: str | None = None,
     complete: bool = False,
     per_second: float | None = None,
     items: float | None = None,
@@ -329,7 +330,8 @@ def read(
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
     answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives
     all that stands in an index. ``of=Order`` says of what an ``int`` tells how many there are, or a ``bool`` whether
-    there is any. ``complete=True`` reads from the table what the index lacks of the answer, by BatchGetItem.
+    there is any; with ``total="amount"`` the ``int`` is the sum of that field. ``complete=True`` reads from the table
+    what the index lacks of the answer, by BatchGetItem.
 
     ``per_second`` (calls, on average), ``items`` (how many the key names, before limit and filter) and ``item_bytes``
     say how much is expected; ``keyplan check`` and ``keyplan cost`` take them into account, and nothing else does.
@@ -350,6 +352,7 @@ def read(
             scan=scan,
             all_of=all_of,
             of=told_of,
+            total=total,
             complete=complete,
             load=load,
         )

@@ -20,7 +20,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from keyplan import values
 from keyplan.design.declared.entity import Entity
-from keyplan.design.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, unbounded
+from keyplan.design.declared.fields import TOKENS, TTL, VERSION, kind_of, marks_of, slots_of, unbounded
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.codec import Decoder, Encoder
 from keyplan.design.stored.dependence import Dependence
@@ -189,6 +189,12 @@ class CompiledEntity:
     def tokens(self) -> StoredField | None:
         """The field marked as Tokens."""
         return next((one for one in self.fields.values() if TOKENS.name in marks_of(one.annotation)), None)
+
+    @cached_property
+    def slots(self) -> dict[str, int]:
+        """The fields that spread a number over items, with how many slots each has."""
+        found = {name: slots_of(info) for name, info in self.cls.model_fields.items()}
+        return {name: count for name, count in found.items() if count is not None}
 
     @cached_property
     def ttl(self) -> StoredField | None:

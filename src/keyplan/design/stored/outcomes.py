@@ -5,6 +5,8 @@ How a change is asked of DynamoDB is made in ``keyplan.client.updates``.
 
 from __future__ import annotations
 
+import random
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,7 +32,7 @@ from keyplan.design.stored.fields import StoredField
 from keyplan.design.stored.within import within
 from keyplan.errors import ArgumentError, UpdateRefused, shown
 
-__all__ = ["certain_before", "certain_outcome", "changed", "likely_outcome", "outcome", "with_token"]
+__all__ = ["certain_before", "certain_outcome", "changed", "likely_outcome", "outcome", "whole_update"]
 
 
 def changed(entity: CompiledEntity, before: Entity, changes: dict[str, Any]) -> tuple[Entity, dict[str, Any]]:
@@ -86,8 +88,10 @@ def outcome(entity: CompiledEntity, name: str, before: Any, change: Any) -> Any:
         raise ArgumentError(f"{shown(change)} doesn't fit: {error}", place=f"{entity.name}.{name}") from None
 
 
-def with_token(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
-    """The update with its token among its changes, where it has one. Raises UpdateRefused."""
+def whole_update(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
+    """The update with what it leaves to be chosen: its slot, and its token among its changes. Raises UpdateRefused."""
+    if entity.slots and action.creates and isinstance(action.target, type):
+        action = action.among(_slots(entity, action))
     if action.token is None:
         return action
     if entity.tokens is None:
@@ -100,6 +104,14 @@ def with_token(entity: CompiledEntity, action: Update[Any]) -> Update[Any]:
     if name in action.changes:
         raise UpdateRefused("once() puts its token there", place=f"{entity.name}.{name}", hint="make it two updates")
     return action.set(**{name: Include((action.token,))})
+
+
+def _slots(entity: CompiledEntity, action: Update[Any]) -> dict[str, int]:
+    """The slots that an update doesn't say: any, and for one token the same each time."""
+    open_ = {name: count for name, count in entity.slots.items() if name not in action.key}
+    if action.token is None:
+        return {name: random.randrange(count) for name, count in open_.items()}  # noqa: S311 - it spreads load
+    return {name: zlib.crc32(action.token.encode()) % count for name, count in open_.items()}
 
 
 def certain_before(entity: CompiledEntity, action: Update[Any], pins: Mapping[str, Any]) -> Entity | None:

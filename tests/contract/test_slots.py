@@ -1,0 +1,153 @@
+# mypy: disable-error-code="empty-body"
+"""A number that is spread over items: added to anywhere, read as one sum. On every store, called both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keyplan import (
+    Add,
+    Create,
+    Design,
+    Entity,
+    Key,
+    Put,
+    Range,
+    Slots,
+    Table,
+    Tokens,
+    Update,
+    Writes,
+    read,
+    write,
+)
+from keyplan.errors import ArgumentError, DesignError
+from tests.contract.stores import CALLERS, OPENERS, Caller
+
+
+class Likes(Entity):
+    post_id: str
+    slot: int = Slots(4)
+    likes: int = 0
+    cents: int | None = None
+    applied: Tokens = set()  # noqa: RUF012 - pydantic copies it
+
+    primary = Key("LIKES#{post_id}#{slot:d}", "COUNT")
+
+
+class Line(Entity):
+    order_id: str
+    number: int
+    cents: int = 0
+
+    primary = Key("ORDER#{order_id}", "LINE#{number:03d}")
+
+
+class Posts(Design):
+    table = Table("posts")
+
+    @read("R1", of=Likes, total="likes")
+    def likes(self, post_id: str) -> int: ...
+
+    @read("R2")
+    def parts(self, post_id: str) -> list[Likes]: ...
+
+    @read("R3", of=Line, total="cents")
+    def cents(self, order_id: str, number: Range[int] | None = None) -> int: ...
+
+    @read("R4", of=Likes, total="cents", scan=True)
+    def all_cents(self) -> int: ...
+
+    @read("R5")
+    def part(self, post_id: str, slot: int) -> Likes | None: ...
+
+    @write("W1")
+    def like(self, post_id: str) -> Writes:
+        yield Update(Likes, post_id=post_id).set(likes=Add(1)).or_create()
+
+    @write("W2")
+    def like_once(self, post_id: str, user_id: str) -> Writes:
+        yield Update(Likes, post_id=post_id).set(likes=Add(1)).once(user_id).or_create()
+
+    @write("W3")
+    def order(self, order_id: str, post_id: str, cents: int) -> Writes:
+        yield Create(Line(order_id=order_id, number=1, cents=cents))
+        yield Update(Likes, post_id=post_id).set(cents=Add(cents)).or_create()
+
+
+@pytest.fixture(params=[(store, way) for store in OPENERS for way in CALLERS], ids="-".join)
+def every(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Caller]:
+    store, way = request.param
+    caller = CALLERS[way](OPENERS[store](Posts, tmp_path))
+    yield caller
+    caller.close()
+
+
+def test_added_anywhere_and_read_as_one(every: Caller) -> None:
+    assert every.read("likes", post_id="1") == 0
+    for _ in range(40):
+        every.write("like", post_id="1")
+    every.write("like", post_id="2")
+    assert (every.read("likes", post_id="1"), every.read("likes", post_id="2")) == (40, 1)
+    parts = every.read("parts", post_id="1")
+    assert sum(one.likes for one in parts) == 40
+    assert {one.slot for one in parts} == {0, 1, 2, 3}  # by chance all of them, but for 4 · (3/4)⁴⁰
+    assert every.read("part", post_id="1", slot=parts[0].slot) == parts[0]
+
+
+def test_one_token_is_one_slot(every: Caller) -> None:
+    for user in "abcdeabcde":
+        every.write("like_once", post_id="1", user_id=user)
+    assert every.read("likes", post_id="1") == 5
+
+
+def test_totals_of_what_a_question_names(every: Caller) -> None:
+    every.batch([Put(Line(order_id="1", number=number, cents=number)) for number in range(1, 11)])
+    assert every.read("cents", order_id="1") == 55
+    assert every.read("cents", order_id="1", number=Range(ge=9)) == 19
+    assert every.read("cents", order_id="2") == 0
+    every.write("order", order_id="3", post_id="p", cents=7)
+    every.write("like", post_id="p")
+    assert every.read("all_cents") == 7
+
+
+def test_what_a_slot_needs() -> None:
+    with pytest.raises(ArgumentError, match="2 to 100 slots, not 1"):
+        Slots(1)
+
+    class Beside(Entity):
+        name: str
+        slot: int = Slots(3)
+        primary = Key("BESIDE#{name}", "{slot:d}")
+
+    with pytest.raises(DesignError, match="it spreads nothing"):
+
+        class _Sides(Design):
+            table = Table("sides", entities=[Beside])
+
+
+@pytest.mark.parametrize(
+    ("total", "says"),
+    [("like", "Likes has no such field"), ("post_id", "adds up integers")],
+)
+def test_what_a_total_is_of(total: str, says: str) -> None:
+    with pytest.raises(DesignError, match=says):
+
+        class _Wrong(Design):
+            table = Table("wrong")
+
+            @read("R1", of=Likes, total=total)
+            def likes(self, post_id: str) -> int: ...
+
+
+def test_a_total_is_an_int() -> None:
+    with pytest.raises(DesignError, match="total= belongs to an answer of type int"):
+
+        class _Wrong(Design):
+            table = Table("wrong")
+
+            @read("R1", total="likes")
+            def likes(self, post_id: str) -> list[Likes]: ...
