@@ -89,6 +89,7 @@ def test_output_to_a_file_and_requests_into_a_folder(folder: Path) -> None:
     assert (folder / "cms.yaml").read_text(encoding="utf-8") == exported("cms", "--to", "cloudformation")
     found = run("export", LIBRARY, "--to", "create-table", "-o", "requests/")
     assert found.output == "Wrote create-table.json, update-time-to-live.json into requests.\n"
+    assert run("export", LIBRARY, "--to", "create-table", "-o", "requests/").output == found.output
     expiry = json.loads((folder / "requests" / "update-time-to-live.json").read_text(encoding="utf-8"))
     assert expiry["TimeToLiveSpecification"] == {"Enabled": True, "AttributeName": "expires_at"}
     assert run("export", LIBRARY, "--to", "create-table", "-o", "all.json").exit_code == 0

@@ -34,7 +34,7 @@ from keyplan import (
     write,
 )
 from keyplan.cost.estimate import Estimate, PatternEstimate, estimate, estimate_pattern
-from keyplan.cost.units import TABLE
+from keyplan.cost.units import TABLE, batch_get
 from keyplan.design.declared.problems import Problem
 from keyplan.design.traffic.files import traffic_from
 from keyplan.design.traffic.sizes import entry_bytes
@@ -456,3 +456,11 @@ def test_a_join_reads_the_links_and_the_ends() -> None:
     found = estimate(Tags).patterns[0]
     assert [one.operation for one in found.requests] == ["Query", "BatchGetItem"]
     assert found.requests[1].units("read") == 11 * 0.5
+
+
+def test_the_arithmetic_of_a_batch_names_the_smallest_and_the_largest_item() -> None:
+    (line,) = batch_get([100, 3000, 5000], consistent=True).lines
+    assert line.why == "3 items of 100 to 5,000 B, each rounded up to 4 KB by itself; together 4"
+    (line,) = batch_get([5000, 5000], consistent=False).lines
+    assert line.why.startswith("2 items, each ")
+    assert line.why.endswith("= 1; together 2")

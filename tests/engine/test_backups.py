@@ -62,7 +62,8 @@ def items(engine: Engine, table: str, **more: Any) -> list[dict[str, Any]]:
 
 
 def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> None:
-    create(engine, DeletionProtectionEnabled=False, Tags=[{"Key": "a", "Value": "b"}])
+    local = index("ByPlace", "pk", "h", projection="KEYS_ONLY")
+    create(engine, DeletionProtectionEnabled=False, Tags=[{"Key": "a", "Value": "b"}], LocalSecondaryIndexes=[local])
     for number in range(5):
         put(engine, "a", str(number), g=s("g"), h=s(str(number)))
     arn = back_up(engine)
@@ -73,7 +74,9 @@ def test_a_backup_is_described_listed_restored_and_deleted(engine: Engine) -> No
     assert described["BackupDetails"]["BackupType"] == "USER"
     assert "BackupExpiryDateTime" not in described["BackupDetails"]
     assert described["SourceTableDetails"]["ItemCount"] == 5
-    assert [each["IndexName"] for each in described["SourceTableFeatureDetails"]["GlobalSecondaryIndexes"]] == ["ByG"]
+    features = described["SourceTableFeatureDetails"]
+    assert [each["IndexName"] for each in features["GlobalSecondaryIndexes"]] == ["ByG"]
+    assert features["LocalSecondaryIndexes"] == [local]
     restored = engine.call("RestoreTableFromBackup", {"TargetTableName": "again", "BackupArn": arn})
     assert restored["TableDescription"]["TableStatus"] == "CREATING"
     assert restored["TableDescription"]["RestoreSummary"]["SourceBackupArn"] == arn

@@ -76,6 +76,7 @@ def test_what_can_never_work_is_said_by_check_and_cost_alike(name: str) -> None:
     faults = account(name).faults()
     assert len(faults) == 1
     assert FAULTS[name] in faults[0].message
+    assert ("given:" in faults[0].message) == (name == "of_another_type")  # what is missing was never given
     (finding,) = (one for one in check(Things).findings if (one.code, one.place) == ("KP108", f"Things.{name}"))
     assert FAULTS[name] in finding.message
     assert finding.source is not None

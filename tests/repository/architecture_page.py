@@ -22,7 +22,7 @@ WALKS = (
     "What runs on the third call, when nothing is compiled any more. A call is an entry into a function, or into a "
     "generator that goes on; statements are SQLite's. Over HTTP the client is answered without a socket."
 )
-INSIDE = ("design", "client", "engine/storage")
+INSIDE = ("design", "client", "engine", "engine/storage")
 """Rooms whose inside is shown."""
 
 Graph = Mapping[str, set[str]]

@@ -38,7 +38,11 @@ def test_the_page_stands_at_studio_beside_the_api(http: TestClient) -> None:
     assert http.get("/studio/static/vendor/preact.js").headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("path", ["../actions.py", "vendor/../../actions.py", "nothing.js", ".js", "app.py", "vendor/"])
+@pytest.mark.parametrize(
+    "path",
+    ["../actions.py", "vendor/../../actions.py", "nothing.js", ".js", "app.py", "vendor/", f"{'a' * 300}.js"],
+    ids=lambda path: path[:24],
+)
 def test_only_static_files_are_served(http: TestClient, path: str) -> None:
     assert http.get(f"/studio/static/{path}").status_code == 404
 

@@ -182,6 +182,11 @@ def refused(operation: str, params: Any) -> str:
         ),
         (
             "CreateTable",
+            {"TableName": "", "AttributeDefinitions": [], "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}]},
+            [at("''", "tableName", "have length greater than or equal to 1")],
+        ),
+        (
+            "CreateTable",
             {
                 "TableName": "orders",
                 "AttributeDefinitions": [],
