@@ -9,6 +9,8 @@ import json
 from datetime import datetime
 from typing import Any, Literal
 
+import pytest
+
 from keyplan import Create, Cursor, Design, Entity, Field, Id, Page, Table, Update, Writes, now, read, ulid, write
 from keyplan.design.deferral import deferred
 from keyplan.design.traffic.files import Traffic, traffic_from
@@ -146,3 +148,17 @@ def test_an_index_key_holds_no_field_that_is_changed_without_the_item() -> None:
     # a key that both questions share holds team and league, and so does one of its own: what can't work is said
     assert any("(KP108)" in one for one in planned_with(move).notes)
     assert not any("(KP108)" in one for one in planned_with(rename).notes)
+
+
+def test_a_mirror_item_saves_an_index_and_says_what_the_writes_must_do() -> None:
+    first, *others = plan(Jobs, traffic_of_jobs(100, 0.01))
+    mirrored = next(one for one in others if one.mirrors)
+    mirror = mirrored.mirrors[0]
+    assert (mirrored.weight.indexes, mirrored.best, mirror.questions) == (first.weight.indexes - 1, True, ("of_owner",))
+    assert mirror.writes == ("add: Create Job, and Put JobByOwner",)
+    assert "    owner: Id[str]\n    job_id: Id[str]\n    ticket: str" in mirror.source
+    # a transaction of two items: 2 units each instead of 1, an index entry less
+    assert mirrored.weight.usd - first.weight.usd == pytest.approx(100 * 3600 * 730 * 0.625e-6 * 2, rel=0.01)
+    assert "1 mirror item for each item, kept by every write of it" in mirrored.why
+    with applied(mirrored) as planned:
+        verify(planned, stores=5)

@@ -12,6 +12,7 @@ from keyplan.cli.options import json_option, name_argument, printable, tells_err
 
 if TYPE_CHECKING:
     from keyplan.planner import Plan, PlannedKey
+    from keyplan.planner.mirrors import Mirror
 
 __all__ = ["command"]
 
@@ -96,6 +97,12 @@ def _show(found: list[Plan], spare: list[str]) -> None:
         row = (one.where, partition, sort, _with_word(one))
         keys.add_row(mark + escape(one.place), *map(escape, row))
     out.print(keys)
+    for index in best.indexes:
+        if index.projection != "ALL":
+            held = (
+                "the keys alone" if isinstance(index.projection, str) else f"the keys and {', '.join(index.projection)}"
+            )
+            out.print(f"{escape(index.name)} holds {escape(held)}: no question asks more of it, and that is cheaper.")
     out.print()
     questions = Table("question", "is", "by", "since", box=None, pad_edge=False)
     for answer in best.answers:
@@ -107,8 +114,20 @@ def _show(found: list[Plan], spare: list[str]) -> None:
         mark = "" if other.best else ", and never better than plan 1"
         out.print(f"Plan {number}: {escape(_summary(other))}: {escape(other.why)}{mark}")
         out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")
+        for mirror in other.mirrors:
+            out.print(escape("".join(f"  {line}\n" for line in _words_of(mirror))), end="")
     for index in spare:
         out.print(f"{escape(index)} could go: every question is answered without it, in the same order.")
+
+
+def _words_of(mirror: Mirror) -> list[str]:
+    """What is to be added for a mirror item: its entity, what gives it, what the writes do."""
+    questions = ", ".join(mirror.questions)
+    return [
+        *mirror.source.splitlines(),
+        f"{questions}: gives {mirror.entity.__name__} instead of {mirror.of.__name__}",
+        *(mirror.writes or [f"each write of {mirror.of.__name__} writes it too"]),
+    ]
 
 
 def _with_word(key: PlannedKey) -> str:

@@ -8,7 +8,7 @@ in ``search.py``, how they are spelt in ``templates.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
@@ -73,7 +73,9 @@ def primary_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: b
     found: list[Candidate] = []
     for partition in _subsets(entity.identity):
         wishes = [
-            wish for wish in _wishes(needs, frozenset(partition), {}, filters=filters) if wish.chain[-1] <= identity
+            wish
+            for wish in _wishes(needs, frozenset(partition), {}, filters=filters)
+            if wish.chain[-1] <= identity and needs[wish.number].all_of is None
         ]
         cliques = [*_cliques(entity, wishes), ()]
         found += [_candidate(entity, needs, partition, clique, (), whole=True) for clique in cliques]
@@ -95,8 +97,10 @@ def index_candidates(entity: EntityFacts, needs: Sequence[Need], *, filters: boo
         known |= {
             frozenset[str]()
             for _, one in asked
-            if not one.known and not one.free and one.constants.keys() <= when.keys()
+            if not one.known and not one.free and one.constants.keys() <= when.keys() and one.all_of is None
         }
+        if any(one.all_of is not None and one.constants for _, one in asked):
+            known.add(frozenset(entity.identity))  # what is read whole may stand in any partition: each in its own
         for partition in sorted(known, key=sorted):
             wishes = [
                 one for one in _wishes(needs, partition, when, filters=filters) if not needs[one.number].consistent
@@ -125,6 +129,7 @@ def _sparse(needs: Sequence[Need]) -> list[dict[str, Any]]:
 def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str, Any], *, filters: bool) -> list[_Wish]:
     """The needs that this partition can serve, with what they ask of the sort key."""
     found: list[_Wish] = []
+    every = frozenset(name for need in needs for name in (*need.known, *need.free, *([need.next] if need.next else [])))
 
     def wish(number: int, need: Need, front: frozenset[str], asked: frozenset[str]) -> None:
         if need.next not in front:
@@ -132,6 +137,10 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
             found.append(_Wish(len(found), number, front, behind, asked, need.one))
 
     for number, need in enumerate(needs):
+        if need.all_of is not None:
+            if dict(need.constants) == dict(when):
+                wish(number, need, frozenset(), frozenset() if when else every)
+            continue
         fixed = {name for name in need.constants if name not in when or need.constants[name] == when[name]}
         if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
             continue  # a sparse key holds only some of the items
@@ -207,9 +216,21 @@ def _candidate(
     sole = any(one.sole for one in wishes)
     if whole or not sole:  # an index key by which single items are looked up ends with what they are looked up by
         sort += [name for name in entity.identity if name not in sort and name not in partition]
-    served = frozenset(one.number for one in wishes if not one.sole or one.asked.issuperset(sort))
+    held = entity.optional.intersection((*partition, *sort))
+    served = frozenset(
+        one.number
+        for one in wishes
+        if (not one.sole or one.asked.issuperset(sort)) and _holds_all(needs[one.number], held)
+    )
     sorted_as = next((one.sorted_as.__name__ for one in map(needs.__getitem__, served) if one.sorted_as), "")
     return Candidate(tuple(partition), tuple(sort), when, served, needed, turned, sorted_as, merged)
+
+
+def _holds_all(need: Need, optional: Collection[str]) -> bool:
+    """Whether a key that is read whole holds what is meant: all items with its constants, or else those of the optional
+    fields in it.
+    """
+    return need.all_of is None or bool(need.constants) is not bool(optional)
 
 
 def _writable(entity: EntityFacts, key: Candidate, *, primary: bool) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from keyplan.check.findings import Severity
 from keyplan.check.running import check
+from keyplan.cost.estimate import Estimate
 from keyplan.design.compiled.compiler import compile_read
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.model import CompiledDesign, compile_design
@@ -29,12 +30,15 @@ from keyplan.design.compiled.plans import (
 from keyplan.design.compiled.plans import Plan as PlanOfRead
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.options import Options
 from keyplan.design.declared.patterns import Pattern, ReadMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
 from keyplan.design.traffic.files import Traffic
-from keyplan.errors import Fault
+from keyplan.errors import DesignError, Fault
+from keyplan.planner.mirrors import Mirror, with_mirror_writes
 from keyplan.planner.plans import Plan, PlannedKey
+from keyplan.planner.projections import projected
 from keyplan.planner.templates import Declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import weighed
@@ -43,27 +47,65 @@ from keyplan.rehearsal.account import Accounts
 __all__ = ["applied", "changed_fields", "checked", "compiled_plan", "ordering_field", "question_faults"]
 
 
-def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None) -> Plan:
-    """The plan of these declarations. Raises DesignError where the compiler refuses them."""
-    with _applied(read.cls, keys):
+def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirror: Mirror | None = None) -> Plan:
+    """The plan of these declarations; its new indexes hold no more than is asked of them, where that is cheaper. Raises
+    DesignError where the compiler refuses them.
+    """
+    whole = _compiled(read, keys, traffic, mirror, completing=False)
+    deployed = {key.index.name for place, key in _placed(keys) if place not in keys.served and key.index is not None}
+    small = {
+        one.name: projected(one, whole.compiled, read.completed) for one in keys.indexes if one.name not in deployed
+    }
+    if not any(small.values()) and not read.completed:
+        return whole
+    indexes = tuple(small.get(one.name) or one for one in keys.indexes)
+    if read.completed:
+        return _compiled(read, replace(keys, indexes=indexes), traffic, mirror)
+    with suppress(DesignError):
+        less = _compiled(read, replace(keys, indexes=indexes), traffic, mirror)
+        if less.weight.usd < whole.weight.usd:
+            return less
+    return whole
+
+
+def _placed(keys: Declared) -> Iterator[tuple[tuple[type[Entity], str], Key]]:
+    for cls, own in keys.keys.items():
+        yield from (((cls, name), key) for name, key in own.items() if isinstance(key, Key))
+
+
+def _compiled(
+    read: Unplanned, keys: Declared, traffic: Traffic | None, mirror: Mirror | None, *, completing: bool = True
+) -> Plan:
+    kept: list[Mirror] = []
+
+    def besides(found: Estimate) -> Estimate:
+        if mirror is None:
+            return found
+        found, with_writes = with_mirror_writes(found, mirror, compiled, read.cls)
+        kept.append(with_writes)
+        return found
+
+    reworded = sum(read.patterns[place.rpartition(".")[2]].options.all_of is None for place in keys.all_of)
+    with _applied(read.cls, keys, completing=completing):
         compiled = compile_design(read.cls, read.namespace)
         read.cls.compiled = compiled
         claims = sum(isinstance(one, Unique) for own in keys.keys.values() for one in own.values())
-        weight = weighed(read.cls, compiled, traffic, claims)
+        weight = weighed(read.cls, compiled, traffic, claims, besides)
+        weight = replace(weight, reworded=reworded, mirrors=len(kept))
     served = _served(compiled)
     planned = tuple(
         PlannedKey(cls, name, key, served.get((cls, name), ()), new=(cls, name) in keys.served)
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
-    return Plan(read.cls, keys.indexes, planned, compiled, weight, tuple(_notes(planned, compiled)))
+    notes = tuple(_notes(planned, compiled))
+    return Plan(read.cls, keys.indexes, planned, compiled, weight, notes, all_of=keys.all_of, mirrors=tuple(kept))
 
 
-def checked(read: Unplanned, made: Plan, keys: Declared, traffic: Traffic | None) -> Plan:
+def checked(made: Plan, traffic: Traffic | None) -> Plan:
     """The plan with the errors that ``keyplan check`` finds in it among its notes."""
-    with _applied(read.cls, keys):
-        read.cls.compiled = made.compiled
-        report = check(read.cls, traffic)
+    with applied(made) as design:
+        report = check(design, traffic)
     errors = [one for one in report.findings if one.severity is Severity.ERROR and one.counts]
     notes = [f"{one.place}: {one.message} ({one.code}); {one.hint}" for one in errors]
     return replace(made, notes=(*made.notes, *notes))
@@ -72,7 +114,7 @@ def checked(read: Unplanned, made: Plan, keys: Declared, traffic: Traffic | None
 def question_faults(read: Unplanned, keys: Declared) -> list[Fault]:
     """What the compiler says against each question, whatever else is wrong with the design."""
     found: list[Fault] = []
-    with _applied(read.cls, keys):
+    with _applied(read.cls, keys, completing=False):
         compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
         entities = {cls: one for cls, one in compiled.items() if one is not None}
         for name, signature in read.signatures.items():
@@ -96,7 +138,7 @@ def changed_fields(read: Unplanned, keys: Declared) -> tuple[Fields, Fields]:
     """
     changed: Fields = {}
     blind: Fields = {}
-    with _applied(read.cls, keys):
+    with _applied(read.cls, keys, completing=False):
         compiled = read.cls.compiled = compile_design(read.cls, read.namespace)
         accounts = Accounts(compiled, read.cls)
         for pattern in compiled.writes.values():
@@ -131,7 +173,7 @@ def _keys_of(plan: PlanOfRead) -> Iterator[tuple[type[Entity], str]]:
                 yield from _keys_of(way.junction)
                 yield from _keys_of(way.end)
         case ScanPlan():
-            pass
+            yield from ((one.cls, key.name) for one in plan.entities for key in plan.keys if key in one.index_keys)
 
 
 def ordering_field(read: ReadPattern) -> str | None:
@@ -168,25 +210,30 @@ def applied(made: Plan) -> Generator[type[Any]]:
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     for one in made.keys:
         keys.setdefault(one.entity, {})[one.name] = one.key
-    with _applied(made.design, Declared(made.indexes, keys, {})):
+    with _applied(made.design, Declared(made.indexes, keys, {}, made.all_of)):
         made.design.compiled = made.compiled
         yield made.design
 
 
 @contextmanager
-def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
-    """The design's classes with these keys, and no others, for as long as it takes to compile them."""
+def _applied(cls: type[Any], keys: Declared, *, completing: bool = True) -> Generator[None]:
+    """The design's classes with these keys, and no others, for as long as it takes to compile them. Not ``completing``:
+    as if questions read nothing from the table besides an index, since that is refused where the index holds all.
+    """
     table: Table = cls.table
+    asked = list(_asked_anew(cls, keys, completing=completing))
     kept: list[tuple[type[Any], str, Any]] = [(cls, "table", table)]
-    there = [key for own in keys.keys.values() for key in own.values()]
-    naming = [one for one in _patterns_of(cls) if one.options.key is not None and one.options.key not in there]
-    named = [one.options for one in naming]
     if "compiled" in vars(cls):
         kept.append((cls, "compiled", cls.compiled))
     for entity in keys.keys:
         kept += [(entity, name, value) for name, value in vars(entity).items() if isinstance(value, Key)]
     made = Table(
-        table.name, indexes=keys.indexes, entities=keys.keys, partition=table.partition, sort=table.sort or "sk"
+        table.name,
+        indexes=keys.indexes,
+        entities=keys.keys,
+        partition=table.partition,
+        sort=table.sort or "sk",
+        key_style=table.key_style,
     )
     try:
         for owner, name, _ in kept:
@@ -196,11 +243,12 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             for name, key in own.items():
                 type.__setattr__(entity, name, key)
         cls.table = made
-        for pattern in naming:  # the keys that they name aren't there: what they meant is an order
-            order = pattern.options.order_by or _order_meant(pattern)
-            pattern.options = replace(pattern.options, key=None, order_by=order)
+        for pattern, _, options in asked:
+            pattern.options = options
         yield
     finally:
+        for pattern, options, _ in asked:
+            pattern.options = options
         for entity, own in keys.keys.items():
             for name in own:
                 type.__delattr__(entity, name)
@@ -208,8 +256,6 @@ def _applied(cls: type[Any], keys: Declared) -> Generator[None]:
             del cls.compiled
         for owner, name, value in kept:
             type.__setattr__(owner, name, value)
-        for pattern, options in zip(naming, named, strict=True):
-            pattern.options = options
 
 
 def _order_meant(pattern: Pattern) -> str | None:
@@ -220,5 +266,16 @@ def _order_meant(pattern: Pattern) -> str | None:
     return next((name for name in fields if name not in known), None)
 
 
-def _patterns_of(cls: type[Any]) -> list[Pattern]:
-    return [one for base in cls.__mro__ for one in vars(base).values() if isinstance(one, Pattern)]
+def _asked_anew(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator[tuple[Pattern, Options, Options]]:
+    """The questions that are asked in another way than they are declared: with the options they have, and these."""
+    by_name = {one.name: one for one in keys.indexes}
+    bases = reversed(cls.__mro__)
+    patterns = {name: one for base in bases for name, one in vars(base).items() if isinstance(one, Pattern)}
+    there = [one for own in keys.keys.values() for one in own.values()]
+    for name, pattern in patterns.items():
+        whole = by_name.get(keys.all_of.get(f"{cls.__name__}.{name}", ""), pattern.options.all_of)
+        options = replace(pattern.options, all_of=whole, complete=pattern.options.complete and completing)
+        if options.key is not None and options.key not in there:  # what is meant by a key that isn't there is an order
+            options = replace(options, key=None, order_by=options.order_by or _order_meant(pattern))
+        if options != pattern.options:
+            yield pattern, pattern.options, options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +46,10 @@ class Fixed:
         return self.indexes[number - 1] if number <= len(self.indexes) else None
 
 
-def fixed_of(design: type[Any], entities: Sequence[type[Entity]]) -> Fixed:
-    """What a design declares: of its entities those that have a primary key."""
+def fixed_of(design: type[Any], entities: Sequence[type[Entity]], whole: Collection[str]) -> Fixed:
+    """What a design declares: of its entities those that have a primary key. ``whole``: the indexes that questions read
+    whole; they are made anew where no key stands in them.
+    """
     keys: dict[type[Entity], dict[str, Key]] = {}
     for cls in entities:
         declared = {
@@ -55,4 +57,5 @@ def fixed_of(design: type[Any], entities: Sequence[type[Entity]]) -> Fixed:
         }
         if any(key.index is None for key in declared.values()):
             keys[cls] = declared
-    return Fixed(tuple(design.table.indexes), keys)
+    used = {key.index.name for own in keys.values() for key in own.values() if key.index is not None}
+    return Fixed(tuple(one for one in design.table.indexes if one.name in used or one.name not in whole), keys)

@@ -16,6 +16,7 @@ from typing import Any
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index, KeyAttribute
 from keyplan.design.declared.keys import Key, Unique
+from keyplan.design.declared.patterns import Pattern
 from keyplan.errors import Fault, UnknownDesign
 from keyplan.planner.plans import Plan, PlannedKey
 
@@ -66,6 +67,7 @@ def rewritten(plan: Plan) -> Rewritten:
         *_entities(plan, tree, lines),
         *_table(plan, tree, lines),
         *_indexes(plan, tree),
+        *_questions(plan, tree, lines),
         *_imports(plan, tree),
     ]
     after = list(lines)
@@ -110,7 +112,7 @@ def _entities(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_E
         gone = [one for name, one in there.items() if name not in wanted]
         yield from (_Edit(one.lineno - 1, one.end_lineno or one.lineno, ()) for one in gone)
         at = _behind_fields(node, lines)
-        text = [f"    {line}" if line else "" for one in new for line in declaration(one.name, one.key, 4)]
+        text = [f"    {line}" if line else "" for one in new for line in declaration(one.name, one.key, 4, tree)]
         apart = [] if there or not new else [""]
         yield _Edit(at, at, (*apart, *text))
 
@@ -190,21 +192,54 @@ def _variable(tree: ast.Module, index: Index) -> str:
 
 
 def _indexes(plan: Plan, tree: ast.Module) -> Iterator[_Edit]:
-    """New indexes before the first class; those that nothing uses any more go."""
+    """New indexes before the first class, those that are made anew in their places; what nothing uses any more goes."""
     there: set[str] = set()
+    wanted = {one.name: one for one in plan.indexes}
+    declared = {one.name: one for one in (*plan.design.table.indexes, *_read_whole(plan))}
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _called(node.value) == "Index":
             first = node.value.args[0] if node.value.args else None
             name = first.value if isinstance(first, ast.Constant) else None
-            if name in {one.name for one in plan.indexes}:
-                there.add(str(name))
+            if isinstance(name, str) and name in wanted:
+                there.add(name)
+                if name in declared and not wanted[name].same_keys(declared[name]):
+                    text = index_declaration(wanted[name], _variable(tree, wanted[name]))
+                    yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, (text,))
             elif isinstance(name, str):
                 yield _Edit(node.lineno - 1, node.end_lineno or node.lineno, ())
-    new = [index_declaration(one) for one in plan.indexes if one.name not in there]
+    new = [index_declaration(one, one.name) for one in plan.indexes if one.name not in there]
     if new:
         entities = {one.entity.__name__ for one in plan.keys}
         at = min(_start(one) for one in tree.body if isinstance(one, ast.ClassDef) and one.name in entities) - 1
         yield _Edit(at, at, (*new, "", ""))
+
+
+def _read_whole(plan: Plan) -> Iterator[Index]:
+    """The indexes that questions name."""
+    for base in plan.design.__mro__:
+        wanted = (one.options.all_of for one in vars(base).values() if isinstance(one, Pattern))
+        yield from (one for one in wanted if one is not None)
+
+
+def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
+    """The decorators of questions that read an index whole, and don't say so yet."""
+    methods = {one.name: one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
+    indexes = {one.name: _variable(tree, one) for one in plan.indexes}
+    for place, name in plan.all_of.items():
+        index = indexes[name]
+        node = methods.get(place.rpartition(".")[2])
+        calls = [one for one in node.decorator_list if isinstance(one, ast.Call)] if node is not None else []
+        call = next((one for one in calls if _called(one) == "read"), None)
+        if call is None or any(one.arg == "all_of" for one in call.keywords):
+            continue
+        at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
+        front = lines[at].encode()[:column].decode()
+        behind = lines[at].encode()[column:].decode()
+        comma = "" if front.rstrip().endswith((",", "(")) else ", "
+        if not front.strip() and lines[at - 1].rstrip().endswith(","):
+            yield _Edit(at, at, (f"{front}    all_of={index},",))
+        else:
+            yield _Edit(at, at + 1, (f"{front}{comma}all_of={index}{behind}",))
 
 
 def _start(node: ast.ClassDef) -> int:
@@ -238,8 +273,10 @@ def _import_order(name: str) -> tuple[bool, str]:
 # Declarations
 
 
-def declaration(name: str, key: Key | Unique, indent: int = 0) -> list[str]:
-    """A key's declaration, in one line, or in several where one would be too long."""
+def declaration(name: str, key: Key | Unique, indent: int = 0, tree: ast.Module | None = None) -> list[str]:
+    """A key's declaration, in one line, or in several where one would be too long. ``tree``: the module in which it is
+    to stand, which may call the key's index by another name.
+    """
     if isinstance(key, Unique):
         return [f"{name} = Unique({_text(key.partition)})"]
     several = len(key.partition) > 1 or len(key.sort) > 1
@@ -247,7 +284,7 @@ def declaration(name: str, key: Key | Unique, indent: int = 0) -> list[str]:
     if key.sort or several:
         given.append(_texts(key.sort, several=several))
     if key.index is not None:
-        given.append(f"index={key.index.name}")
+        given.append(f"index={key.index.name if tree is None else _variable(tree, key.index)}")
     if key.when:
         given.append(f"when={{{', '.join(f'{_text(field)}: {_value(value)}' for field, value in key.when.items())}}}")
     if key.shards > 1:
@@ -270,11 +307,15 @@ def _value(value: Any) -> str:
     return _text(value) if type(value) is str else repr(value)
 
 
-def index_declaration(index: Index) -> str:
+def index_declaration(index: Index, variable: str) -> str:
     """``GSI1 = Index("GSI1", "gsi1pk", "gsi1sk")``."""
     partition, sort = _attributes(index.partition), _attributes(index.sort)
     given = [_text(index.name), partition, *([sort] if index.sort else [])]
-    return f"{index.name} = Index({', '.join(given)})"
+    if isinstance(index.projection, tuple):
+        given.append(f"projection=[{', '.join(map(_text, index.projection))}]")
+    elif index.projection != "ALL":
+        given.append(f"projection={_text(index.projection)}")
+    return f"{variable} = Index({', '.join(given)})"
 
 
 def _attributes(attributes: Iterable[KeyAttribute]) -> str:

@@ -18,6 +18,7 @@ from keyplan.design.compiled.questions import ParameterKind, Signature
 from keyplan.design.compiled.shapes import ShapeKind, shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import is_optional, kind_of, ulid
+from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.parameters import Through
 from keyplan.design.declared.patterns import Pattern, ReadMethod
@@ -26,7 +27,9 @@ from keyplan.errors import Fault
 from keyplan.planner.copies import how_to_have
 from keyplan.planner.facts import EntityFacts
 
-__all__ = ["Need", "NeedReader"]
+__all__ = ["ANY_INDEX", "Need", "NeedReader"]
+
+ANY_INDEX = "any"
 
 _TIMELY = (
     "created",
@@ -79,10 +82,21 @@ class Need:
     several: frozenset[str] = frozenset()
     """The constants with several values: a partition or a sparse key has them, a sort key can't."""
 
+    exists: bool = False
+    """Whether it asks no more than whether there is such an item."""
+    all_of: str | None = None
+    """The index that is read whole; ``ANY_INDEX``: one that the planner names."""
+
     @property
     def claimable(self) -> bool:
-        """Whether a claim of a unique value could answer it: a single item by a parameter."""
-        return self.one and bool(self.known) and not self.constants and not self.end
+        """Whether a claim of a unique value could answer it: a single item by a parameter, or whether there is it."""
+        return (self.one or self.exists) and bool(self.known) and not (self.constants or self.end or self.each)
+
+    @property
+    def sweepable(self) -> bool:
+        """Whether all of a sparse index could answer it: constants alone are known, and it asks for no order."""
+        open_ = not (self.known or self.free or self.next or self.one or self.consistent or self.together or self.end)
+        return open_ and bool(self.constants) and self.all_of is None
 
     @property
     def next(self) -> str | None:
@@ -97,7 +111,7 @@ class Need:
             parts.append(f"{self.following} in a range")
         if self.order:
             parts.append(f"ordered by {self.order}")
-        return f"{self.entity.__name__} by {', '.join(parts)}"
+        return f"{self.entity.__name__} by {', '.join(parts)}" + (f", all of {self.all_of}" if self.all_of else "")
 
 
 class NeedReader:
@@ -123,7 +137,10 @@ class NeedReader:
 
     def _of(self, signature: Signature, options: Options) -> Iterator[Need]:
         shape = shape_of(signature.returns, options.of)
-        if options.scan or options.all_of is not None:
+        if options.scan:
+            return
+        if options.all_of is not None:
+            yield from self._whole(options.all_of, signature, options, shape.entities)
             return
         if options.through is not None:
             yield from self._through(signature, options)
@@ -135,7 +152,18 @@ class NeedReader:
                 signature, options, self.facts[cls], one=shape.kind is ShapeKind.ONE, several=bool(together)
             )
             if need is not None:
-                yield replace(need, together=together, latest=latest and need.descending and need.order is not None)
+                latest_of_it = latest and need.descending and need.order is not None
+                exists = shape.kind is ShapeKind.EXISTS and not together
+                yield replace(need, together=together, latest=latest_of_it, exists=exists)
+
+    def _whole(
+        self, index: Index, signature: Signature, options: Options, entities: Sequence[type[Entity]]
+    ) -> Iterator[Need]:
+        """All of an index: its items are those of the constants, or those that have an optional field in its key."""
+        for cls in entities:
+            need = self._need(signature, replace(options, order_by=None, newest_first=None), self.facts[cls], one=False)
+            if need is not None:
+                yield replace(need, all_of=index.name)
 
     def _need(
         self,

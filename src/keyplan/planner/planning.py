@@ -7,14 +7,14 @@ unless it is to stay as it is deployed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from keyplan.design.compiled.compiler import compile_read, junctions_of
+from keyplan.design.compiled.compiler import compile_read
 from keyplan.design.compiled.entities import compile_entity
-from keyplan.design.compiled.model import CompiledDesign, compile_design, entities_in
+from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.compiled.questions import Signature
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
@@ -22,7 +22,7 @@ from keyplan.design.declared.patterns import ReadMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.styles import Label
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.traffic.files import Traffic
+from keyplan.design.traffic.files import Stored, Traffic
 from keyplan.errors import DesignError, Fault
 from keyplan.planner.compiling import (
     applied,
@@ -34,6 +34,7 @@ from keyplan.planner.compiling import (
 )
 from keyplan.planner.facts import EntityFacts, facts_of
 from keyplan.planner.fixed import Fixed, fixed_of
+from keyplan.planner.mirrors import Mirror, mirrored
 from keyplan.planner.needs import Need, NeedReader
 from keyplan.planner.plans import Plan, PlannedKey
 from keyplan.planner.search import Choice, Search, choices
@@ -45,7 +46,7 @@ __all__ = ["Plan", "PlannedKey", "applied", "plan", "provisional_design", "spare
 
 PRICED_MAX = 4
 """Choices of each kind that are compiled and weighed."""
-ALTERNATIVES_MAX = 4
+ALTERNATIVES_MAX = 5
 """Plans that are shown at most; those beyond the third only where nothing beats them."""
 ALTERNATIVES = 3
 SHARDED_MAX = 3
@@ -79,7 +80,7 @@ def plan(
     needs = reader.needs(
         read.patterns, {name: one for name, one in read.signatures.items() if _known(one, read, facts)}
     )
-    fixed = Fixed() if anew else fixed_of(design, list(facts))
+    fixed = Fixed() if anew else fixed_of(design, list(facts), read.whole)
     served = _served(read, fixed)
     open_ = [one for one in needs if one.place not in served and not _claimed(one)]
     faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
@@ -95,13 +96,7 @@ def plan(
 
 def _known(signature: Signature, read: Unplanned, facts: Mapping[type[Entity], EntityFacts]) -> bool:
     """Whether all is known of the entities that a question is about: else the fault is told of the entity."""
-    pattern = read.patterns[signature.place.rpartition(".")[2]]
-    about = [
-        *entities_in(signature.returns),
-        *pattern.options.of,
-        *(one.entity for one in junctions_of(pattern.options.through)),
-    ]
-    return all(one in facts for one in about)
+    return all(one in facts for one in read.about(signature.place.rpartition(".")[2]))
 
 
 def _unserved(facts: Mapping[type[Entity], EntityFacts], needs: Sequence[Need], fixed: Fixed) -> list[Fault]:
@@ -163,12 +158,14 @@ class _Work:
                 if self.progress is not None:
                     self.progress("weighing plans", done, max(done, self.most))
             self._spread_hot_keys()
+            if self.made:
+                self._mirror()
         except KeyboardInterrupt:
             if not self.made:
                 raise  # else the best so far is the answer
         if not self.made:
             raise self.last or DesignError("no plan was found", place=self.read.cls.__name__)
-        return [checked(self.read, one, keys, self.traffic) for keys, one in self._shown()]
+        return [checked(one, _with_mirrors(self.traffic, one.mirrors)) for one in self._shown()]
 
     def _chosen(self, search: Search) -> list[Choice]:
         search = replace(search, attributes=self.attributes)
@@ -188,6 +185,8 @@ class _Work:
         others = [Search(claims=True)] if any(one.claimable for one in self.needs) else []
         if any(one.constants for one in self.needs):
             others.append(Search(filters=True))
+        if any(one.sweepable for one in self.needs):
+            found += self._chosen(Search(sweeps=True))[:PRICED_MAX]
         for search in others:
             found += [one for one in self._chosen(search) if fewest is None or one.indexes < fewest][:PRICED_MAX]
         if self.traffic is not None and self.traffic.known:
@@ -212,22 +211,75 @@ class _Work:
             if spread is not None:
                 self._make(spread)
 
+    def _mirror(self) -> None:
+        """Beside the best plan the cheapest that has a mirror item instead of an index."""
+        keys, first = self._ordered()[0]
+        found: list[tuple[Declared, Plan]] = []
+        for (cls, name), needs in keys.served.items():
+            key = keys.keys[cls][name]
+            changed = (
+                mirrored(self.read, self.facts, self.needs, needs)
+                if isinstance(key, Key) and key.index is not None and needs
+                else None
+            )
+            if changed is None:
+                continue
+            chosen, _ = choices(list(changed.facts.values()), changed.needs, self.fixed, None, self._plain)
+            if not chosen or chosen[0].indexes >= len(first.indexes):
+                continue
+            own = declared(chosen[0], self.fixed)
+            with suppress(DesignError):
+                made = compiled_plan(changed.read, own, _with_mirrors(self.traffic, [changed.mirror]), changed.mirror)
+                found.append((own, _warmed(made, first, f"{cls.__name__}.{name}")))
+        self.made += sorted(found, key=lambda pair: pair[1].weight.order)[:1]
+
+    @property
+    def _plain(self) -> Search:
+        return Search(attributes=self.attributes)
+
     def _ordered(self) -> list[tuple[Declared, Plan]]:
         return sorted(self.made, key=lambda pair: pair[1].weight.order)
 
-    def _shown(self) -> list[tuple[Declared, Plan]]:
+    def _shown(self) -> list[Plan]:
         """The best, those that nothing beats, and where these are few the next best: each with why it isn't first."""
-        ordered = self._ordered()
-        exact = [pair for pair in ordered if not pair[1].filters]
-        if exact and ordered[0][1].filters and ordered[0][1].weight.usd > exact[0][1].weight.usd + CENT:
-            ordered.sort(key=lambda pair: pair is not exact[0])
-        best = front(one.weight for _, one in ordered)
-        marked = [(keys, replace(one, best=is_best)) for (keys, one), is_best in zip(ordered, best, strict=True)]
-        first, *rest = marked
-        rest.sort(key=lambda pair: not pair[1].best)
-        kept = [pair for number, pair in enumerate(rest, 2) if number <= ALTERNATIVES or pair[1].best]
-        shown = [(keys, replace(one, why=why_not_first(one.weight, first[1].weight))) for keys, one in kept]
+        ordered = [one for _, one in self._ordered()]
+        exact = [one for one in ordered if not one.filters]
+        if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
+            ordered.sort(key=lambda one: one is not exact[0])
+        best = front(one.weight for one in ordered)
+        first, *rest = (replace(one, best=is_best) for one, is_best in zip(ordered, best, strict=True))
+        rest.sort(key=lambda one: not one.best)
+        kept = [one for number, one in enumerate(rest, 2) if number <= ALTERNATIVES or one.best]
+        shown = [replace(one, why=why_not_first(one.weight, first.weight)) for one in kept]
         return [first, *shown[: ALTERNATIVES_MAX - 1]]
+
+
+def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic | None:
+    """The traffic, with as many mirror items as there are items."""
+    if traffic is None:
+        return None
+    stored = {one.entity.__name__: traffic.entities.get(one.of.__name__, Stored()) for one in mirrors}
+    return replace(traffic, entities={**traffic.entities, **stored})
+
+
+def _warmed(made: Plan, first: Plan, key: str) -> Plan:
+    """A plan with a mirror instead of a key: the mirror's partitions are as busy as the key's were, written twice as
+    much, in transactions.
+    """
+    name = f"{made.mirrors[0].entity.__name__}.primary"
+    moved = [
+        replace(
+            one,
+            keys=(name,),
+            place="the table",
+            units_per_second=one.units_per_second * (2 if one.kind == "write" else 1),
+        )
+        for one in first.weight.hot
+        if key in one.keys
+    ]
+    others = [one for one in made.weight.hot if name not in one.keys]
+    hot = tuple(sorted([*others, *moved], key=lambda one: -one.share))
+    return replace(made, weight=replace(made.weight, hot=hot))
 
 
 def _sharded(keys: Declared, made: Plan) -> Declared | None:

@@ -7,7 +7,7 @@ How plans are made is in ``planning.py``, how they are weighed in ``weighing.py`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.compiled.model import CompiledDesign
@@ -25,6 +25,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.stored.templates import Variable
+from keyplan.planner.mirrors import Mirror
 from keyplan.planner.weighing import Weight
 
 __all__ = ["Answer", "Plan", "PlannedKey", "comparison", "proof_of"]
@@ -116,6 +117,10 @@ class Plan:
     notes: tuple[str, ...] = ()
     best: bool = True
     why: str = ""
+    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The questions that read an index whole, with its name: where they don't say so, their decorators are to."""
+    mirrors: tuple[Mirror, ...] = ()
+    """The mirror items that are to be added, with what the writes must do."""
 
     @property
     def usd_per_million(self) -> float | None:
@@ -136,10 +141,12 @@ class Plan:
         return [Answer(name, one.id, *_answer(one.plan), proof_of(one)) for name, one in self.compiled.reads.items()]
 
     def differs_from(self, other: Plan) -> str:
-        """The keys that it has and another plan hasn't."""
+        """The keys that it has and another plan hasn't, and the questions that it asks in another way."""
         theirs = {(one.place, str(one.templates), one.where, one.shards) for one in other.keys}
         own = [one for one in self.keys if (one.place, str(one.templates), one.where, one.shards) not in theirs]
-        return ", ".join(f"{one.place} = {one.text}" for one in own)
+        words = [f"{one.place} = {one.text}" for one in own]
+        words += [f"{place} reads all of {index}" for place, index in self.all_of.items() if place not in other.all_of]
+        return ", ".join(words)
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON data: what it weighs, its indexes and keys, each question's answer."""
@@ -150,6 +157,7 @@ class Plan:
                     "name": one.name,
                     "partition": [{"name": each.name, "type": each.type} for each in one.partition],
                     "sort": [{"name": each.name, "type": each.type} for each in one.sort],
+                    "projection": one.projection if isinstance(one.projection, str) else list(one.projection),
                 }
                 for one in self.indexes
             ],
@@ -175,6 +183,8 @@ class Plan:
                 {"name": one.question, "id": one.id, "operation": one.operation, "key": one.key, "proof": one.proof}
                 for one in self.answers
             ],
+            "all_of": dict(self.all_of),
+            "mirrors": [one.as_json() for one in self.mirrors],
             "notes": list(self.notes),
         }
 
@@ -210,7 +220,7 @@ def _answer(plan: PlanOfRead) -> tuple[str, str]:
             keys = ", ".join(f"{match.entity.name}.{match.key.name}" for match in plan.matches)
             return "Query" + (" and a filter" if plan.filter is not None else ""), keys
         case ScanPlan():
-            return "Scan", "no key"
+            return "Scan", "no key" if plan.index is None else f"all of {plan.index.name}"
         case ThroughPlan():
             ways = [_answer(part) for way in plan.ways for part in (way.junction, way.end)]
             return ", ".join(one for one, _ in ways), ", ".join(key for _, key in ways)
@@ -236,11 +246,19 @@ def _proofs(plan: PlanOfRead) -> Iterator[str]:
         case QueryPlan():
             yield _query_proof(plan)
         case ScanPlan():
-            yield "it asks for a scan"
+            yield "it asks for a scan" if plan.index is None else _whole_proof(plan)
         case ThroughPlan():
             for way in plan.ways:
                 for part in (way.junction, way.end):
                     yield from _proofs(part)
+
+
+def _whole_proof(plan: ScanPlan) -> str:
+    """Why an index that is read whole holds what is asked for, and no more."""
+    states = dict.fromkeys(name for key in plan.keys for name in key.when)
+    fields = (name for one in plan.entities for key in plan.keys for name in key.fields if one.fields[name].optional)
+    held = f"with {', '.join(states)} as asked" if states else f"that have {', '.join(dict.fromkeys(fields))}"
+    return f"no more than the items {held} stand in it"
 
 
 def _query_proof(plan: QueryPlan) -> str:

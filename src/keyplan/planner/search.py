@@ -21,7 +21,7 @@ from keyplan.planner.candidates import KEY_ATTRIBUTES_MAX, Candidate, index_cand
 from keyplan.planner.copies import mirror
 from keyplan.planner.facts import EntityFacts
 from keyplan.planner.fixed import Fixed
-from keyplan.planner.needs import Need
+from keyplan.planner.needs import ANY_INDEX, Need
 
 __all__ = ["PARTITION", "Choice", "EntityChoice", "Search", "Unserved", "choices", "sort_forms"]
 
@@ -80,6 +80,8 @@ class Choice:
     indexes: int
     forms: Mapping[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
     """The types of each index's sort key attributes: ("S",) is one joined text."""
+    names: Mapping[int, str] = field(default_factory=dict[int, str])
+    """The names of indexes that questions name."""
 
     @property
     def rank(self) -> tuple[int, ...]:
@@ -108,6 +110,8 @@ class Search:
     filters: bool = False
     claims: bool = False
     spread: bool = False
+    sweeps: bool = False
+    """Whether questions that know constants alone are answered by all of a sparse index."""
     attributes: bool = False
     """Whether index keys are of several attributes, each of its field's type, where they can be."""
 
@@ -140,6 +144,8 @@ def choices(
     doesn't serve.
     """
     search = search or Search()
+    if search.sweeps:
+        needs = [replace(one, all_of=ANY_INDEX) if one.sweepable else one for one in needs]
     problems = {one.cls: _Problem(one, [need for need in needs if need.entity is one.cls]) for one in entities}
     for one in problems.values():
         if one.entity.cls in fixed.keys:
@@ -170,6 +176,12 @@ def _unserved(problem: _Problem) -> Iterator[Unserved]:
                 need,
                 f"{', '.join(sorted(fractions))} is a fraction, which no partition key tells apart",
                 "know something else by equality, and this as a Range",
+            )
+        elif need.all_of is not None:
+            yield Unserved(
+                need,
+                f"all of {need.all_of} is asked for, and without keys nothing says which items stand in it",
+                'say it with constants, where={"status": "open"}, or keep the key',
             )
         elif need.consistent:
             yield Unserved(
@@ -355,7 +367,7 @@ def _slotted(
     """
     shared: dict[str, int] = {}
     forms = fixed.forms
-    slots: dict[int, tuple[int, ...]] = {}
+    slots: dict[int, dict[int, int]] = {}
     texts = _indexes_of_text(entities)
 
     def forms_of(choice: EntityChoice, key: Candidate) -> tuple[tuple[str, ...], ...]:
@@ -365,6 +377,8 @@ def _slotted(
     for choice in sorted(entities, key=lambda one: -len(one.indexed)):
         own: dict[int, int] = {}
         for number, key in sorted(enumerate(choice.indexed), key=lambda pair: len(forms_of(choice, pair[1]))):
+            if _read_whole(choice, key):
+                continue
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
             held = {*own.values(), *fixed.taken(choice.entity.cls)}
@@ -379,9 +393,26 @@ def _slotted(
                 return None
             shared.update(dict.fromkeys(groups, slot))
             own[number] = slot
-        slots[id(choice)] = tuple(own[number] for number in range(len(choice.indexed)))
-    result = tuple(replace(one, slots=slots[id(one)]) for one in entities)
-    return Choice(result, max(forms, default=0), forms)
+        slots[id(choice)] = own
+    names: dict[int, str] = {}
+    for choice in entities:  # an index that is read whole holds nothing else
+        for number, key in enumerate(choice.indexed):
+            wanted = _read_whole(choice, key)
+            if len(wanted) > 1:
+                return None
+            if wanted:
+                slot = slots[id(choice)][number] = max(forms, default=0) + 1
+                forms[slot] = forms_of(choice, key)[0]
+                if wanted != {ANY_INDEX}:
+                    names[slot] = wanted.pop()
+    placed_in = {one: tuple(slots[one][number] for number in sorted(slots[one])) for one in slots}
+    return Choice(tuple(replace(one, slots=placed_in[id(one)]) for one in entities), len(forms), forms, names)
+
+
+def _read_whole(choice: EntityChoice, key: Candidate) -> set[str]:
+    """The indexes that are read whole by questions that a key serves."""
+    wanted = (choice.needs[number].all_of for number in key.serves)
+    return {one for one in wanted if one is not None}
 
 
 def _indexes_of_text(entities: Sequence[EntityChoice]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
@@ -33,12 +33,18 @@ class Declared:
     keys: Mapping[type[Entity], Mapping[str, Key | Unique]]
     served: Mapping[tuple[type[Entity], str], tuple[Need, ...]]
     """The needs that each key serves."""
+    all_of: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The places of the questions that read an index whole, with its name."""
 
 
 def declared(choice: Choice, fixed: Fixed) -> Declared:
     """The declarations of a choice, beside what is fixed."""
-    names = {one.name for one in fixed.indexes}
-    indexes = {slot: fixed.index(slot) or _index(slot, form, names) for slot, form in sorted(choice.forms.items())}
+    names = {*(one.name for one in fixed.indexes), *choice.names.values()}
+    indexes = {
+        slot: fixed.index(slot) or _index(choice.names.get(slot) or _free(f"GSI{slot}", names), form)
+        for slot, form in sorted(choice.forms.items())
+    }
+    all_of: dict[str, str] = {}
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
     for one in choice.entities:
@@ -50,6 +56,8 @@ def declared(choice: Choice, fixed: Fixed) -> Declared:
             name = _key_name(one.entity, key, own)
             own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
             served[one.entity.cls, name] = _needs(one, key)
+            whole = (need.place for need in _needs(one, key) if need.all_of is not None)
+            all_of |= dict.fromkeys(whole, indexes[slot].name)
         for need in one.claims:
             looked_up = [each for each in one.entity.kinds if each in need.known]
             name = _free("_".join((*map(_bare, looked_up), "claim")), {*own, *one.entity.kinds})
@@ -58,15 +66,14 @@ def declared(choice: Choice, fixed: Fixed) -> Declared:
             own[name] = Unique(f"{what}#{_joined(looked_up)}")
             served[one.entity.cls, name] = (need,)
         keys[one.entity.cls] = own
-    return Declared(tuple(indexes.values()), keys, served)
+    return Declared(tuple(indexes.values()), keys, served, all_of)
 
 
 def _needs(choice: EntityChoice, key: Candidate) -> tuple[Need, ...]:
     return tuple(choice.needs[number] for number in sorted(key.serves))
 
 
-def _index(slot: int, form: Sequence[str], taken: set[str]) -> Index:
-    name = _free(f"GSI{slot}", taken)
+def _index(name: str, form: Sequence[str]) -> Index:
     lower = name.lower()
     if tuple(form) == ("S",):
         return Index(name, f"{lower}pk", f"{lower}sk")

@@ -48,9 +48,26 @@ class Unplanned:
         for name, signature in self.signatures.items():
             mentioned = [*entities_in(signature.returns), *self.patterns[name].options.of]
             mentioned += [one for each in signature.parameters for one in entities_in(each.annotation)]
-            mentioned += [one.entity for one in junctions_of(self.patterns[name].options.through)]
+            mentioned += self.about(name)
             found.update(dict.fromkeys(mentioned))
         return list(found)
+
+    def about(self, name: str) -> list[type[Entity]]:
+        """The entities that a pattern's answer, or the way to it, is made of."""
+        options = self.patterns[name].options
+        junctions = (one.entity for one in junctions_of(options.through))
+        return [*entities_in(self.signatures[name].returns), *options.of, *junctions]
+
+    @property
+    def whole(self) -> set[str]:
+        """The names of the indexes that questions read whole."""
+        wanted = (one.options.all_of for one in self.patterns.values())
+        return {one.name for one in wanted if one is not None}
+
+    @property
+    def completed(self) -> set[str]:
+        """The names of the questions that read from the table what their index lacks."""
+        return {name for name, one in self.patterns.items() if one.options.complete}
 
     def asked_singly(self, cls: type[Entity]) -> list[frozenset[str]]:
         """The fields by which single items of an entity are asked for."""

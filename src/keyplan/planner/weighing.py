@@ -6,7 +6,7 @@ Nothing here makes a plan: that is ``planning.py``'s work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from keyplan.check.subject import Subject
 from keyplan.check.taken import BusiestPartition, busiest_partitions
 from keyplan.cost.bills import Payer
 from keyplan.cost.calls import with_counts
-from keyplan.cost.estimate import estimate
+from keyplan.cost.estimate import Estimate, estimate
 from keyplan.cost.partitions import shards_for
 from keyplan.cost.pricelist import price_list
 from keyplan.design.compiled.model import CompiledDesign
@@ -65,6 +65,10 @@ class Weight:
     hot: tuple[HotKey, ...] = ()
     copies: int = 0
     """Claim items, which are written besides."""
+    mirrors: int = 0
+    """Mirror items that the writes must keep."""
+    reworded: int = 0
+    """Questions that would have to be declared in another way: to read all of an index."""
 
     @property
     def hottest(self) -> HotKey | None:
@@ -88,8 +92,11 @@ class Weight:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Plans are ordered by it: no key over its ceiling, fewer indexes (a claim counts as one), then the cost."""
-        return (self.over, self.indexes + self.copies, self.copies, round(self.usd, 2), round(self.heat, 3))
+        """Plans are ordered by it: what the planner can't write goes behind; no key over its ceiling, fewer indexes (a
+        claim counts as one), the questions as they are, then the cost.
+        """
+        items = (self.mirrors, self.over, self.indexes + self.copies, self.copies, self.reworded)
+        return (*items, round(self.usd, 2), round(self.heat, 3))
 
     def as_json(self) -> dict[str, Any]:
         """The weight as JSON data; the keys with a known load under ``hot``."""
@@ -114,8 +121,16 @@ class Weight:
 
 
 def dominates(one: Weight, other: Weight) -> bool:
-    """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these."""
-    no_worse = one.indexes <= other.indexes and one.usd <= other.usd + CENT and one.heat <= other.heat + 1e-3
+    """Whether a plan is as good as another in indexes, USD and its hottest key, and better in one of these. One with
+    claims, which make values unique, or mirror items doesn't stand for one without.
+    """
+    no_worse = (
+        one.copies <= other.copies
+        and one.mirrors <= other.mirrors
+        and one.indexes <= other.indexes
+        and one.usd <= other.usd + CENT
+        and one.heat <= other.heat + 1e-3
+    )
     better = one.indexes < other.indexes or one.usd < other.usd - CENT or one.heat < other.heat - 1e-3
     return no_worse and better
 
@@ -130,13 +145,24 @@ def front(weights: Iterable[Weight]) -> list[bool]:
 
 
 def _same(one: Weight, other: Weight) -> bool:
-    return one.indexes == other.indexes and abs(one.usd - other.usd) <= CENT and abs(one.heat - other.heat) <= 1e-3
+    same = (one.indexes, one.copies, one.mirrors) == (other.indexes, other.copies, other.mirrors)
+    return same and abs(one.usd - other.usd) <= CENT and abs(one.heat - other.heat) <= 1e-3
 
 
-def weighed(cls: type[Any], compiled: CompiledDesign, traffic: Traffic | None, copies: int = 0) -> Weight:
-    """The weight of a design's class as it is compiled, under its traffic (without one: under what decorators say)."""
+def weighed(
+    cls: type[Any],
+    compiled: CompiledDesign,
+    traffic: Traffic | None,
+    copies: int = 0,
+    besides: Callable[[Estimate], Estimate] | None = None,
+) -> Weight:
+    """The weight of a design's class as it is compiled, under its traffic (without one: under what decorators say), and
+    with what its writes must do ``besides``.
+    """
     traffic = traffic or traffic_of(compiled)
     found = estimate(cls, traffic)
+    if besides is not None:
+        found = besides(found)
     prices = price_list(found.traffic.table.region or REGION)
     if not prices.usd:
         prices = price_list(REGION)
@@ -195,6 +221,10 @@ def _worse(one: Weight, than: Weight) -> Iterator[str]:
         yield f"{one.hottest} would be throttled"
     if one.copies > than.copies:
         yield f"{_counted(one.copies - than.copies, 'claim')} more, whose values become unique"
+    if one.mirrors > than.mirrors:
+        yield f"{_counted(one.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
+    if one.reworded > than.reworded:
+        yield f"{_counted(one.reworded - than.reworded, 'question')} declared anew, with all_of="
     yield from _differences(one, than, "more", "hotter")
 
 
@@ -214,5 +244,5 @@ def _differences(more: Weight, less: Weight, word: str, heat: str, hotter: Weigh
 
 
 def _counted(number: int, noun: str) -> str:
-    plural = {"index": "indexes", "claim": "claims"}
-    return f"{number} {noun if number == 1 else plural[noun]}"
+    plural = {"index": "indexes"}
+    return f"{number} {noun if number == 1 else plural.get(noun, f'{noun}s')}"

@@ -1,0 +1,274 @@
+"""Mirror items: a second item of the same thing under another key, kept by every write of the first, so that a question
+is answered by the table instead of an index.
+
+The language has no word for them: a mirror is an entity of its own, and the writes yield its actions besides. Here a
+design is made that has the entity, and in which the question gives it: so its keys are found, compiled and verified as
+any others are. What the writes cost is estimated from what a typical call of each changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
+from types import FunctionType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import create_model
+
+from keyplan.cost.calls import estimate_write
+from keyplan.cost.estimate import Estimate, PatternEstimate
+from keyplan.cost.facts import Facts
+from keyplan.cost.mutations import lines_of
+from keyplan.cost.units import TABLE, Line, Request
+from keyplan.cost.writing import WriteCost
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.shapes import shape_of
+from keyplan.design.declared.entity import Entity
+from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.table import Table
+from keyplan.design.deferral import deferred
+from keyplan.design.stored.entity import CompiledEntity
+from keyplan.design.traffic.typical import Typical
+from keyplan.planner.facts import EntityFacts
+from keyplan.planner.needs import Need
+from keyplan.planner.unplanned import Unplanned
+from keyplan.rehearsal.account import Account, Accounts
+from keyplan.rehearsal.mutations import Mutation
+from keyplan.values import Item
+from keyplan.wire.capacity import read_units
+
+__all__ = ["Mirror", "Mirrored", "mirrored", "with_mirror_writes"]
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """What is to be added for a mirror: its entity, the questions that give it, and what each write must do besides."""
+
+    entity: type[Entity]
+    of: type[Entity]
+    source: str
+    """The entity's declaration, without its key."""
+    questions: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The mirror as JSON data."""
+        return {
+            "entity": self.entity.__name__,
+            "of": self.of.__name__,
+            "source": self.source,
+            "questions": list(self.questions),
+            "writes": list(self.writes),
+        }
+
+
+@dataclass(frozen=True)
+class Mirrored:
+    """A design with a mirror: its class read for planning, what is known of its entities, and its needs."""
+
+    read: Unplanned
+    facts: Mapping[type[Entity], EntityFacts]
+    needs: tuple[Need, ...]
+    mirror: Mirror
+
+
+def mirrored(
+    read: Unplanned, facts: Mapping[type[Entity], EntityFacts], needs: Iterable[Need], moved: tuple[Need, ...]
+) -> Mirrored | None:
+    """The design in which a mirror of their entity answers the ``moved`` needs; None where no mirror could."""
+    first = facts[moved[0].entity]
+    names = [one.place.rpartition(".")[2] for one in moved]
+    asked = dict.fromkeys(name for one in moved for name in _asked(one, first))
+    if not all(_movable(one, read) for one in moved) or not asked.keys() <= first.cls.model_fields.keys():
+        return None
+    fields = tuple(dict.fromkeys((*asked, *first.identity)))
+    kinds = {name: one for name, one in first.kinds.items() if name in first.cls.model_fields}
+    kinds |= {name: _present(kinds[name]) for name in fields}
+    mirror = _mirror_class(first, fields, kinds)
+    patterns = {name: copy(read.patterns[name]) for name in names}
+    for name, pattern in patterns.items():
+        returns = _swapped(read.signatures[name].returns, first.cls, mirror)
+        pattern.function = _returning(pattern.function, returns)
+    table: Table = read.cls.table
+    own = Table(
+        table.name,
+        indexes=table.indexes,
+        entities=(*table.entities, *facts, mirror),
+        partition=table.partition,
+        sort=table.sort,
+        key_style=table.key_style,
+    )
+    make: Any = type(read.cls)
+    with deferred():
+        cls = make(read.cls.__name__, (read.cls,), {"table": own, "__module__": read.cls.__module__, **patterns})
+    mirror_facts = EntityFacts(mirror, fields, kinds, first.optional - set(fields))
+    kept = [replace(one, entity=mirror) if one in moved else one for one in needs]
+    source = _source(first, mirror, fields, kinds)
+    return Mirrored(
+        Unplanned(cls, read.namespace),
+        {**facts, mirror: mirror_facts},
+        tuple(kept),
+        Mirror(mirror, first.cls, source, tuple(names)),
+    )
+
+
+def _asked(need: Need, entity: EntityFacts) -> list[str]:
+    """The fields that its key begins with, in their natural order: what is known, then what orders."""
+    known = {*need.known, *need.constants}
+    return [*(name for name in entity.kinds if name in known), *([need.next] if need.next else [])]
+
+
+def _movable(need: Need, read: Unplanned) -> bool:
+    """Whether a mirror can answer it: several whole items of one entity, by something that is known."""
+    name = need.place.rpartition(".")[2]
+    options = read.patterns[name].options
+    shape = shape_of(read.signatures[name].returns, options.of)
+    plain = shape.many and not shape.views and not options.complete and options.through is None
+    return plain and bool(need.known) and not (need.together or need.all_of or need.several or need.one)
+
+
+def _present(annotation: Any) -> Any:
+    """The type of a field that is there."""
+    if get_origin(annotation) in {Union, UnionType}:
+        return reduce(or_, (one for one in get_args(annotation) if one is not type(None)))
+    return annotation
+
+
+def _mirror_class(entity: EntityFacts, fields: Iterable[str], kinds: Mapping[str, Any]) -> type[Entity]:
+    words = "".join(part.capitalize() for name in fields if name not in entity.identity for part in name.split("_")[:1])
+    infos: dict[str, Any] = {name: (kinds[name], copy(entity.cls.model_fields[name])) for name in kinds}
+    made: type[Entity] = create_model(
+        f"{entity.name}By{words or 'Other'}", __base__=Entity, __module__=entity.cls.__module__, **infos
+    )
+    return made
+
+
+def _swapped(annotation: Any, old: type[Entity], new: type[Entity]) -> Any:
+    """A return type that gives the mirror."""
+    if annotation is old:
+        return new
+    arguments = tuple(_swapped(one, old, new) for one in get_args(annotation))
+    if not arguments or arguments == get_args(annotation):
+        return annotation
+    origin = get_origin(annotation)
+    return reduce(or_, arguments) if origin in {Union, UnionType} else origin[arguments]
+
+
+def _returning(function: Any, returns: Any) -> Any:
+    made = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__annotations__ = {**function.__annotations__, "return": returns}
+    made.__doc__ = function.__doc__
+    return made
+
+
+def _source(entity: EntityFacts, mirror: type[Entity], fields: Iterable[str], kinds: Mapping[str, Any]) -> str:
+    marked = [f"    {name}: Id[{_named(kinds[name])}]" for name in fields]
+    rest = [f"    {name}: {_named(kinds[name])}" for name in kinds if name not in set(fields)]
+    head = [
+        f"class {mirror.__name__}(Entity):",
+        f'    """A copy of each {entity.name}, kept by every write of it."""',
+        "",
+    ]
+    return "\n".join([*head, *marked, *rest])
+
+
+def _named(annotation: Any) -> str:
+    """A type as it is written."""
+    if get_origin(annotation) is Annotated:
+        return _named(get_args(annotation)[0])
+    kind = kind_of(annotation)
+    if annotation is kind and isinstance(kind, type):
+        return kind.__name__
+    return str(annotation).replace("typing.", "").replace("datetime.", "")
+
+
+# What the writes must do besides, and what that costs
+
+
+def with_mirror_writes(
+    found: Estimate, mirror: Mirror, compiled: CompiledDesign, cls: type[Any]
+) -> tuple[Estimate, Mirror]:
+    """An estimate in which each write of the mirrored entity writes the mirror too, in one transaction; and the mirror
+    with what each write does.
+    """
+    accounts = Accounts(compiled, cls, found.traffic)
+    facts = Facts(Typical(compiled, found.traffic.entities), found.traffic)
+    patterns: list[PatternEstimate] = []
+    words: dict[str, None] = {}
+    for pattern in found.patterns:
+        lines: list[Line] = []
+        if pattern.name in compiled.writes:
+            write = compiled.writes[pattern.name]
+            blind = _is_blind(accounts.unrun(write), mirror.of)
+            for weight, call in estimate_write(accounts, write, facts).calls:
+                made = _Besides(compiled, mirror, pattern.name, words).lines(call, blind=blind)
+                lines.extend(replace(one, units=one.units * weight * call.times) for one in made)
+        more = (Request("TransactWriteItems", tuple(lines)),) if lines else ()
+        patterns.append(replace(pattern, requests=(*pattern.requests, *more)))
+    return replace(found, patterns=tuple(patterns)), replace(mirror, writes=tuple(words))
+
+
+@dataclass(frozen=True)
+class _Besides:
+    """What one write must do besides, in ``words`` and as lines of units."""
+
+    compiled: CompiledDesign
+    mirror: Mirror
+    name: str
+    words: dict[str, None]
+
+    def lines(self, call: WriteCost, *, blind: bool) -> Iterator[Line]:
+        """The mirror's actions, and the item's own that is in a transaction now."""
+        table = self.compiled.table
+        for one in call.mutations:
+            made = list(self._mutations(one, ""))
+            for each in made:
+                yield from lines_of(each, table, transactional=True)
+            if made and len(call.mutations) == 1:
+                yield from (line for line in lines_of(one, table, transactional=False) if line.target == TABLE)
+            if made and blind:
+                units = read_units(one.size_bytes, consistent=True)
+                self.words[f"{self.name}: reads the item first, since its key alone names no mirror"] = None
+                yield Line("read", TABLE, units, f"{one.what}: the item is read first = {units:g}")
+        for one in call.batched:
+            for each in self._mutations(one, ", in batches"):
+                yield from lines_of(each, table, transactional=False)
+
+    def _mutations(self, one: Mutation, how: str) -> Iterator[Mutation]:
+        """What becomes of the mirror when an item is changed."""
+        mirror = self.compiled.entities[self.mirror.entity]
+        for made in self._mirrored(one, mirror):
+            self.words[f"{self.name}: {one.what}, and {made.what}{how}"] = None
+            yield made
+
+    def _mirrored(self, one: Mutation, mirror: CompiledEntity) -> Iterator[Mutation]:
+        before, after = self._item(one.before, mirror), self._item(one.after, mirror)
+        keys = [[item[name] for name in self.compiled.table.key_names] for item in (before, after) if item is not None]
+        if before is not None and (after is None or keys[0] != keys[1]):
+            yield Mutation(f"Delete {mirror.name}", before, None)
+            before = None
+        if after is not None and after != before:
+            yield Mutation(f"{'Put' if before is None else 'Update'} {mirror.name}", before, after)
+
+    def _item(self, item: Item | None, mirror: CompiledEntity) -> Item | None:
+        """The mirror of an item; None where there is no item of the entity, or it lacks a field of the mirror's key."""
+        entity = self.compiled.entities[self.mirror.of]
+        if item is None or not entity.primary.matches(item):
+            return None
+        instance = entity.from_item(item)
+        values = {name: getattr(instance, name) for name in mirror.cls.model_fields}
+        if any(values[name] is None for name in mirror.key_fields):
+            return None
+        return mirror.to_item(mirror.cls.model_construct(**values))
+
+
+def _is_blind(account: Account, cls: type[Entity]) -> bool:
+    """Whether a write changes or deletes an item by its key alone."""
+    actions = (one for one in account.actions if one.entity is not None and one.entity.cls is cls)
+    return any(one.kind in {"Update", "Delete"} and not one.by_instance for one in actions)
