@@ -34,14 +34,14 @@ def json_of(*arguments: str) -> Any:
     return json.loads(found.stdout)
 
 
-def program(*arguments: str, cwd: Path | None = None, **more: Any) -> Process:
+def program(*arguments: str, cwd: Path | None = None, stderr: int = subprocess.PIPE, **more: Any) -> Process:
     """Start ``keyplan`` as a program of its own."""
     top = Path(__file__).parents[2]
     path = os.pathsep.join(str(folder) for folder in (top / "src", top / "systems" / "src", top))
     return Process(
         [sys.executable, "-c", "from keyplan.cli import main; main()", *arguments],
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         cwd=cwd,
         env={
             **os.environ,

@@ -51,8 +51,9 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
     with progress("Planning") as report:
         wanted = {"anew": anew, "attributes": attributes}
         found = plan(design, _traffic(traffic, design), **wanted, progress=lambda _, done, whole: report(done, whole))
+    found, words, stopped = _verified(found)
     best = found[0]
-    changed = rewritten(best) if write else None
+    changed = rewritten(best) if write and not stopped else None
     spare = [] if anew or _new_keys(best) else spare_indexes(design)
     if as_json:
         from keyplan.plain.answers import json_text
@@ -60,10 +61,43 @@ def command(name: str, traffic: str | None, *, anew: bool, attributes: bool, wri
         click.echo(json_text({**comparison(found), "spare_indexes": spare}))
     else:
         _show(found, spare)
+    for line in words:
+        click.echo(printable(line), err=True)
     if changed is not None:
         changed.path.write_text(changed.after, encoding="utf-8")
         if not as_json:
             click.echo(printable(changed.diff) or f"{changed.path.name} says so already.")
+    if stopped:
+        raise click.Abort
+
+
+def _verified(plans: list[Plan]) -> tuple[list[Plan], list[str], bool]:
+    """The plans that give right answers on generated stores; what is to be said besides; and whether Ctrl-C ended it,
+    now or before. Raises DesignError where no plan is left.
+    """
+    from keyplan.cli.progress import progress
+    from keyplan.errors import DesignError, Fault
+
+    if plans[0].stopped:
+        return plans, ["Stopped: this is the best so far, and isn't verified. Nothing is written."], True
+    try:
+        from keyplan.testing.planned import verified
+    except ImportError as error:
+        return plans, [f"Not verified: that needs {error.name}: pip install 'keyplan[testing]'"], False
+    with progress("Verifying") as report:
+        outcome = verified(plans, progress=report)
+    if not outcome.plans:
+        faults = [Fault(f"plan {number}", text) for number, (_, text) in enumerate(outcome.refused, 1)]
+        raise DesignError(
+            "every plan that was found gives a wrong answer on generated items",
+            place=plans[0].design.__name__,
+            faults=faults,
+            hint="what the design does with these values, its computed fields and serializers say why",
+        )
+    words = [f"A plan is left out, since it gives a wrong answer:\n{text}" for _, text in outcome.refused]
+    if outcome.stopped:
+        words.append("Stopped: not every plan is verified. Nothing is written.")
+    return outcome.plans, words, outcome.stopped
 
 
 def _traffic(path: str | None, design: Any) -> Any:
@@ -108,6 +142,11 @@ def _show(found: list[Plan], spare: list[str]) -> None:
     for answer in best.answers:
         questions.add_row(*map(escape, (answer.question, answer.operation, answer.key, answer.proof)))
     out.print(questions)
+    if best.verified is not None:
+        out.print(f"Verified on {best.verified.stores} generated stores of {best.verified.items} items.")
+        if best.verified.unanswered:
+            names = ", ".join(best.verified.unanswered)
+            out.print(f"[yellow]note[/yellow] {escape(names)}: never answered there, so nothing is proved of it")
     for note in best.notes:
         out.print(f"[yellow]note[/yellow] {escape(note)}")
     for number, other in enumerate(found[1:], 2):
@@ -116,8 +155,8 @@ def _show(found: list[Plan], spare: list[str]) -> None:
         out.print(f"  {escape(other.differs_from(best) or best.differs_from(other) + ' left out')}")
         for mirror in other.mirrors:
             out.print(escape("".join(f"  {line}\n" for line in _words_of(mirror))), end="")
-    for index in spare:
-        out.print(f"{escape(index)} could go: every question is answered without it, in the same order.")
+    for name in spare:
+        out.print(f"{escape(name)} could go: every question is answered without it, in the same order.")
 
 
 def _words_of(mirror: Mirror) -> list[str]:

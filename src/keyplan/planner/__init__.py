@@ -7,7 +7,7 @@ compiles them with the real compiler, ``weighing.py`` weighs what comes of it; `
 opens no store.
 """
 
-from keyplan.planner.planning import applied, plan, spare_indexes
+from keyplan.planner.planning import applied, compared, plan, spare_indexes
 from keyplan.planner.plans import Plan, PlannedKey, comparison
 
-__all__ = ["Plan", "PlannedKey", "applied", "comparison", "plan", "spare_indexes"]
+__all__ = ["Plan", "PlannedKey", "applied", "compared", "comparison", "plan", "spare_indexes"]

@@ -7,7 +7,7 @@ unless it is to stay as it is deployed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -42,7 +42,7 @@ from keyplan.planner.templates import Declared, declared
 from keyplan.planner.unplanned import Unplanned
 from keyplan.planner.weighing import CENT, front, why_not_first
 
-__all__ = ["Plan", "PlannedKey", "applied", "plan", "provisional_design", "spare_indexes"]
+__all__ = ["Plan", "PlannedKey", "applied", "compared", "plan", "provisional_design", "spare_indexes"]
 
 PRICED_MAX = 4
 """Choices of each kind that are compiled and weighed."""
@@ -148,24 +148,37 @@ class _Work:
                 return
 
     def plans(self) -> list[Plan]:
-        """The plans, the best first. Ctrl-C ends the weighing with the best so far."""
-        tried = self._candidates()
+        """The plans, the best first. Ctrl-C ends the search with the best so far."""
+        stopped = False
+        tried: list[Choice] = []
         try:
-            for done, choice in enumerate(tried, 1):
-                if done > self.most and self.made:
-                    break  # the rest is tried where the compiler refuses all of these
-                self._make(declared(choice, self.fixed))
-                if self.progress is not None:
-                    self.progress("weighing plans", done, max(done, self.most))
-            self._spread_hot_keys()
-            if self.made:
-                self._mirror()
+            for more in self._candidates():
+                tried += more
+            self._weigh(tried)
         except KeyboardInterrupt:
+            stopped = True
+            if not self.made and tried:
+                self._make(declared(tried[0], self.fixed))
             if not self.made:
-                raise  # else the best so far is the answer
+                raise  # there is none yet
         if not self.made:
             raise self.last or DesignError("no plan was found", place=self.read.cls.__name__)
-        return [checked(one, _with_mirrors(self.traffic, one.mirrors)) for one in self._shown()]
+        shown = compared([replace(one, stopped=stopped) for _, one in self.made])
+        try:
+            return [checked(one, _with_mirrors(self.traffic, one.mirrors)) for one in shown]
+        except KeyboardInterrupt:
+            return [replace(one, stopped=True) for one in shown]
+
+    def _weigh(self, tried: Sequence[Choice]) -> None:
+        for done, choice in enumerate(tried, 1):
+            if done > self.most and self.made:
+                break  # the rest is tried where the compiler refuses all of these
+            self._make(declared(choice, self.fixed))
+            if self.progress is not None:
+                self.progress("weighing plans", done, max(done, self.most))
+        if self.made:
+            self._spread_hot_keys()
+            self._mirror()
 
     def _chosen(self, search: Search) -> list[Choice]:
         search = replace(search, attributes=self.attributes)
@@ -175,24 +188,28 @@ class _Work:
         if self.progress is not None:
             self.progress("choosing keys", done, whole)
 
-    def _candidates(self) -> list[Choice]:
+    def _candidates(self) -> Iterator[list[Choice]]:
         """The choices that are compiled and weighed: those with the fewest indexes; those that save one by a filter or
-        a claim; where rates are known, those that spread the load over more keys.
+        a claim; those that read all of a sparse index; where rates are known, those that spread the load over more
+        keys. Last what is left of the first.
         """
-        exact = self._chosen(Search())
-        found = exact[:PRICED_MAX]
+        exact = self._chosen(self._plain)
+        self.most = len(exact[:PRICED_MAX])
+        yield exact[:PRICED_MAX]
         fewest = exact[0].indexes if exact else None
         others = [Search(claims=True)] if any(one.claimable for one in self.needs) else []
         if any(one.constants for one in self.needs):
             others.append(Search(filters=True))
-        if any(one.sweepable for one in self.needs):
-            found += self._chosen(Search(sweeps=True))[:PRICED_MAX]
+        found: list[Choice] = []
         for search in others:
             found += [one for one in self._chosen(search) if fewest is None or one.indexes < fewest][:PRICED_MAX]
+        if any(one.sweepable for one in self.needs):
+            found += self._chosen(Search(sweeps=True))[:PRICED_MAX]
         if self.traffic is not None and self.traffic.known:
             found += self._chosen(Search(spread=True))[:PRICED_MAX]
-        self.most = len(found)
-        return [*found, *exact[PRICED_MAX:]]
+        self.most += len(found)
+        yield found
+        yield exact[PRICED_MAX:]
 
     def _make(self, keys: Declared) -> Plan | None:
         try:
@@ -240,18 +257,23 @@ class _Work:
     def _ordered(self) -> list[tuple[Declared, Plan]]:
         return sorted(self.made, key=lambda pair: pair[1].weight.order)
 
-    def _shown(self) -> list[Plan]:
-        """The best, those that nothing beats, and where these are few the next best: each with why it isn't first."""
-        ordered = [one for _, one in self._ordered()]
-        exact = [one for one in ordered if not one.filters]
-        if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
-            ordered.sort(key=lambda one: one is not exact[0])
-        best = front(one.weight for one in ordered)
-        first, *rest = (replace(one, best=is_best) for one, is_best in zip(ordered, best, strict=True))
-        rest.sort(key=lambda one: not one.best)
-        kept = [one for number, one in enumerate(rest, 2) if number <= ALTERNATIVES or one.best]
-        shown = [replace(one, why=why_not_first(one.weight, first.weight)) for one in kept]
-        return [first, *shown[: ALTERNATIVES_MAX - 1]]
+
+def compared(plans: Sequence[Plan]) -> list[Plan]:
+    """The best of the plans; those that nothing beats, and where these are few the next best: each with why it isn't
+    first.
+    """
+    if not plans:
+        return []
+    ordered = sorted(plans, key=lambda one: one.weight.order)
+    exact = [one for one in ordered if not one.filters]
+    if exact and ordered[0].filters and ordered[0].weight.usd > exact[0].weight.usd + CENT:
+        ordered.sort(key=lambda one: one is not exact[0])
+    best = front(one.weight for one in ordered)
+    first, *rest = (replace(one, best=is_best, why="") for one, is_best in zip(ordered, best, strict=True))
+    rest.sort(key=lambda one: not one.best)
+    kept = [one for number, one in enumerate(rest, 2) if number <= ALTERNATIVES or one.best]
+    shown = [replace(one, why=why_not_first(one.weight, first.weight)) for one in kept]
+    return [first, *shown[: ALTERNATIVES_MAX - 1]]
 
 
 def _with_mirrors(traffic: Traffic | None, mirrors: Iterable[Mirror]) -> Traffic | None:

@@ -88,6 +88,21 @@ class PlannedKey:
 
 
 @dataclass(frozen=True)
+class Verified:
+    """What a plan was verified on: generated stores and their items. ``unanswered``: the reads that had no answer on
+    any of them, so that nothing is proved of these.
+    """
+
+    stores: int
+    items: int
+    unanswered: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {"stores": self.stores, "items": self.items, "unanswered": list(self.unanswered)}
+
+
+@dataclass(frozen=True)
 class Answer:
     """A question with its proof: the operation that answers it, by which key, and what of the key is known.
 
@@ -121,6 +136,10 @@ class Plan:
     """The questions that read an index whole, with its name: where they don't say so, their decorators are to."""
     mirrors: tuple[Mirror, ...] = ()
     """The mirror items that are to be added, with what the writes must do."""
+    stopped: bool = False
+    """Whether Ctrl-C ended the search before all choices were weighed."""
+    verified: Verified | None = None
+    """What its answers were compared on with brute force; None where they weren't."""
 
     @property
     def usd_per_million(self) -> float | None:
@@ -185,6 +204,8 @@ class Plan:
             ],
             "all_of": dict(self.all_of),
             "mirrors": [one.as_json() for one in self.mirrors],
+            "stopped": self.stopped,
+            "verified": None if self.verified is None else self.verified.as_json(),
             "notes": list(self.notes),
         }
 

@@ -119,6 +119,11 @@ class Steps:
         runs = st.tuples(*[st.lists(found, max_size=RUN_MAX)] * RUNS)
         return runs.map(lambda lists: [step for one in lists for step in one])
 
+    def families(self, entities: Sequence[CompiledEntity]) -> SearchStrategy[list[Step]]:
+        """Lists of steps that leave several items of each of these entities, in shared partitions."""
+        steps = [step for one in entities for step in (self._family(one), self._family(one), self._change(one))]
+        return st.tuples(*steps).map(list)
+
     def calls(self, pattern: str) -> SearchStrategy[list[Step]]:
         """Lists of steps most of which call one write."""
         calls = st.lists(

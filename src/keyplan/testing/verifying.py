@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,23 +19,26 @@ from hypothesis import strategies as st
 from hypothesis.errors import HypothesisWarning, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
+from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.shapes import ShapeKind
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.patterns import ReadMethod
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.opening import Design
 from keyplan.rehearsal.account import Accounts
 from keyplan.testing.checking import Checker
 from keyplan.testing.invariants import check_invariants
 from keyplan.testing.model import Model
 from keyplan.testing.oracle import Oracle
-from keyplan.testing.questions import Asker
+from keyplan.testing.questions import Asker, entities_of_plan
 from keyplan.testing.report import PatternReport, Report, Tally
 from keyplan.testing.smaller import smallest
 from keyplan.testing.steps import Step, Steps
 from keyplan.testing.world import record, scan
 
-__all__ = ["verify"]
+__all__ = ["looked_at", "verify"]
 
 
 def verify(
@@ -69,6 +72,19 @@ def verify(
     return _Verifier(design, open or (lambda: design.open(":memory:")), dict(strategies or {})).run(stores, seed)
 
 
+def looked_at(
+    design: type[Design], *, stores: int, seed: int = 0, progress: Callable[[int, int], None] | None = None
+) -> Report:
+    """A quick look: so many ``stores`` for each few entities, filled with several items of each by the plain verbs, and
+    what is asked of these. The design's own writes aren't called, since what they do besides isn't known. Reads without
+    an answer are in the report, and no failures. ``progress`` is called with how many stores are done, of how many.
+    Raises AssertionError for a wrong answer.
+    """
+    return _Verifier(design, lambda: design.open(":memory:"), {}, progress).look(stores, seed)
+
+
+TOGETHER = 4
+"""Entities at least that a quick look fills a store with."""
 AWAITED = 12
 """Calls of a store that are awaited too: both forms run the same conversations, and threads take time."""
 FURTHER_STORES = 100
@@ -129,10 +145,17 @@ class _FoundError(Exception):
 
 class _Verifier:
     def __init__(
-        self, design: type[Design], open_design: Callable[[], Design], own: dict[Any, SearchStrategy[Any]]
+        self,
+        design: type[Design],
+        open_design: Callable[[], Design],
+        own: dict[Any, SearchStrategy[Any]],
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.design = design
         self.open = open_design
+        self.progress = progress
+        self.asked: Collection[str] = design.compiled.reads
+        self.whole = 0
         self.tally = Tally()
         self.steps = Steps(design.compiled, own)
         self.spares: dict[type[Entity], list[Entity]] = {}
@@ -142,6 +165,18 @@ class _Verifier:
             method = getattr(design, name)
             if isinstance(method, ReadMethod):
                 self.oracles[name] = Oracle(read, method.options)
+
+    def look(self, stores: int, seed: int) -> Report:
+        self.spares = self._spare_instances(seed)
+        with asyncio.Runner() as runner:
+            groups = list(_related(self.design.compiled))
+            self.whole = stores * len(groups)
+            for entities in groups:
+                classes = {one.cls for one in entities}
+                reads = self.design.compiled.reads.items()
+                self.asked = {name for name, one in reads if classes.intersection(_asked_of(one))}
+                self._search(self.steps.families(entities), stores, seed, runner)
+        return self._reported(seed)
 
     def run(self, stores: int, seed: int) -> Report:
         self.spares = self._spare_instances(seed)
@@ -218,8 +253,10 @@ class _Verifier:
         check_invariants(world)
         model.check(world)
         self.tally.store(world.size)
+        if self.progress is not None:
+            self.progress(self.tally.stores, self.whole)
         calls: list[tuple[str, dict[str, Any], Any]] = []
-        for name, oracle in self.oracles.items():
+        for name, oracle in ((name, one) for name, one in self.oracles.items() if name in self.asked):
             checker = Checker(design, design.compiled.reads[name], oracle, recorder, self.tally)
             for position, arguments in enumerate(self.askers[name].questions(world, number)):
                 choice = random.Random(f"{number}/{name}/{position}/limits")  # noqa: S311 - a repeatable choice
@@ -227,20 +264,45 @@ class _Verifier:
         few = random.Random(number).sample(calls, min(AWAITED, len(calls)))  # noqa: S311 - a repeatable choice
         runner.run(_compare_async(design, few))
 
-    def _report(self, seed: int) -> Report:
+    def _reported(self, seed: int) -> Report:
         compiled = self.design.compiled
         patterns = tuple(
             PatternReport(one.id, name, "read" if name in compiled.reads else "write", *self.tally.of(name))
             for name, one in compiled.patterns.items()
         )
-        report = Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
+        return Report(compiled.name, self.tally.stores, self.tally.items, self.tally.items_max, seed, patterns)
+
+    def _report(self, seed: int) -> Report:
+        report = self._reported(seed)
         if report.unanswered:
+            names = ", ".join(report.unanswered)
             raise AssertionError(
-                f"{compiled.name}: on no generated store was there an answer of {', '.join(report.unanswered)} (a "
+                f"{report.design}: on no generated store was there an answer of {names} (a "
                 "write that succeeds is answered), so nothing is proved of them; give more stores, or strategies= "
                 f"whose values meet and which the writes accept\n{report}"
             )
         return report
+
+
+def _asked_of(read: ReadPattern) -> list[type[Entity]]:
+    """The entities whose items a question is about."""
+    return [one.cls for one in entities_of_plan(read.plan)]
+
+
+def _related(compiled: CompiledDesign) -> Iterator[list[CompiledEntity]]:
+    """The entities, a few at a time; those that one question is about stay together."""
+    groups = {cls: {cls} for cls in compiled.entities}
+    for read in compiled.reads.values():
+        together = set[type[Entity]]().union(*(groups[cls] for cls in _asked_of(read)))
+        groups |= dict.fromkeys(together, together)
+    found: list[CompiledEntity] = []
+    for group in {id(one): one for one in groups.values()}.values():
+        found += [one for cls, one in compiled.entities.items() if cls in group]
+        if len(found) >= TOGETHER:
+            yield found
+            found = []
+    if found:
+        yield found
 
 
 async def _compare_async(design: Design, calls: list[tuple[str, dict[str, Any], Any]]) -> None:

@@ -1,0 +1,56 @@
+"""Plans verified before they are shown: each on a few generated stores, its answers compared with brute force.
+
+What is compared is ``verifying.py``'s affair, how plans are made the planner's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from keyplan.planner import Plan, applied, compared
+from keyplan.planner.plans import Verified
+from keyplan.testing.verifying import looked_at
+
+__all__ = ["STORES", "Outcome", "verified"]
+
+STORES = 3
+"""Stores that each plan is verified on: a wrong key shows on the first, mostly."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Plans that passed, the best first; the plans that gave a wrong answer, each with it in words; and whether it was
+    stopped (Ctrl-C): then the plans that were not verified yet say so.
+    """
+
+    plans: list[Plan]
+    refused: list[tuple[Plan, str]]
+    stopped: bool = False
+
+
+def verified(plans: Sequence[Plan], *, stores: int = STORES, progress: Progress | None = None) -> Outcome:
+    """The plans, each with what it was verified on. One that gives a wrong answer is left out."""
+    passed: list[Plan] = []
+    refused: list[tuple[Plan, str]] = []
+    try:
+        for number, one in enumerate(plans):
+
+            def report(done: int, whole: int, before: int = number) -> None:
+                if progress is not None:
+                    progress(before * whole + min(done, whole), whole * len(plans))
+
+            try:
+                with applied(one) as design:
+                    found = looked_at(design, stores=stores, progress=report)
+            except AssertionError as error:
+                refused.append((one, str(error)))
+            else:
+                reads = tuple(name for name in found.unanswered if name in one.compiled.reads)
+                passed.append(replace(one, verified=Verified(found.stores, found.items, reads)))
+    except KeyboardInterrupt:
+        rest = plans[len(passed) + len(refused) :]
+        return Outcome(compared([*passed, *rest]), refused, stopped=True)
+    return Outcome(compared(passed), refused)

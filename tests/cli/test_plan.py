@@ -1,0 +1,112 @@
+"""``keyplan plan``: every plan is verified before it is shown, what gives wrong answers isn't, and Ctrl-C ends it with
+the best so far.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keyplan.testing import planned
+from keyplan.testing.report import Report
+from tests.cli.support import json_of, program, run
+
+MODULE = """
+from keyplan import Create, Design, Entity, Id, Table, Writes, read, write
+
+
+class Order(Entity):
+    order_id: Id[str]
+    customer: str
+    email: str
+{slow}
+
+class Orders(Design):
+    table = Table("orders")
+
+    @read("O1")
+    def orders(self, customer: str) -> list[Order]: ...
+
+    @read("O2")
+    def by_email(self, email: str) -> Order | None: ...
+
+    @write("O3")
+    def place(self, order: Order) -> Writes:
+        yield Create(order)
+"""
+SLOW = """
+    def model_post_init(self, context: object) -> None:
+        for _ in range(1_000_000):
+            pass
+
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Path:
+    path = tmp_path / "orders.py"
+    path.write_text(MODULE.format(slow=""))
+    return path
+
+
+def test_each_plan_says_what_it_was_verified_on(module: Path) -> None:
+    shown = run("plan", f"{module}:Orders")
+    assert shown.exit_code == 0, shown.output
+    assert re.search(r"Verified on 3 generated stores of \d+ items", shown.output)
+    plans = json_of("plan", f"{module}:Orders")["plans"]
+    assert len(plans) > 1
+    assert all(one["verified"]["stores"] >= 3 and one["verified"]["unanswered"] == [] for one in plans)
+
+
+def test_a_plan_that_gives_a_wrong_answer_is_not_shown(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = planned.looked_at
+
+    def doubtful(design: type[Any], **options: Any) -> Report:
+        if len(design.compiled.table.indexes) == refused:
+            raise AssertionError("Orders.orders gives another answer")
+        return looked_at(design, **options)
+
+    monkeypatch.setattr(planned, "looked_at", doubtful)
+    refused = 2
+    shown = run("plan", f"{module}:Orders")
+    assert shown.exit_code == 0, shown.output
+    assert "A plan is left out, since it gives a wrong answer:\nOrders.orders gives another answer" in shown.output
+    assert "Orders: 1 index" in shown.output
+    monkeypatch.setattr(planned, "looked_at", lambda *_, **__: doubtful_of_all())
+    before = module.read_text()
+    shown = run("plan", f"{module}:Orders", "--write")
+    assert shown.exit_code == 2
+    assert "every plan that was found gives a wrong answer on generated items" in shown.output
+    assert module.read_text() == before
+
+
+def doubtful_of_all() -> Report:
+    raise AssertionError("it is wrong")
+
+
+@pytest.mark.parametrize(("phase", "says"), [("Verifying", "not every plan is verified"), ("Planning", "best so far")])
+def test_ctrl_c_ends_with_the_best_so_far(tmp_path: Path, phase: str, says: str) -> None:
+    """In a terminal, where the progress bar is drawn: Ctrl-C goes to the program as it says what it does."""
+    path = tmp_path / "orders.py"
+    path.write_text(MODULE.format(slow=SLOW))
+    before = path.read_text()
+    ours, theirs = pty.openpty()
+    with program("plan", f"{path}:Orders", "--write", stderr=theirs, cwd=tmp_path) as running:
+        os.close(theirs)
+        seen = ""
+        while not re.search(rf"{phase}[^\r\n]*[1-9]\d*/[2-9]", seen):
+            seen += os.read(ours, 1000).decode()
+        os.kill(running.pid, signal.SIGINT)
+        shown, _ = running.end()
+        seen += os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert running.returncode == 130
+    assert "Orders: 2 indexes" in shown
+    assert says in seen
+    assert path.read_text() == before
