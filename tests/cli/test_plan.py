@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.testing import planned
+from keyplan.testing import planned, verifying
 from keyplan.testing.report import Report
 from tests.cli.support import json_of, program, run
 
@@ -65,7 +65,7 @@ def test_each_plan_says_what_it_was_verified_on(module: Path) -> None:
 
 
 def test_a_plan_that_gives_a_wrong_answer_is_not_shown(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_at = planned.looked_at
+    looked_at = verifying.looked_at
 
     def doubtful(design: type[Any], **options: Any) -> Report:
         if len(design.compiled.table.indexes) == refused:
