@@ -53,3 +53,54 @@ def test_every_published_post_is_in_the_file_of_its_day(blog: Blog, ada: User, d
         ["http://testserver/posts/post-4"],
     ]
     assert anybody.get("/sitemap-2028.xml").status_code == 404
+
+
+CONTENT = "{http://purl.org/rss/1.0/modules/content/}encoded"
+
+
+def test_feeds_of_an_author_and_of_tags_have_whole_texts(blog: Blog, ada: User, rita: User, anybody: Visit) -> None:
+    text = 'One **two** ![It](/files/a.png) [there](/posts/x) [up](#top) [out](https://a.example/b)\n\n`<a href="/x">`'
+    make_post(blog, ada, "Whole", text, ("c#",))
+    make_post(blog, ada, "Other", "Text.", ("b",))
+    feed = ET.fromstring(anybody.get("/authors/ada/feed.atom").content)
+    assert [one.text for one in feed.iter(f"{ATOM}title")] == ["Ada Example · Marginalia", "Other", "Whole"]
+    html = feed.findall(f"{ATOM}entry")[1].findtext(f"{ATOM}content") or ""
+    for part in (
+        "<strong>two</strong>",
+        'src="http://testserver/files/a.png"',
+        'href="http://testserver/posts/x"',
+        'href="http://testserver/posts/whole#top"',
+        'href="https://a.example/b"',
+        '&lt;a href="/x"&gt;',
+    ):
+        assert part in html
+    tagged = ET.fromstring(anybody.get("/tags/c-sharp/feed.rss").content)
+    assert [one.findtext("title") for one in tagged.findall("channel/item")] == ["Whole"]
+    assert tagged.findtext("channel/link") == "http://testserver/tags/c-sharp"
+    assert "<strong>two</strong>" in (tagged.findtext(f"channel/item/{CONTENT}") or "")
+    assert "/authors/ada/feed.atom" in anybody.get("/authors/ada").text
+    assert "/tags/b/feed.atom" in anybody.get("/tags/b").text
+    for path in ("/authors/nobody/feed.atom", "/tags/a,b,c,d,e,f/feed.rss"):
+        assert anybody.get(path).status_code == 404
+    blog.set_status(ada.user_id, "suspended")
+    assert anybody.get("/authors/ada/feed.rss").status_code == 404
+    assert b"<item>" not in anybody.get("/tags/b/feed.rss").content
+
+
+def test_what_is_known_already_is_not_sent_again(blog: Blog, ada: User, post: Post, anybody: Visit) -> None:
+    for path in ("/feed.atom", "/authors/ada/feed.rss", "/latest", f"/posts/{post.slug}"):
+        anybody.get(path)
+        answer = anybody.get(path)
+        again = anybody.get(path, headers={"if-none-match": f'"other", W/{answer.headers["etag"]}'})
+        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", answer.headers["etag"])
+        assert again.headers["cache-control"] == answer.headers["cache-control"]
+        assert anybody.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+    since = anybody.get("/feed.atom").headers["last-modified"]
+    assert anybody.get("/feed.atom", headers={"if-modified-since": since}).status_code == 304
+    for other in ("Sat, 01 Jan 2000 00:00:00 GMT", "yesterday"):
+        assert anybody.get("/feed.atom", headers={"if-modified-since": other}).status_code == 200
+    assert anybody.get("/feed.atom", headers={"if-modified-since": since, "if-none-match": '"x"'}).status_code == 200
+
+
+def test_pages_for_somebody_have_no_mark(author: Visit) -> None:
+    assert "etag" not in author.get("/").headers

@@ -35,11 +35,13 @@ __all__ = [
     "open_session",
     "password_fits",
     "register",
+    "reset_password",
     "rotate",
     "session_of",
     "sign_in",
     "sign_in_by_provider",
     "unlink",
+    "verify_email",
 ]
 
 SESSION_SECONDS = 14 * 24 * 3600
@@ -313,6 +315,19 @@ def change_password(blog: Blog, user_id: str, old: str, new: str, keep: str | No
     blog.set_password(user_id, hash_password(new), keep)
 
 
+def reset_password(blog: Blog, user: User, credential: Credential, new: str) -> None:
+    """Set the password of a user who has shown who they are; all of their sessions end. Raises Refused at ``new``."""
+    faults = _password_faults(new, credential.email, user.username, "new")
+    if faults:
+        raise _refused(faults)
+    blog.set_password(user.user_id, hash_password(new))
+
+
+def verify_email(blog: Blog, user_id: str, email: str) -> None:
+    """Note that a user reads mail at an address. Raises ConditionFailed where it isn't theirs any more."""
+    blog.transact([Update(Credential, user_id=user_id).set(verified_at=now()).only_if(email=email)])
+
+
 def change_email(blog: Blog, user_id: str, password: str, email: str) -> None:
     """Change a user's email; the old one is free then. Raises Refused at ``password`` or ``email``, ItemNotFound."""
     email = email.strip().lower()
@@ -327,7 +342,7 @@ def change_email(blog: Blog, user_id: str, password: str, email: str) -> None:
     if email == credential.email:
         return
     try:
-        blog.update(credential, email=email, changed_at=now())
+        blog.update(credential, email=email, verified_at=None, changed_at=now())
     except ValueTaken:
         raise _refused([Fault("email", "somebody is registered with it", "take another")]) from None
 

@@ -197,6 +197,8 @@ class Credential(Entity):
     password_hash: str | None = None
     providers: set[str] = Field(default_factory=set)
     changed_at: datetime = Field(default_factory=now)
+    verified_at: datetime | None = None
+    """When the user showed that they read mail at this address."""
 
     primary = Key("USER#{user_id}", "CREDENTIAL")
     email_claim = Unique("USER_EMAIL#{email}", "META")

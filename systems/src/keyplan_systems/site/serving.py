@@ -26,6 +26,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from keyplan import Cursor
 from keyplan.errors import KeyplanError
 from keyplan.systems import is_foreign
+from keyplan_systems.site.conditional import unless_known
 from keyplan_systems.site.incoming import BadRequest, Form, local_path, read_body, read_form
 from keyplan_systems.site.limits import Gate, Limit, RateLimiter, TooBusy
 from keyplan_systems.site.problems import Problem, SignInFirst, expired_form, foreign_form, problem_of
@@ -219,7 +220,7 @@ class BaseSite(ABC, Generic[V, T]):
             response = self._problem(request, problem, visitor, form)
         if after:
             response.background = BackgroundTask(_each, after)
-        return self.visitors.finish(visitor, response)
+        return unless_known(request, self.visitors.finish(visitor, response))
 
     def _check(self, request: Request, visitor: V, form: Form) -> None:
         """Raises Problem for a form that this site's own page didn't make for this visitor."""

@@ -17,6 +17,7 @@ from keyplan_systems.blog.site.policy import BlogPolicy
 from keyplan_systems.blog.site.providers import OfflineProvider
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.mail import mail_of
 from keyplan_systems.site.own_settings import SiteFile, read_site_file
 
 __all__ = ["BlogSite", "make_site"]
@@ -42,6 +43,7 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         tagline=own.tagline,
         own=own,
         files=own.files,
+        mail=mail_of(own.smtp, own.mail_from),
         hosts=options.hosts,
         origin=options.origin,
         secure=options.origin is not None and options.origin.startswith("https:"),
@@ -49,7 +51,10 @@ def make_site(blog: Blog, options: SiteOptions) -> BlogSite:
         providers=() if options.origin is not None else (OfflineProvider(),),
     )
     site = Site(blog, settings)
-    return BlogSite(site_application(site), BlogPolicy(site), _logins(blog, public=options.origin is not None))
+    told = _logins(blog, public=options.origin is not None)
+    if options.origin is not None and own.smtp is None:
+        told.append("Warning: no mail server is set (smtp in the settings file), so mail goes into the log")
+    return BlogSite(site_application(site), BlogPolicy(site), told)
 
 
 def _logins(blog: Blog, *, public: bool) -> list[str]:

@@ -11,6 +11,7 @@ from time import time
 from typing import ClassVar
 
 from keyplan_systems.blog.site.providers import Provider
+from keyplan_systems.site.mail import LoggedMail, Mail
 from keyplan_systems.site.own_settings import SiteFile
 
 __all__ = ["Settings"]
@@ -42,6 +43,8 @@ class Settings:
     """Where pictures are kept: a folder, or ``s3://bucket/prefix``; None: where ``blog.files`` says."""
     shared_limits: bool = False
     """Count what is seldom done (signing in and up, messages) in the store, for all processes together."""
+    mail: Mail = field(default_factory=LoggedMail)
+    """How mail is sent; into the log, unless a server is set."""
     session_seconds: int = 14 * DAY_SECONDS
     token_seconds: int = 90 * DAY_SECONDS
     clock: Callable[[], float] = field(default=time, repr=False)

@@ -18,6 +18,7 @@ from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ADDRESS_MAX, Post, User
 from keyplan_systems.blog.files import files_of
 from keyplan_systems.blog.searching import keep_found, search_of
+from keyplan_systems.blog.site.mailing import Mailing
 from keyplan_systems.blog.site.rendering import blog_environment, post_path
 from keyplan_systems.blog.site.settings import Settings
 from keyplan_systems.blog.site.views import Views
@@ -36,6 +37,7 @@ Role = Literal["anyone", "reader", "author", "moderator"]
 
 NOTICES = {
     "account": "Your account is saved.",
+    "asked": "A mail is on its way to your address.",
     "archived": "The post is archived.",
     "email": "Your email address is changed.",
     "allowed": "The post may be published again.",
@@ -46,11 +48,14 @@ NOTICES = {
     "message": "Your message has been sent. Thank you.",
     "password": "Your password is changed. Other devices are signed out.",
     "published": "The post is published.",
+    "reset": "Your password is set. Sign in with it.",
     "restored": "The post is a draft again.",
     "saved": "Saved.",
+    "sent": "If somebody is registered with that address, a mail is on its way to it.",
     "status": "The account's status is changed.",
     "unlinked": "The account is no longer linked.",
     "unpublished": "The post is no longer published.",
+    "verified": "Thank you. Your address is confirmed.",
     "welcome": "Welcome! This is your desk: what you write stands here.",
 }
 """What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""
@@ -68,6 +73,7 @@ LIMITS = {
     "preview": Limit(attempts=60, seconds=30),
     "write": Limit(attempts=60, seconds=600),
     "upload": Limit(attempts=40, seconds=600),
+    "mail": Limit(attempts=5, seconds=3600),
 }
 SHARED = frozenset(LIMITS) - {"comment", "search", "respond", "preview", "upload", "write"}
 """What is counted for all processes together: a write each time, of what is seldom done."""
@@ -111,6 +117,7 @@ class Site(BaseSite[Visitor, Turn]):
         self.blog = blog
         self.settings = settings
         self._visitors = Visitors(blog, settings, signer)
+        self.mailing = Mailing(blog, settings, signer, settings.mail)
         self.views = Views(blog)
         self.files = files_of(blog, settings.files)
         self.search: Search = search_of(blog)

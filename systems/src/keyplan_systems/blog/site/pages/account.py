@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from starlette.responses import Response
 
@@ -48,6 +49,7 @@ def _page(turn: Turn, form: Form | None = None, status: int = 200, token: str | 
         status,
         form=Form({"name": user.name, "bio": user.bio}) if form is None else form,
         email=credential.email,
+        verified=credential.verified_at is not None,
         has_password=credential.password_hash is not None,
         linked={named.partition(":")[0] for named in credential.providers},
         providers=turn.site.settings.providers,
@@ -91,6 +93,7 @@ def change_password(turn: Turn) -> Response:
 def change_email(turn: Turn) -> Response:
     """Change the address that one signs in with."""
     form = _with_profile(turn)
+    credential = turn.blog.get(Credential, user_id=turn.user.user_id, consistent=True)
     email = form.text("email", "New address", EMAIL_CHARACTERS_MAX)
     password = form.password("password", "Password")
     if form:
@@ -101,6 +104,10 @@ def change_email(turn: Turn) -> Response:
         except Refused as error:
             form.take(error, ("email", "password"))
         else:
+            mailing, origin = turn.site.mailing, turn.site.origin(turn.request)
+            turn.after.append(partial(mailing.verify, turn.user.user_id, origin))
+            if credential is not None and credential.email != email.strip().lower():
+                turn.after.append(partial(mailing.address_changed, turn.user, credential.email))
             return turn.go("/account", "email")
     return _page(turn, form, 422)
 

@@ -7,17 +7,21 @@ posts: a year has 366 days at most, and a day's file at most ``DAY_MAX`` posts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import PlainTextResponse, Response
 
 from keyplan import Range
 from keyplan_systems.blog.ranking import front_page
-from keyplan_systems.blog.site.cards import Card, cards
-from keyplan_systems.blog.site.rendering import http_date, iso, post_path
+from keyplan_systems.blog.site.cards import Card, cards, shown_cards
+from keyplan_systems.blog.site.pages.reading import author_of, tags_of
+from keyplan_systems.blog.site.rendering import http_date, iso, post_path, tags_path
 from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 
 __all__ = ["atom", "robots", "rss", "sitemap", "sitemap_of_day", "sitemap_of_year"]
@@ -25,6 +29,9 @@ __all__ = ["atom", "robots", "rss", "sitemap", "sitemap_of_day", "sitemap_of_yea
 DAY_MAX = 1000
 SITEMAPS = "http://www.sitemaps.org/schemas/sitemap/0.9"
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
+FEED_POSTS = 10
+_TAGS = re.compile(r"<(?:a|img)\s[^>]*>")
+_ADDRESS = re.compile(r'\b(href|src)="(/(?!/)|#)')
 _UNFIT = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -36,6 +43,42 @@ def _text(text: str) -> str:
 def _xml(kind: str, text: str) -> Response:
     content = f'<?xml version="1.0" encoding="utf-8"?>\n{text}'.encode()
     return Response(content, media_type=f"{kind}; charset=utf-8", headers={"cache-control": "public, max-age=60"})
+
+
+class Feed(NamedTuple):
+    """What a feed says of itself: its title, what it is about, the page that it belongs to, its posts."""
+
+    title: str
+    about: str
+    path: str
+    cards: Sequence[Card]
+
+    @property
+    def updated(self) -> datetime:
+        """When one of its posts changed last."""
+        return max((one.updated_at for one in self.cards), default=BEGINNING)
+
+
+def _feed(turn: Turn) -> Feed:
+    """The feed of the latest posts; of an author or of tags where the address has them."""
+    settings, given = turn.site.settings, turn.request.path_params
+    if "username" in given:
+        user = author_of(turn)
+        posts = turn.blog.posts_of_user(user.user_id, "published", limit=FEED_POSTS)
+        path = f"/authors/{quote(user.username, safe='')}"
+        found = cards(posts, {user.user_id: (user.name, user.username)})
+        return Feed(f"{user.name} · {settings.title}", user.bio or f"Posts by {user.name}", path, found)
+    if "tags" in given:
+        chosen = tags_of(turn)
+        tagged = turn.blog.posts_by_tags(chosen, limit=FEED_POSTS)
+        named = " + ".join(chosen)
+        return Feed(
+            f"{named} · {settings.title}",
+            f"Posts about {named}",
+            tags_path(chosen),
+            shown_cards(turn.blog, tagged.items),
+        )
+    return Feed(settings.title, settings.tagline, "/", _latest(turn)[:FEED_POSTS])
 
 
 def _latest(turn: Turn) -> list[Card]:
@@ -51,46 +94,83 @@ def _post(turn: Turn, one: Card) -> str:
     return _address(turn, post_path(one.slug))
 
 
+def _texts(turn: Turn, feed: Feed) -> dict[str, str]:
+    """The posts' texts as HTML whose links and pictures lead here from wherever it is read: one request."""
+    titles = {one.post_id: one for one in feed.cards}
+    origin = turn.site.origin(turn.request)
+    texts: dict[str, str] = {}
+    for content in turn.blog.contents(list(titles)) if titles else ():
+        card = titles[content.post_id]
+        html = render_markdown(without_title(content.content, card.title))
+        texts[card.post_id] = absolute(html, origin, origin + post_path(card.slug))
+    return texts
+
+
+def absolute(html: str, origin: str, page: str) -> str:
+    """HTML of a page of ours, whose addresses are whole: ``/files/a.png`` and ``#note`` mean nothing elsewhere."""
+
+    def whole(found: re.Match[str]) -> str:
+        return _ADDRESS.sub(lambda at: f'{at[1]}="{page if at[2] == "#" else origin}{at[2]}', found[0])
+
+    return _TAGS.sub(whole, html)
+
+
+def _answer(kind: str, text: str, updated: datetime) -> Response:
+    response = _xml(kind, text)
+    response.headers["last-modified"] = http_date(updated)
+    return response
+
+
 def rss(turn: Turn) -> Response:
-    """The latest posts as RSS 2.0."""
-    settings = turn.site.settings
+    """The latest posts as RSS 2.0, with their texts."""
+    feed = _feed(turn)
+    texts = _texts(turn, feed)
     items = "".join(
         f"<item><title>{_text(one.title)}</title><link>{_text(_post(turn, one))}</link>"
         f'<guid isPermaLink="false">{_text(one.post_id)}</guid><pubDate>{http_date(one.at)}</pubDate>'
         f"<dc:creator>{_text(one.author_name)}</dc:creator>"
         + "".join(f"<category>{_text(tag)}</category>" for tag in one.tags)
-        + f"<description>{_text(one.excerpt)}</description></item>\n"
-        for one in _latest(turn)
+        + f"<description>{_text(one.excerpt)}</description>"
+        f"<content:encoded>{_text(texts.get(one.post_id, ''))}</content:encoded></item>\n"
+        for one in feed.cards
     )
-    itself = quoteattr(_address(turn, "/feed.rss"))
-    return _xml(
+    itself = quoteattr(_address(turn, turn.request.url.path))
+    spaces = {
+        "atom": "http://www.w3.org/2005/Atom",
+        "content": "http://purl.org/rss/1.0/modules/content/",
+        "dc": "http://purl.org/dc/elements/1.1/",
+    }
+    return _answer(
         "application/rss+xml",
-        '<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/">'
-        f"<channel><title>{_text(settings.title)}</title><link>{_text(_address(turn, '/'))}</link>"
-        f"<description>{_text(settings.tagline)}</description>"
+        f'<rss version="2.0" {" ".join(f"xmlns:{name}={quoteattr(uri)}" for name, uri in spaces.items())}>'
+        f"<channel><title>{_text(feed.title)}</title><link>{_text(_address(turn, feed.path))}</link>"
+        f"<description>{_text(feed.about)}</description>"
         f'<atom:link href={itself} rel="self" type="application/rss+xml"/>\n{items}</channel></rss>\n',
+        feed.updated,
     )
 
 
 def atom(turn: Turn) -> Response:
-    """The latest posts as an Atom feed."""
-    settings = turn.site.settings
-    latest = _latest(turn)
-    updated = max((one.updated_at for one in latest), default=BEGINNING)
+    """The latest posts as an Atom feed, with their texts."""
+    feed = _feed(turn)
+    texts = _texts(turn, feed)
     entries = "".join(
         f"<entry><title>{_text(one.title)}</title><id>urn:post:{_text(one.post_id)}</id>"
         f"<link href={quoteattr(_post(turn, one))}/><published>{iso(one.at)}</published>"
         f"<updated>{iso(one.updated_at)}</updated><author><name>{_text(one.author_name)}</name></author>"
         + "".join(f"<category term={quoteattr(_UNFIT.sub('', tag))}/>" for tag in one.tags)
-        + f"<summary>{_text(one.excerpt)}</summary></entry>\n"
-        for one in latest
+        + f"<summary>{_text(one.excerpt)}</summary>"
+        f'<content type="html">{_text(texts.get(one.post_id, ""))}</content></entry>\n'
+        for one in feed.cards
     )
-    return _xml(
+    page = _address(turn, feed.path)
+    return _answer(
         "application/atom+xml",
-        f'<feed xmlns="http://www.w3.org/2005/Atom"><title>{_text(settings.title)}</title>'
-        f"<subtitle>{_text(settings.tagline)}</subtitle><id>{_text(_address(turn, '/'))}</id>"
-        f"<link href={quoteattr(_address(turn, '/'))}/><updated>{iso(updated)}</updated>"
-        f'<link rel="self" href={quoteattr(_address(turn, "/feed.atom"))}/>\n{entries}</feed>\n',
+        f'<feed xmlns="http://www.w3.org/2005/Atom"><title>{_text(feed.title)}</title>'
+        f"<subtitle>{_text(feed.about)}</subtitle><id>{_text(page)}</id>"
+        f"<link href={quoteattr(page)}/><updated>{iso(feed.updated)}</updated>"
+        f'<link rel="self" href={quoteattr(_address(turn, turn.request.url.path))}/>\n{entries}</feed>\n',
+        feed.updated,
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import partial
+from urllib.parse import quote
 
 from markupsafe import Markup
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from keyplan.errors import RequestError
-from keyplan_systems.blog.entities import Post
+from keyplan_systems.blog.entities import Post, User
 from keyplan_systems.blog.ranking import front_page
 from keyplan_systems.blog.searching import found_posts
 from keyplan_systems.blog.site.cards import card, cards, shown_cards
@@ -20,7 +21,21 @@ from keyplan_systems.site.markdown import render_markdown, without_title
 from keyplan_systems.site.problems import not_found
 from keyplan_systems.words import TAG_MAX, tag_from
 
-__all__ = ["author", "front", "latest", "like", "popular", "post", "rate", "search", "suggest", "tagged", "tags"]
+__all__ = [
+    "author",
+    "author_of",
+    "front",
+    "latest",
+    "like",
+    "popular",
+    "post",
+    "rate",
+    "search",
+    "suggest",
+    "tagged",
+    "tags",
+    "tags_of",
+]
 
 PAGE = 10
 FRONT_LATEST = 7
@@ -177,12 +192,18 @@ def _answered(turn: Turn, about: Post) -> Response:
     return turn.go(post_path(about.slug) + "#page_response")
 
 
-def author(turn: Turn) -> Response:
-    """An author with what they have published."""
+def author_of(turn: Turn) -> User:
+    """The author of the address. Raises Problem for one who isn't there for this visitor."""
     username = turn.path("username")
     user = turn.blog.user_by_username(username) if _USERNAME.fullmatch(username) else None
     if user is None or (user.status != "active" and not turn.visitor.moderator):
         raise not_found()
+    return user
+
+
+def author(turn: Turn) -> Response:
+    """An author with what they have published."""
+    user = author_of(turn)
     page = turn.blog.posts_of_user(user.user_id, "published", limit=PAGE, cursor=turn.cursor)
     reader = turn.visitor.user
     if reader is not None and reader.user_id != user.user_id and turn.request.method == "GET":
@@ -190,6 +211,7 @@ def author(turn: Turn) -> Response:
     return turn.page(
         "author.html",
         author=user,
+        feed=f"/authors/{quote(user.username, safe='')}/feed",
         heading=user.name,
         lede=user.bio or f"Posts by {user.name}",
         path=turn.request.url.path,
@@ -210,9 +232,7 @@ def tags(turn: Turn) -> Response:
 
 def tagged(turn: Turn) -> Response:
     """The posts that carry all of these tags."""
-    chosen = _tags(turn.path("tags"))
-    if not chosen or len(chosen) > TAGS_TOGETHER_MAX:
-        raise not_found()
+    chosen = tags_of(turn)
     path = tags_path(chosen)
     page = turn.blog.posts_by_tags(chosen, limit=PAGE, cursor=turn.cursor)
     seen = {tag for one in page for tag in one.tags} - set(chosen)
@@ -222,6 +242,7 @@ def tagged(turn: Turn) -> Response:
         heading=" + ".join(chosen),
         lede="Posts that carry " + ("this tag." if len(chosen) == 1 else "all of these tags."),
         path=path,
+        feed=f"{path}/feed",
         cards=shown_cards(turn.blog, page.items),
         cursor=page.cursor,
         first=turn.cursor is not None,
@@ -231,6 +252,14 @@ def tagged(turn: Turn) -> Response:
         ],
         adding=[(tag, tags_path([*chosen, tag])) for tag in adding],
     )
+
+
+def tags_of(turn: Turn) -> tuple[str, ...]:
+    """The tags of the address. Raises Problem for none, or too many."""
+    chosen = _tags(turn.path("tags"))
+    if not chosen or len(chosen) > TAGS_TOGETHER_MAX:
+        raise not_found()
+    return chosen
 
 
 def _tags(path: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ nothing. A provider's answer is taken only in the browser that asked for it: the
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any, Literal
 
 from starlette.responses import RedirectResponse, Response
@@ -126,6 +127,7 @@ def sign_up(turn: Turn) -> Response:
     except Refused as error:
         form.take(error)
         return _sign_up_page(turn, form, 422)
+    turn.after.append(partial(turn.site.mailing.verify, user.user_id, turn.site.origin(turn.request)))
     return _open(turn, user, "/desk" if role == "author" else "/", "welcome" if role == "author" else None)
 
 

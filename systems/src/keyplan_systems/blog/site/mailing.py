@@ -1,0 +1,144 @@
+"""What the blog writes to its people, and what the links in it are worth: to verify an address, to set a password.
+
+A link's token is a signed text that names the user, what it was made from, and when it is over; nothing is stored for
+it. What it was made from changes when the link is used, so it is good once: a password has another hash then, an
+address is verified. Whether somebody is registered with an address is said to nobody: the page's answer is the same,
+and what is looked up and sent is so after it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import NamedTuple
+
+from keyplan.errors import WriteFailed
+from keyplan_systems.blog.accounts import reset_password, verify_email
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, User
+from keyplan_systems.blog.site.settings import Settings
+from keyplan_systems.site.mail import Mail
+from keyplan_systems.site.signing import Signer
+
+__all__ = ["Mailing"]
+
+RESET_SECONDS = 3600
+VERIFY_SECONDS = 3 * 24 * 3600
+_TOKEN_CHARACTERS_MAX = 400
+
+
+class Known(NamedTuple):
+    """A user with what they sign in with."""
+
+    user: User
+    credential: Credential
+
+
+class Mailing:
+    """Sends the blog's mail, and judges the tokens of its links."""
+
+    def __init__(self, blog: Blog, settings: Settings, signer: Signer, mail: Mail) -> None:
+        self.blog = blog
+        self.settings = settings
+        self.signer = signer
+        self.mail = mail
+
+    # What is sent
+
+    def password_forgotten(self, email: str, origin: str) -> None:
+        """Send a link to set another password, if somebody active is registered with the address."""
+        user = self.blog.user_by_email(email)
+        known = None if user is None else self._known(user.user_id)
+        if known is None or known.user.status != "active":
+            return
+        token = self._token("reset", known, RESET_SECONDS)
+        text = (
+            f"Hello {known.user.name},\n\n"
+            f"somebody, we hope it was you, has asked for a new password at {self.settings.title}. "
+            f"Set it here within an hour:\n\n{origin}/password/reset?token={token}\n\n"
+            "If it wasn't you, do nothing: your password stays as it is.\n"
+        )
+        self.mail.send(known.credential.email, f"A new password for {self.settings.title}", text)
+
+    def verify(self, user_id: str, origin: str) -> None:
+        """Send a link that shows that a user reads mail at their address."""
+        known = self._known(user_id)
+        if known is None or known.credential.verified_at is not None:
+            return
+        token = self._token("verify", known, VERIFY_SECONDS)
+        text = (
+            f"Hello {known.user.name},\n\n"
+            f"please confirm that this is your address at {self.settings.title}. The link works for three days:\n\n"
+            f"{origin}/email/verify?token={token}\n\n"
+            "If you know nothing of it, somebody has mistyped theirs: do nothing.\n"
+        )
+        self.mail.send(known.credential.email, f"Your address at {self.settings.title}", text)
+
+    def address_changed(self, user: User, old: str) -> None:
+        """Tell whoever reads the old address that it isn't the account's any more."""
+        text = (
+            f"Hello {user.name},\n\n"
+            f"the address of your account at {self.settings.title} has been changed, and this one isn't used any more. "
+            "If it wasn't you, write to the moderators.\n"
+        )
+        self.mail.send(old, f"Your address at {self.settings.title} has changed", text)
+
+    # What comes back
+
+    def may_reset(self, token: str) -> Known | None:
+        """Whose password a link may set; None for a token that is forged, over or used."""
+        return self._opened("reset", token)
+
+    def reset(self, token: str, password: str) -> bool:
+        """Set the password of whoever the link was sent to: whether the token was good. All their sessions end.
+
+        Whoever follows such a link reads mail at the address. Raises Refused, at ``new``, for a password that can't be.
+        """
+        known = self._opened("reset", token)
+        if known is None:
+            return False
+        reset_password(self.blog, known.user, known.credential, password)
+        self._mark_verified(known)
+        return True
+
+    def confirm(self, token: str) -> bool:
+        """Note that a user reads mail at their address: whether the token was good."""
+        known = self._opened("verify", token)
+        return known is not None and self._mark_verified(known)
+
+    def _mark_verified(self, known: Known) -> bool:
+        try:
+            verify_email(self.blog, known.user.user_id, known.credential.email)
+        except WriteFailed:
+            return False
+        return True
+
+    # Tokens
+
+    def _known(self, user_id: str) -> Known | None:
+        user = self.blog.get(User, user_id=user_id, consistent=True)
+        credential = self.blog.get(Credential, user_id=user_id, consistent=True)
+        return None if user is None or credential is None else Known(user, credential)
+
+    def _token(self, purpose: str, known: Known, seconds: int) -> str:
+        until = int(self.settings.clock()) + seconds
+        return self.signer.sign(purpose, f"{known.user.user_id}.{until}.{_mark(purpose, known.credential)}")
+
+    def _opened(self, purpose: str, token: str) -> Known | None:
+        text = self.signer.unsign(purpose, token) if len(token) <= _TOKEN_CHARACTERS_MAX else None
+        if text is None:
+            return None
+        user_id, until, mark = text.rsplit(".", 2)
+        known = self._known(user_id) if int(until) > self.settings.clock() else None
+        if known is None or known.user.status != "active":
+            return None
+        return known if hmac.compare_digest(mark, _mark(purpose, known.credential)) else None
+
+
+def _mark(purpose: str, credential: Credential) -> str:
+    """What a token was made from: another one as soon as it was used, or the address changed."""
+    if purpose == "verify":
+        made_from = (credential.email, str(credential.verified_at))
+    else:
+        made_from = (credential.email, f"{credential.password_hash} {credential.changed_at.isoformat()}")
+    return hashlib.sha256("\n".join(made_from).encode()).hexdigest()[:24]

@@ -1,0 +1,85 @@
+"""What the links in mail lead to: asking for a new password, setting it, and verifying an address."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from starlette.responses import Response
+
+from keyplan.errors import Refused
+from keyplan_systems.blog.site.pages.signing import EMAIL_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN
+from keyplan_systems.blog.site.site import Turn
+from keyplan_systems.site.incoming import Form
+from keyplan_systems.site.problems import Problem
+
+__all__ = ["ask_again", "confirm", "confirm_form", "forgotten", "forgotten_form", "reset", "reset_form"]
+
+
+def forgotten_form(turn: Turn) -> Response:
+    """The page for those who have forgotten their password."""
+    return turn.page("forgotten.html")
+
+
+def forgotten(turn: Turn) -> Response:
+    """Send a link, if somebody is registered with the address; the answer is the same if nobody is."""
+    email = turn.form.text("email", "Email", EMAIL_CHARACTERS_MAX).lower()
+    if turn.form and "@" not in email:
+        turn.form.fault("email", "this is no email address")
+    if not turn.form:
+        return turn.page("forgotten.html", 422)
+    turn.limit("mail", f"from {turn.address}", f"to {email}")
+    turn.after.append(partial(turn.site.mailing.password_forgotten, email, turn.site.origin(turn.request)))
+    return turn.go("/sign-in", "sent")
+
+
+def reset_form(turn: Turn) -> Response:
+    """The page to set a new password, which the link in a mail leads to."""
+    token = turn.query.get("token", "")
+    if turn.site.mailing.may_reset(token) is None:
+        raise _over("/password/forgotten")
+    return turn.page("reset.html", form=Form({"token": token}), token=token)
+
+
+def reset(turn: Turn) -> Response:
+    """Set a new password. The link is used then, and everybody who was signed in with the old one is out."""
+    form, token = turn.form, turn.form["token"]
+    new = form.password("new", "New password", shortest=PASSWORD_CHARACTERS_MIN)
+    turn.limit("sign-in from an address", turn.address)
+    if form:
+        try:
+            with turn.site.hashing:
+                done = turn.site.mailing.reset(token, new)
+        except Refused as error:
+            form.take(error, ("new",))
+        else:
+            if not done:
+                raise _over("/password/forgotten")
+            turn.visitor.signed_in = None
+            turn.site.visitors.leave(turn.visitor)
+            return turn.go("/sign-in", "reset")
+    return turn.page("reset.html", 422, token=token)
+
+
+def confirm_form(turn: Turn) -> Response:
+    """The page that the link in a mail leads to. It changes nothing by itself: programs follow links in mail, too."""
+    return turn.page("verify.html", token=turn.query.get("token", "")[:400])
+
+
+def confirm(turn: Turn) -> Response:
+    """Note that the address is read."""
+    turn.limit("sign-in from an address", turn.address)
+    if not turn.site.mailing.confirm(turn.form["token"]):
+        raise _over("/account")
+    return turn.go("/account" if turn.visitor.user is not None else "/sign-in", "verified")
+
+
+def ask_again(turn: Turn) -> Response:
+    """Send the mail for one's address once more."""
+    turn.limit("mail", f"from {turn.address}", f"of {turn.user.user_id}")
+    turn.after.append(partial(turn.site.mailing.verify, turn.user.user_id, turn.site.origin(turn.request)))
+    return turn.go("/account", "asked")
+
+
+def _over(again: str) -> Problem:
+    text = "It was used already, or is over, or was cut short on its way. A new one takes a minute."
+    return Problem(410, "This link doesn't work any more", text, (("Ask for a new one", again), ("Front page", "/")))

@@ -1,0 +1,57 @@
+"""Conditional requests (RFC 9110, section 13): who has a page already is told that it is still the same.
+
+A page is known by a hash of what would be sent. It is made either way: what is saved is sending it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+__all__ = ["unless_known"]
+
+_KEPT = ("cache-control", "content-location", "date", "etag", "expires", "last-modified", "set-cookie", "vary")
+"""The headers of an answer that stand in a 304, too."""
+_TAG = re.compile(r'(?:W/)?("[^"]*")')
+
+
+def unless_known(request: Request, response: Response) -> Response:
+    """The response with an ETag, or 304 where the request says that its content is known.
+
+    What mustn't be stored has none.
+    """
+    if request.method not in {"GET", "HEAD"} or response.status_code != 200:
+        return response
+    if "no-store" in response.headers.get("cache-control", "") or not response.body:
+        return response
+    tag = f'"{hashlib.blake2b(response.body, digest_size=12).hexdigest()}"'
+    response.headers["etag"] = tag
+    if not _is_known(request, response, tag):
+        return response
+    same = Response(status_code=304, background=response.background)
+    same.raw_headers = [(name, value) for name, value in response.raw_headers if name.decode("latin-1") in _KEPT]
+    return same
+
+
+def _is_known(request: Request, response: Response, tag: str) -> bool:
+    """Whether the request names this content, or else a time since when it hasn't changed."""
+    given = request.headers.get("if-none-match")
+    if given is not None:
+        return given.strip() == "*" or tag in _TAG.findall(given)
+    changed, known = (
+        _moment(text) for text in (response.headers.get("last-modified"), request.headers.get("if-modified-since"))
+    )
+    return changed is not None and known is not None and changed <= known
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        found = None if text is None else parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return None if found is None or found.tzinfo is None else found

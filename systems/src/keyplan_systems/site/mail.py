@@ -1,0 +1,121 @@
+"""Mail that a site sends: by SMTP where the settings name a server, else into the log, as in development.
+
+What mail says is the pages' business. Sending takes a while and may fail, so it is done after a response.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import smtplib
+import ssl
+from dataclasses import dataclass
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from keyplan.errors import RequestError
+
+__all__ = ["LoggedMail", "Mail", "SmtpMail", "mail_of"]
+
+_LOG = logging.getLogger("keyplan.mail")
+TIMEOUT_SECONDS = 20
+_PORTS = {"smtp": 587, "smtps": 465}
+_ADDRESS = re.compile(r"[^\s@<>]{1,64}@[^\s@<>]{1,253}")
+
+
+class Mail(Protocol):
+    """Sends mail."""
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        """Send a message in plain text. What goes wrong is logged: nobody waits for it."""
+        ...
+
+
+class LoggedMail:
+    """Writes mail into the log instead: for development, where links in it are to be followed by hand."""
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        """Log a message."""
+        _LOG.warning("no mail server is set; this would go to %s:\nSubject: %s\n\n%s", to, subject, text)
+
+
+@dataclass(frozen=True)
+class SmtpMail:
+    """Sends mail by a server: over TLS from the start (``smtps``), or from STARTTLS on (``smtp``).
+
+    A server on this machine may do without TLS. A password is never sent without it.
+    """
+
+    host: str
+    port: int
+    sender: str
+    implicit_tls: bool = False
+    user: str | None = None
+    password: str | None = None
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        """Send a message. The server's refusal, or its silence, is logged."""
+        try:
+            message = self._message(to, subject, text)
+            with self._connection() as server:
+                if self.user is not None:
+                    server.login(self.user, self.password or "")
+                server.send_message(message)
+        except (OSError, smtplib.SMTPException, ValueError) as error:
+            _LOG.error("mail to %s wasn't sent: %s", to, error)
+
+    def _message(self, to: str, subject: str, text: str) -> EmailMessage:
+        message = EmailMessage()
+        message["From"] = self.sender
+        message["To"] = Address(addr_spec=to)
+        message["Subject"] = subject
+        message["Date"] = formatdate(localtime=False)
+        message["Message-ID"] = make_msgid(domain=self.sender.rpartition("@")[2] or "localhost")
+        message["Auto-Submitted"] = "auto-generated"
+        message.set_content(text)
+        return message
+
+    def _connection(self) -> smtplib.SMTP:
+        context = ssl.create_default_context()
+        if self.implicit_tls:
+            return smtplib.SMTP_SSL(self.host, self.port, timeout=TIMEOUT_SECONDS, context=context)
+        server = smtplib.SMTP(self.host, self.port, timeout=TIMEOUT_SECONDS)
+        try:
+            self._secure(server, context)
+        except BaseException:
+            server.close()
+            raise
+        return server
+
+    def _secure(self, server: smtplib.SMTP, context: ssl.SSLContext) -> None:
+        """Go on over TLS. Raises SMTPNotSupportedError where that can't be, unless the server is this machine's."""
+        server.ehlo()
+        if server.has_extn("starttls"):
+            server.starttls(context=context)
+            server.ehlo()
+        elif self.user is not None or self.host not in {"localhost", "127.0.0.1", "::1"}:
+            raise smtplib.SMTPNotSupportedError(f"{self.host} offers no STARTTLS")
+
+
+def mail_of(smtp: str | None, sender: str | None) -> Mail:
+    """Where mail goes, as settings say it: ``smtp://user:password@mail.example.com:587`` and an address to send from.
+
+    Raises RequestError for settings that can't be meant.
+    """
+    if smtp is None:
+        return LoggedMail()
+    try:
+        parts = urlsplit(smtp)
+        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    if parts.scheme not in _PORTS or not host or port is None:
+        raise RequestError("the mail server can't be read", place="smtp", hint='smtp = "smtps://user:password@host"')
+    if sender is None or not _ADDRESS.fullmatch(sender):
+        raise RequestError("mail needs an address to be sent from", place="mail_from", hint='mail_from = "a@host"')
+    user = None if parts.username is None else unquote(parts.username)
+    password = None if parts.password is None else unquote(parts.password)
+    return SmtpMail(host, port, sender, parts.scheme == "smtps", user, password)

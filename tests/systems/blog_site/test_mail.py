@@ -1,0 +1,211 @@
+"""Mail: a password that was forgotten, an address that is confirmed; links that work once, and tell nobody anything."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan_systems.blog.design import Blog
+from keyplan_systems.blog.entities import Credential, User
+from keyplan_systems.blog.site.site import Site
+from keyplan_systems.site.mail import LoggedMail, SmtpMail, mail_of
+from tests.systems.blog_site.conftest import Clock
+from tests.systems.blog_site.support import PASSWORD, Visit, make_user, text_of
+
+NEW_PASSWORD = "another quiet sentence"
+
+
+class Letter(NamedTuple):
+    to: str
+    subject: str
+    text: str
+
+    @property
+    def link(self) -> str:
+        """The path of its link."""
+        found = re.search(r"http://testserver(/\S+)", self.text)
+        assert found is not None
+        return found[1]
+
+    @property
+    def token(self) -> str:
+        return self.link.partition("token=")[2]
+
+
+@dataclass
+class Box:
+    """Mail that was sent."""
+
+    letters: list[Letter] = field(default_factory=list[Letter])
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        self.letters.append(Letter(to, subject, text))
+
+
+@pytest.fixture
+def box(site: Site) -> Box:
+    made = Box()
+    site.mailing.mail = made
+    return made
+
+
+def credential(blog: Blog, user: User) -> Credential:
+    found = blog.get(Credential, user_id=user.user_id, consistent=True)
+    assert found is not None
+    return found
+
+
+def forget(visit: Visit, email: str) -> str:
+    answer = visit.send("/password/forgotten", email=email)
+    assert answer.status_code == 303
+    return answer.headers["location"]
+
+
+def test_a_forgotten_password_is_set_by_a_link_that_works_once(
+    ada: User, author: Visit, visit: Callable[[], Visit], box: Box
+) -> None:
+    anybody = visit()
+    forget(anybody, "Ada@example.com")
+    (letter,) = box.letters
+    assert letter.to == "ada@example.com"
+    assert anybody.get(letter.link).status_code == 200
+    short = anybody.send("/password/reset", letter.link, token=letter.token, new="short")
+    assert (short.status_code, "at least 10 characters" in text_of(short)) == (422, True)
+    done = anybody.send("/password/reset", letter.link, token=letter.token, new=NEW_PASSWORD)
+    assert done.headers["location"] == "/sign-in?done=reset"
+    assert author.get("/desk").status_code == 303  # everybody who was signed in is out
+    visit().sign_in("ada", NEW_PASSWORD)
+    assert anybody.get(letter.link).status_code == 410
+    again = anybody.send("/password/reset", "/sign-in", token=letter.token, new="a third quiet sentence")
+    assert again.status_code == 410
+    visit().sign_in("ada", NEW_PASSWORD)
+
+
+def test_nobody_is_told_who_is_registered(blog: Blog, ada: User, anybody: Visit, box: Box) -> None:
+    blog.set_status(make_user(blog, "sus").user_id, "suspended")
+    answers = {forget(anybody, email) for email in ("ada@example.com", "nobody@example.com", "sus@example.com")}
+    assert answers == {"/sign-in?done=sent"}
+    assert [letter.to for letter in box.letters] == ["ada@example.com"]
+    assert anybody.send("/password/forgotten", email="no address").status_code == 422
+
+
+@pytest.mark.parametrize("change", ["over", "forged", "cut", "email", "verify token"])
+def test_a_link_that_is_over_forged_or_of_another_kind_does_nothing(
+    blog: Blog, ada: User, anybody: Visit, box: Box, clock: Clock, site: Site, change: str
+) -> None:
+    forget(anybody, "ada@example.com")
+    token = box.letters[-1].token
+    match change:
+        case "over":
+            clock.seconds += 3601
+        case "forged":
+            token = token.replace(".", ".1", 1)
+        case "cut":
+            token = token[:-3]
+        case "email":
+            blog.update(credential(blog, ada), email="elsewhere@example.com")
+        case _:
+            site.mailing.verify(ada.user_id, "http://testserver")
+            token = box.letters[-1].token
+    assert anybody.get(f"/password/reset?token={token}").status_code == 410
+    assert anybody.send("/password/reset", "/sign-in", token=token, new=NEW_PASSWORD).status_code == 410
+
+
+def test_mail_is_counted_by_address_and_by_sender(ada: User, anybody: Visit, box: Box) -> None:
+    statuses = [anybody.send("/password/forgotten", email="ada@example.com").status_code for _ in range(6)]
+    assert statuses == [303] * 5 + [429]
+    assert len(box.letters) == 5
+
+
+def test_who_joins_confirms_their_address(blog: Blog, anybody: Visit, box: Box) -> None:
+    fields = {"name": "Bea", "username": "bea", "email": "bea@example.com", "password": PASSWORD, "writes": ""}
+    anybody.send("/sign-up", **fields)
+    (letter,) = box.letters
+    assert "haven't confirmed" in text_of(anybody.get("/account")).replace("&#39;", "'")
+    user = blog.user_by_username("bea")
+    assert user is not None
+    assert anybody.get(letter.link).status_code == 200
+    assert credential(blog, user).verified_at is None  # to look at it isn't enough: programs do that, too
+    assert (
+        anybody.send("/email/verify", letter.link, token=letter.token).headers["location"] == "/account?done=verified"
+    )
+    assert credential(blog, user).verified_at is not None
+    assert anybody.send("/email/verify", letter.link, token=letter.token).status_code == 410
+    assert "haven&#39;t confirmed" not in anybody.get("/account").text
+    answer = anybody.send("/account/email", "/account", email="bea@example.org", password=PASSWORD)
+    assert answer.headers["location"] == "/account?done=email"
+    assert credential(blog, user).verified_at is None
+    assert [letter.to for letter in box.letters[1:]] == ["bea@example.org", "bea@example.com"]
+    anybody.send("/account/verify", "/account")
+    assert [letter.to for letter in box.letters[3:]] == ["bea@example.org"]
+
+
+def test_without_a_server_mail_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    mail = mail_of(None, None)
+    assert isinstance(mail, LoggedMail)
+    mail.send("a@example.com", "Subject", "Text with a link")
+    assert "Text with a link" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("smtp", "sender", "place"),
+    [
+        ("mail.example.com", "a@b.c", "smtp"),
+        ("smtp://", "a@b.c", "smtp"),
+        ("smtp://host:port", "a@b.c", "smtp"),
+        ("smtp://host", None, "mail_from"),
+        ("smtp://host", "nobody", "mail_from"),
+    ],
+)
+def test_settings_that_cannot_be_meant(smtp: str, sender: str | None, place: str) -> None:
+    with pytest.raises(RequestError) as error:
+        mail_of(smtp, sender)
+    assert error.value.place == place
+
+
+def serve_once(listener: socket.socket, said: list[str]) -> None:
+    """Take one message as a mail server does, without TLS."""
+    connection, _ = listener.accept()
+    with connection, connection.makefile("rwb") as lines:
+        lines.write(b"220 here\r\n")
+        lines.flush()
+        within = False
+        while line := lines.readline():
+            text = line.decode().rstrip("\r\n")
+            said.append(text)
+            within = text != "." if within else text.upper() == "DATA"
+            if within and text.upper() != "DATA":
+                continue
+            over = text.upper() == "QUIT"
+            lines.write(b"354 go on\r\n" if within else b"221 bye\r\n" if over else b"250 good\r\n")
+            lines.flush()
+            if over:
+                return
+
+
+def test_mail_goes_to_the_server_and_no_password_without_tls(caplog: pytest.LogCaptureFixture) -> None:
+    said: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve_once, args=(listener, said))
+        thread.start()
+        mail = mail_of(f"smtp://127.0.0.1:{listener.getsockname()[1]}", "blog@example.com")
+        mail.send("ada@example.com", "Grüße", "Zeile\n.\n")
+        thread.join()
+        assert "rcpt TO:<ada@example.com>" in said
+        assert "From: blog@example.com" in said
+        again: list[str] = []
+        thread = threading.Thread(target=serve_once, args=(listener, again))
+        thread.start()
+        SmtpMail("127.0.0.1", listener.getsockname()[1], "b@c.d", user="u", password="secret").send("a@b.c", "S", "T")
+        thread.join()
+    assert not any("AUTH" in line for line in again)
+    assert "offers no STARTTLS" in caplog.text
+    SmtpMail("127.0.0.1", 1, "b@c.d").send("a@b.c\r\nBcc: x@y.z", "S", "T")
+    assert "wasn't sent" in caplog.text
