@@ -202,7 +202,7 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
         bought = [one.order_id for one in design.orders_of_user("u-000").items]
         sold = design.orders_to_ship("leafhouse").items[0].order_id
         seen = [
-            (stranger, ("/", "/merchants/lumen", "/products/green-tea", "/sign-in", "/sign-up", "/nothing")),
+            (stranger, ("/", "/merchants/lumen", "/products/green-tea", "/search?q=tea", "/sign-in", "/nothing")),
             (customer, ("/products/green-tea", "/cart", "/addresses", "/orders", f"/orders/{bought[0]}")),
             (seller, ("/selling", f"/selling/{sold}", "/selling/goods")),
         ]

@@ -47,7 +47,7 @@ def calls(shop: Shop) -> dict[str, Callable[[], object]]:
         "E4a": lambda: shop.pending_orders("leafhouse", limit=20),
         "E4b": lambda: shop.orders_to_ship("leafhouse", limit=20),
         "E4c": lambda: shop.orders_of_merchant("leafhouse", ["shipped"], limit=20),
-        "E5a": lambda: shop.user_by_email("ada.brook.0@example.com"),
+        "E5a": lambda: shop.user_by_email("customer@example.com"),
         "E5b": lambda: shop.order_by_payment("pi_000100"),
         "E6": lambda: shop.events_of_day(DAY.date(), limit=100),
         "E7": lambda: shop.readings("cold-store", Range(ge=DAY, lt=DAY + timedelta(days=1)), limit=200),

@@ -36,7 +36,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "C4": {"limit": 2},
     "C5": {"merchant_id": "lumen"},
     "R11": {"limit": 3},
-    "E5a": {"email": "ada.brook.0@example.com"},
+    "E5a": {"email": "customer@example.com"},
     "E5b": {"external_id": "pi_000006"},
     "E6": {"day": HEADER.created_at.date(), "limit": 5},
     "E7": {"device_id": "cold-store", "limit": 5},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +12,11 @@ from keyplan.web import app
 from keyplan.web.beside import Beside
 from keyplan_systems.pages.application import ServedSite
 from keyplan_systems.shop import Shop
-from keyplan_systems.shop.entities import HELD
+from keyplan_systems.shop.entities import HELD, Merchant, Product
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS, sample
+from keyplan_systems.shop.searching import found_products, keep_found, rebuild, search_of
 from keyplan_systems.shop.site.making import make_site
 from keyplan_systems.shop.site.selling import cents_of
 from tests.systems.shop.support import assert_consistent
@@ -207,3 +210,53 @@ def test_the_api_knows_who_asks(shop: Shop, site: ServedSite) -> None:
 )
 def test_amounts_of_money(text: str, cents: int | None) -> None:
     assert cents_of(text) == cents
+
+
+def test_products_are_found_by_their_words() -> None:
+    with Shop.open(":memory:", secret="s") as shop:
+        sample(shop, 5, silent)
+        products_are_found(shop, make_site(shop, OPTIONS))
+
+
+def products_are_found(shop: Shop, site: ServedSite) -> None:
+    anybody = visit(site)
+    asked = (("jasmine tin", "Jasmine Tea Tin"), ("mill dotted", "Dotted Pad"), ("second pot smok", "Smoked Tea"))
+    for query, product in asked:
+        assert anybody.get(f"/search?q={query}") == 200
+        assert anybody.says(product)
+    anybody.get("/search?q=nothing like it")
+    assert anybody.says("Nothing was found.")
+    assert anybody.get("/search") == 200
+    served = Beside(app(shop, hosts=("testserver",), policy=site.policy), site.application)
+    seller = visit(site, MERCHANT).client.cookies["keyplan_session"].strip('"')
+    with TestClient(served, headers={"authorization": f"Bearer {seller}"}) as client:
+
+        def send(pattern: str, **given: object) -> None:
+            answer = client.post(f"/api/{pattern}", json={"product_id": "white-tea-sampler", **given})
+            assert answer.status_code in {200, 204}, answer.text
+
+        send("unlist_product")
+        anybody.get("/search?q=white sampler")
+        assert anybody.says("Nothing was found.")
+        send("list_product")
+        anybody.get("/search?q=white sampler")
+        assert anybody.says("White Tea Sampler")
+
+
+def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path: Path) -> None:
+    url = str(tmp_path / "shop.db")
+    with Shop.open(url) as shop:
+        shop.put(Merchant(merchant_id="m", name="Mill"))
+        for name in ("Plain Pad", "Ruled Pad"):
+            product_id = name.lower().replace(" ", "-")
+            shop.put(Product(product_id=product_id, merchant_id="m", name=name, price_cents=1, listed_at=None))
+            shop.list_product(product_id)
+        with contextlib.closing(search_of(shop)) as search:
+            assert (tmp_path / "shop.search").exists()
+            assert [one.name for one in found_products(shop, search, "ruled pad", 5)] == ["Ruled Pad"]
+            shop.unlist_product("plain-pad")
+            assert sorted(search.find("pad", 5)) == ["plain-pad", "ruled-pad"]
+            assert [one.name for one in found_products(shop, search, "pad", 5)] == ["Ruled Pad"]
+            assert rebuild(shop, search) == 1
+            keep_found(shop, search, "plain-pad")
+            assert list(search.find("pad", 5)) == ["ruled-pad"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from functools import partial
 
 from keyplan import Cursor
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import Post
-from keyplan_systems.site.searching import Document, FtsSearch, Search
+from keyplan_systems.site.searching import Document, FtsSearch, Search, search_beside
 from keyplan_systems.words import plain_words
 
 __all__ = ["found_posts", "keep_found", "rebuild", "search_of"]
@@ -24,13 +24,7 @@ PAGE = 100
 
 def search_of(blog: Blog, place: str | None = None) -> FtsSearch:
     """The index of a blog, in a file of its own where the store is one. An empty one is made anew."""
-    url = blog.store.url
-    is_file = place is not None or not (url == ":memory:" or "://" in url)
-    path = Path(place or url).with_suffix(".search") if is_file else None
-    search = FtsSearch(path)
-    if search.is_empty():
-        rebuild(blog, search)
-    return search
+    return search_beside(blog.store.url, partial(rebuild, blog), place)
 
 
 def rebuild(blog: Blog, search: Search) -> int:

@@ -35,6 +35,8 @@ class Rule:
     check: Callable[[Person | None, dict[str, Any]], None] | None = None
     shown: Callable[[Person | None, Any], bool] | None = None
     """Whether an answer, or an entry of one, is there for the caller."""
+    done: Callable[[Mapping[str, Any]], None] | None = None
+    """What is done with the arguments of a call that was carried out."""
 
 
 class TablePolicy:
@@ -100,9 +102,11 @@ class TablePolicy:
             await run_in_threadpool(rule.check, caller, arguments)
         return arguments
 
-    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:  # noqa: ARG002
+    async def shown(self, pattern: str, arguments: Mapping[str, Any], answer: Any, caller: Person | None) -> Any:
         """The answer, but for what isn't there for the caller."""
         rule = self.rules[pattern]
+        if rule.done is not None:
+            await run_in_threadpool(rule.done, arguments)
         if rule.shown is None or answer is None:
             return answer
         if isinstance(answer, list):

@@ -29,6 +29,7 @@ LIMITS = {
     "sign-in from an address": Limit(attempts=40, seconds=300),
     "sign-up": Limit(attempts=10, seconds=3600),
     "write": Limit(attempts=120, seconds=600),
+    "search": Limit(attempts=120, seconds=60),
 }
 NOTICES = {"saved": "Saved.", "welcome": "Welcome!"}
 """What a page says at its top after a form has done something; ``?done=`` names it, so nobody can put words there."""

@@ -7,6 +7,7 @@ nothing doubles. The files are read row by row, by ``tables.py``.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from keyplan_systems.shop.entities import (
     User,
 )
 from keyplan_systems.shop.orders import refund_of
+from keyplan_systems.shop.searching import rebuild, search_of
 from keyplan_systems.shop.tables import Row, Table
 
 __all__ = ["load"]
@@ -71,6 +73,8 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
         for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
             steps.done(lines)
+    with contextlib.closing(search_of(design)) as search:
+        rebuild(design, search)
     return report
 
 

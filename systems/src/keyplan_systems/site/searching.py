@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -18,7 +18,7 @@ import apsw
 
 from keyplan.errors import StoreError
 
-__all__ = ["Document", "FtsSearch", "Search"]
+__all__ = ["Document", "FtsSearch", "Search", "search_beside"]
 
 QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
@@ -154,6 +154,17 @@ class FtsSearch:
 
     def _failed(self, error: Exception) -> StoreError:
         return StoreError(f"the search can't be used: {error}", place=str(self.place), hint="make it anew")
+
+
+def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | None = None) -> FtsSearch:
+    """The index of a store: in a file of its own beside the store's file (``shop.search`` beside ``shop.db``), and in
+    memory for a store elsewhere. An empty one is filled. Raises StoreError.
+    """
+    is_file = place is not None or not (url == ":memory:" or "://" in url)
+    search = FtsSearch(Path(place or url).with_suffix(".search") if is_file else None)
+    if search.is_empty():
+        fill(search)
+    return search
 
 
 def match_of(query: str) -> str | None:

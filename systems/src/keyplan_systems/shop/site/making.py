@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -21,8 +21,10 @@ from keyplan_systems.shop.entities import Order
 from keyplan_systems.shop.keeping import pay_refunds, release_unpaid
 from keyplan_systems.shop.payments import OfflineProvider, Provider
 from keyplan_systems.shop.sample import DEMO_PASSWORD, DEMO_USERS
+from keyplan_systems.shop.searching import keep_found, search_of
 from keyplan_systems.shop.site import pages, selling
 from keyplan_systems.shop.site.people import ShopPeople
+from keyplan_systems.site.searching import Search
 
 __all__ = ["make_site"]
 
@@ -41,6 +43,7 @@ LOOK = Look(
         ("Tools", "/categories/tools"),
         ("Lighting", "/categories/lighting"),
     ),
+    search="/search",
     notices={
         "address": "The address is saved.",
         "cancelled": "The order is cancelled. What was paid goes back.",
@@ -58,6 +61,8 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     site = SmallSite(shop, LOOK, options, ShopPeople(shop))
     payments = provider or OfflineProvider()
     customers = pages.Customers(payments)
+    search = search_of(shop)
+    shelves = pages.Shelves(search)
 
     @asynccontextmanager
     async def beside() -> AsyncGenerator[None]:
@@ -76,6 +81,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
             ("/merchants/{merchant_id}", pages.merchant, "anyone"),
             ("/categories/{category}", pages.category, "anyone"),
             ("/products/{product_id}", pages.product, "anyone"),
+            ("/search", shelves.search, "anyone"),
             ("/cart", pages.cart, "person"),
             ("/addresses", pages.address_form, "person"),
             ("/orders", pages.orders, "person"),
@@ -98,7 +104,7 @@ def make_site(shop: Shop, options: SiteOptions, provider: Provider | None = None
     )
     cards = f"Pay with the card {OfflineProvider.CARD}; {OfflineProvider.DECLINED} is declined. No money moves"
     logins = sample_logins(site, [email for email, _ in DEMO_USERS], DEMO_PASSWORD, cards)
-    return ServedSite(application, TablePolicy(site, rules(shop)), logins)
+    return ServedSite(application, TablePolicy(site, rules(shop, search)), logins)
 
 
 async def _keep(shop: Shop, provider: Provider) -> None:
@@ -125,7 +131,7 @@ _OF_PRODUCT = ("restock", "reprice", "describe_product", "list_product", "unlist
 _OF_SOLD = ("ship", "refund", "receive_return", "refuse_return")
 
 
-def rules(shop: Shop) -> dict[str, Rule]:
+def rules(shop: Shop, search: Search) -> dict[str, Rule]:
     """Who may call what of the API. What isn't named is nobody's: paying and refunding are the site's."""
 
     def own_order(caller: Person | None, given: dict[str, Any]) -> None:
@@ -147,13 +153,16 @@ def rules(shop: Shop) -> dict[str, Rule]:
         if details is None or caller is None or f"merchant {details.order.merchant_id}" not in caller.roles:
             raise ItemNotFound(f"there is no order {given['order_id']!r}", place="Shop.order_details")
 
+    def changed(given: Mapping[str, Any]) -> None:
+        keep_found(shop, search, str(given["product_id"]))
+
     return {
         **dict.fromkeys(_READING, Rule("anyone")),
         **dict.fromkeys(_OWN, Rule("person", own=("user_id",))),
         **dict.fromkeys(("order_details", "order_parts", "cancel"), Rule("person", check=own_order)),
         "request_return": Rule("person", check=own_order),
         **dict.fromkeys(_LISTING, Rule("merchant", check=own_merchant)),
-        **dict.fromkeys(_OF_PRODUCT, Rule("merchant", check=own_product)),
+        **dict.fromkeys(_OF_PRODUCT, Rule("merchant", check=own_product, done=changed)),
         **dict.fromkeys(_OF_SOLD, Rule("merchant", check=sold_order)),
     }
 

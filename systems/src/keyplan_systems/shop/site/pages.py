@@ -12,11 +12,25 @@ from keyplan_systems.pages.site import Turn
 from keyplan_systems.shop.design import Shop
 from keyplan_systems.shop.entities import Cart, Order, OrderDetails, PostalAddress, Product
 from keyplan_systems.shop.payments import Declined, Provider
+from keyplan_systems.shop.searching import found_products
 from keyplan_systems.site.problems import Problem, not_found
+from keyplan_systems.site.searching import Search
 
-__all__ = ["Customers", "cancel_order", "cart", "category", "front", "merchant", "order", "orders", "product"]
+__all__ = [
+    "Customers",
+    "Shelves",
+    "cancel_order",
+    "cart",
+    "category",
+    "front",
+    "merchant",
+    "order",
+    "orders",
+    "product",
+]
 
 ShopTurn = Turn[Shop]
+FOUND_MAX = 48
 
 
 class CartLine(NamedTuple):
@@ -66,6 +80,24 @@ def product(turn: ShopTurn) -> Response:
     seller = shop.merchant(found.merchant_id)
     related = [one for one in shop.related_products(product_id, limit=6) if one.listed_at]
     return turn.page("product.html", product=found, seller=seller, related=related)
+
+
+class Shelves:
+    """What is found by words."""
+
+    def __init__(self, search: Search) -> None:
+        self.index = search
+
+    def search(self, turn: ShopTurn) -> Response:
+        """The products that have all of the words, the best first."""
+        query = turn.query.get("q", "").strip()[:100]
+        goods: list[Product] = []
+        if query:
+            turn.limit("search", turn.address)
+            goods = found_products(turn.design, self.index, query, FOUND_MAX)
+        lede = "" if query else "By words of names, categories, sellers and descriptions."
+        heading = f"Search: {query}" if query else "Search"
+        return turn.page("goods.html", heading=heading, lede=lede, goods=goods, cursor=None, empty="Nothing was found.")
 
 
 # Carts
