@@ -90,7 +90,7 @@ class _Slot:
         return random.randrange(self.count)  # noqa: S311 - it spreads load, and hides nothing
 
 
-def Slots(count: int) -> Any:  # noqa: N802 - it stands where a type's word does
+def Slots(count: int) -> int:  # noqa: N802 - it stands where a type's word does
     """A field of the partition key that spreads a number over so many items, since many add to it at once.
 
     ``slot: int = Slots(10)``: an ``Update(...).or_create()`` that doesn't say the slot adds to any of them, and a read
@@ -99,7 +99,8 @@ def Slots(count: int) -> Any:  # noqa: N802 - it stands where a type's word does
     anything: Any = count
     if not isinstance(anything, int) or not 2 <= count <= SLOTS_MAX:
         raise ArgumentError(f"a number is spread over 2 to {SLOTS_MAX} slots, not {shown(count)}", place="Slots")
-    return Field(default_factory=_Slot(count), ge=0, lt=count)
+    field: Any = Field(default_factory=_Slot(count), ge=0, lt=count)
+    return field  # type: ignore[no-any-return] # pydantic sees what it is
 
 
 def slots_of(info: FieldInfo) -> int | None:
