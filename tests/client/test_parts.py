@@ -201,6 +201,7 @@ def test_parts_change(app: App, user: User, name: str, by_class: bool) -> None:
         (lambda update: update.set(address=Place(city="a")).at(lambda user: user.address.city).set("b"), ArgumentError),
         (lambda update: update.at(lambda user: "city").set("a"), ArgumentError),
         (lambda update: update.at(lambda user: user.lines[-1]).set(Line(product="a")), ArgumentError),
+        (lambda update: update.at(lambda user: user.lines[2**31]).set(Line(product="a")), ArgumentError),
         (lambda update: update.at(lambda user: user.counts["a"]).set(1).or_create(), UpdateRefused),
     ],
 )
@@ -233,3 +234,11 @@ def test_a_write_joins_another_in_one_transaction(app: App, user: User) -> None:
     with pytest.raises(ConditionFailed):
         app.move_and_hit(user, "Lagos", moment)
     assert [one.hits for one in app.pages("main")] == [1]
+
+
+@pytest.mark.parametrize("key", ["", "\ud800", "x" * 65_536])
+def test_keys_of_maps_that_no_expression_can_name(app: App, user: User, key: str) -> None:
+    """A map may hold some of them; DynamoDB takes none of them as a name."""
+    with pytest.raises(ArgumentError, match=r"User\.settings") as caught:
+        app.transact([Update(user).at(lambda user: user.settings[key]).set("dark")])
+    assert "a key of a map" in caught.value.message

@@ -27,6 +27,7 @@ from keyplan import (
     Stored,
     Table,
     Update,
+    View,
     Writes,
     read,
     write,
@@ -156,3 +157,41 @@ def test_parts_and_what_is_only_set_once(every: Caller) -> None:
     assert [one.hits for one in every.read("counts_of", site="MAIN")] == [2]
     every.write("move_and_hit", task=moved, city="Lagos", at=NOON)
     assert {one.name for one in every.read("counts_of", site="main")} == {"x", "moves"}
+
+
+class Late(Entity):
+    name: str
+    late_for: str | None = None
+    text: str = ""
+
+    kind = Label("type", "late")
+    primary = Key("$late#{name}", "$late_1")
+    late = Key("{late_for}", "{name}", index=Index("LATE", "late_for", "name", projection="KEYS_ONLY"))
+
+
+class LateRow(View[Late]):
+    name: str
+
+
+class Lateness(Design):
+    table = Table("lateness", indexes=[Late.late.index or GSI1], key_style=KeyStyle(raw=True))
+
+    @read("B1", all_of=Late.late.index, complete=True)
+    def all_late(self) -> list[Late]: ...
+
+    @read("B2", all_of=Late.late.index)
+    def rows(self) -> list[LateRow]: ...
+
+    @read("B3", all_of=Late.late.index, of=Late)
+    def how_many(self) -> int: ...
+
+    @read("B4", complete=True)
+    def late_for(self, late_for: str) -> list[Late]: ...
+
+
+def test_an_index_without_the_labels_is_read_by_its_keys() -> None:
+    with Lateness.open(":memory:") as lateness:
+        made = lateness.put(Late(name="a", late_for="x", text="t"))
+        lateness.put(Late(name="b"))
+        assert lateness.all_late() == lateness.late_for("x") == [made]
+        assert ([row.name for row in lateness.rows()], lateness.how_many()) == (["a"], 1)

@@ -190,14 +190,21 @@ def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
         raise
 
 
+def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
+    """Tells an entity's items from others in the table, or in an index. That may lack the labels: then keys tell."""
+    if index is None or all(index.holds(one) for one in entity.labels):
+        return entity.matches
+    return entity.primary.matches
+
+
 def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
-    """Tells an entity's items from others that a query meets. An index may lack the labels: then the keys tell. Where
-    the entity has several keys on the index, items stand there by one of them.
+    """Tells an entity's items from others that a query meets. Where the entity has several keys on the index, items
+    stand there by one of them.
     """
     entity, in_index = match.entity, match.key.matches
     if plan.index is None:
         return entity.matches_sort
-    matches = entity.matches if all(plan.index.holds(one) for one in entity.labels) else entity.primary.matches
+    matches = _matches_in(entity, plan.index)
     return (lambda item: in_index(item) and matches(item)) if entity.has_siblings(match.key) else matches
 
 
@@ -345,6 +352,7 @@ class ScanReader:
         base = (table.partition,) if table.sort is None else (table.partition, table.sort)
         own = () if index is None else (*index.partition, *index.sort)
         self._keys = tuple(dict.fromkeys((*own, *base)))
+        self._readers = [(_matches_in(one, index), one) for one in plan.entities]
 
     def request(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The Scan request for these values, without a start."""
@@ -365,7 +373,7 @@ class ScanReader:
 
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
-        entity = next((one for one in self.plan.entities if one.matches(item)), None)
+        entity = next((one for matches, one in self._readers if matches(item)), None)
         return None if entity is None else own_item(entity, item)
 
     def position(self, item: Item) -> Position:

@@ -28,10 +28,14 @@ from keyplan.design.stored.keys import CompiledKey
 from keyplan.design.stored.outcomes import changed, outcome
 from keyplan.design.stored.within import in_map, needs_value, type_at
 from keyplan.errors import ArgumentError, UpdateRefused, shown
+from keyplan.expressions.rules import LIST_INDEX_MAX
 
 __all__ = ["CompiledUpdate", "compile_update"]
 
 Values = Mapping[str, Any]
+
+NAME_BYTES_MAX = 65_535
+"""Of an attribute's name. Source: "Naming rules" in the developer guide."""
 
 
 @dataclass
@@ -383,6 +387,7 @@ def _part(
     path = whole = root
     try:
         for step in steps:
+            _check_step(step, place)
             part = part_of(part, step)
             around, annotation = annotation, type_at(annotation, step)
             whole, path = path, f"{path}[{step}]" if isinstance(step, int) else f"{path}.{update.name(step)}"
@@ -415,6 +420,26 @@ def _part(
             raise UpdateRefused(f"{shown(change)} is for whole fields", place=place, hint="set the part whole")
         case _:
             update.sets.append(f"{path} = {update.value(_checked_part(annotation, change, place, entity))}")
+
+
+def _check_step(step: int | str, place: str) -> None:
+    """A step of a path is one that DynamoDB takes in an expression, though a map may hold other keys. Raises
+    ArgumentError.
+    """
+    if isinstance(step, int):
+        if step > LIST_INDEX_MAX:
+            raise ArgumentError(f"no list has an element {step}", place=place)
+        return
+    try:
+        size = len(step.encode())
+    except UnicodeEncodeError:
+        raise ArgumentError("a key of a map isn't valid Unicode", place=place) from None
+    if not 0 < size <= NAME_BYTES_MAX:
+        raise ArgumentError(
+            "a key of a map that is changed by itself is a text that isn't empty, of 65,535 bytes at most",
+            place=place,
+            hint="set the field whole",
+        )
 
 
 def _checked_part(annotation: Any, value: Any, place: str, entity: CompiledEntity) -> dict[str, Any]:

@@ -83,7 +83,8 @@ def _check_total(options: Options, shape: Shape, owners: Sequence[CompiledEntity
             raise Problem(
                 f"total= names {name!r}, and {entity.name} has no such field", f"it has {', '.join(entity.fields)}"
             )
-        if kind_of(entity.fields[name].annotation) is not int:
+        kind = kind_of(entity.fields[name].annotation)
+        if not isinstance(kind, type) or not issubclass(kind, int) or kind is bool:
             raise Problem(
                 f"total= adds up integers, and {entity.name}.{name} is something else", "ask for a list, and add"
             )
