@@ -1,5 +1,5 @@
-"""The sites of the shop, the network and the papers in a browser: what each kind of user does, by mouse and keyboard,
-on a desktop and on a phone; and how every kind of page looks.
+"""The sites of the shop, the network, the papers and the CMS in a browser: what each kind of user does, by mouse and
+keyboard, on a desktop and on a phone; and how every kind of page looks.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from keyplan_systems.cms.sample import DEMO_PASSWORD as CMS_PASSWORD
 from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
 from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
 from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
-COUNTS = {"shop": 40, "social": 20, "papers": 30}
+COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
 NARROWEST = 320
 
 
@@ -54,6 +55,12 @@ def social(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Pla
 def papers(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]:
     with arriving(browser, served["papers"][1]) as arrive:
         yield Place(served["papers"][0], arrive)
+
+
+@pytest.fixture
+def cms(browser: Browser, served: dict[str, tuple[Any, str]]) -> Iterator[Place]:
+    with arriving(browser, served["cms"][1]) as arrive:
+        yield Place(served["cms"][0], arrive)
 
 
 def join(page: Page, label: str, login: str, name: str) -> None:
@@ -189,6 +196,68 @@ def test_a_reader_finds_and_cites_a_paper(papers: Place) -> None:
     assert started.value.suggested_filename == "paper.bib"
 
 
+def test_an_author_writes_by_keyboard_and_an_editor_publishes(cms: Place) -> None:
+    """An author on a phone writes by keyboard; an editor at a desk corrects, compares, schedules and publishes."""
+    page = cms.arrive(390, "dark")
+    sign_in(page, "Email", "author@example.com", CMS_PASSWORD)
+    page.get_by_role("link", name="New article").first.click()
+    page.get_by_label("Title").focus()
+    page.keyboard.type("A loaf, step by step")
+    page.keyboard.press("Enter")
+    page.get_by_text("The article is there.").wait_for()
+    page.get_by_label("Text").focus()
+    page.keyboard.type("Some **strong** words.")
+    page.get_by_role("region", name="Preview").locator("strong").get_by_text("strong").wait_for()
+    page.get_by_role("button", name="Save draft").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Saved.").wait_for()
+    page.get_by_role("button", name="Make a link").click()
+    link = page.locator("a.token").inner_text()
+
+    stranger = cms.arrive()
+    stranger.goto(link)
+    stranger.get_by_role("heading", level=1, name="A loaf, step by step").wait_for()
+
+    editor = cms.arrive()
+    sign_in(editor, "Email", "editor@example.com", CMS_PASSWORD)
+    editor.get_by_role("link", name="A loaf, step by step").click()
+    editor.get_by_label("Text").fill("Some strong words.\n\nAnd more.")
+    editor.get_by_role("button", name="Save and publish").click()
+    editor.get_by_text("The article is published.").wait_for()
+    editor.get_by_role("link", name="All versions").click()
+    editor.get_by_role("link", name="Version 2").click()
+    editor.locator(".difference .new").get_by_text("And more.").wait_for()
+    editor.get_by_role("link", name="A loaf, step by step").click()
+    editor.get_by_label("What").select_option("Take it back")
+    editor.get_by_label("When, in UTC").fill("2030-01-04T09:00")
+    editor.get_by_role("button", name="Schedule").click()
+    editor.get_by_text("It will be taken back 4 January 2030, 09:00 UTC").wait_for()
+    editor.get_by_role("button", name="Add de").click()
+    editor.get_by_label("Title", exact=True).fill("Ein Brot")
+    editor.get_by_role("button", name="Save draft").click()
+    editor.get_by_text("Saved.").wait_for()
+    editor.get_by_role("link", name="en", exact=True).click()
+    editor.get_by_role("heading", level=1, name="A loaf, step by step").wait_for()
+
+    page.get_by_label("Text").fill("The slower text.")
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_text("Somebody has saved another version").wait_for()
+    assert "And more." in page.locator(".versions").inner_text()
+
+
+def test_the_editor_works_without_scripts(cms: Place) -> None:
+    page = cms.arrive(scripts=False)
+    sign_in(page, "Email", "editor@example.com", CMS_PASSWORD)
+    page.goto("/new")
+    page.get_by_label("Title").fill("Without scripts")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("Text").fill("*Plain* forms.")
+    page.get_by_role("button", name="Preview").click()
+    assert page.locator(".preview em").inner_text() == "Plain"
+    page.get_by_role("button", name="Save and publish").click()
+    page.get_by_text("The article is published.").wait_for()
+
+
 def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tuple[str, Page]]:
     """Every kind of page of a site, for those who may see it."""
     design, stranger = place.design, place.arrive(width, scheme)
@@ -214,6 +283,20 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
         author = design.profile(post.user_id).handle
         own = ("/", f"/posts/{post.post_id}", f"/people/{author}", "/messages", f"/messages/{author}", "/settings")
         seen = [(stranger, ("/", f"/people/{author}", "/sign-up")), (member, own)]
+    elif name == "cms":
+        author, editor, admin = (place.arrive(width, scheme) for _ in range(3))
+        for who, member in (("author", author), ("editor", editor), ("admin", admin)):
+            sign_in(member, "Email", f"{who}@example.com", CMS_PASSWORD)
+        found = next(each for each in design.articles_by_state("published") if each.current_version > 1)
+        path, token = f"/articles/{found.article_id}", design.share_preview(found.article_id, "u_01")
+        archived = design.articles_by_state("archived").items[0].article_id
+        own = design.articles_by_author("u_02", limit=1).items[0].article_id
+        seen = [
+            (stranger, ("/sign-in", f"/preview/{token}")),
+            (author, ("/", f"/articles/{own}", "/token")),
+            (editor, ("/?state=published", "/?state=due", "/new", path, f"{path}/versions", f"{path}/versions/2")),
+            (admin, (f"/articles/{archived}", "/members")),
+        ]
     else:
         paper = design.published_in_collection("data-and-storage").items[0].paper_id
         author = design.paper_with_authors(paper).authors[0].handle

@@ -62,9 +62,10 @@ class Change:
 class History:
     """The history of the files below a folder. ``changes`` is by path relative to the folder, oldest first."""
 
-    def __init__(self, folder: Path, changes: dict[str, list[Change]]) -> None:
+    def __init__(self, folder: Path, changes: dict[str, list[Change]], former: dict[str, list[str]]) -> None:
         self._folder = folder
         self._changes = changes
+        self._former = former
         self._reader: subprocess.Popen[bytes] | None = None
         self._timer: threading.Timer | None = None
 
@@ -82,9 +83,14 @@ class History:
             if _git(folder, "rev-parse", "--quiet", "--verify", "HEAD").returncode:
                 return None  # no commit yet
             prefix = _checked(_git(folder, "rev-parse", "--show-prefix")).decode("utf-8", "replace").strip("\n")
-            changes = _changes(_checked(_git(folder, *_LOG)))
+            changes, former = _changes(_checked(_git(folder, *_LOG)))
             below = {path[len(prefix) :]: found for path, found in changes.items() if path.startswith(prefix)}
-            return cls(folder, below)
+            moved = {
+                path[len(prefix) :]: [old[len(prefix) :] for old in names if old.startswith(prefix)]
+                for path, names in former.items()
+                if path.startswith(prefix)
+            }
+            return cls(folder, below, moved)
         except FileNotFoundError:
             return None
         except subprocess.TimeoutExpired:
@@ -104,6 +110,10 @@ class History:
             if body is not None:
                 found.append(Revision(body, change.author or None, change.moment))
         return found
+
+    def former(self, path: str) -> list[str]:
+        """The names that a file had below the folder before it was moved, the latest first."""
+        return self._former.get(path, [])[::-1]
 
     def begun(self, path: str) -> datetime | None:
         """When the file was committed first, under whatever name; None for one that wasn't."""
@@ -202,9 +212,12 @@ def _checked(done: subprocess.CompletedProcess[bytes]) -> bytes:
     return done.stdout
 
 
-def _changes(log: bytes) -> dict[str, list[Change]]:
-    """The changes of each file by the name it has now: a renamed file brings its history with it."""
+def _changes(log: bytes) -> tuple[dict[str, list[Change]], dict[str, list[str]]]:
+    """The changes of each file by the name it has now: a renamed file brings its history with it. And the names that
+    it had, the earliest first.
+    """
     found: dict[str, list[Change]] = {}
+    former: dict[str, list[str]] = {}
     tokens = iter(log.split(b"\0"))
     moment, author = datetime.fromtimestamp(0, UTC), ""
     for token in tokens:
@@ -220,9 +233,10 @@ def _changes(log: bytes) -> dict[str, list[Change]]:
         if status.startswith("R"):
             old, path = path, _name(tokens)
             found[path] = found.pop(old, [])
+            former[path] = [*(one for one in former.pop(old, []) if one != path), old]
         if blob != before and mode in _FILE_MODES:
             found.setdefault(path, []).append(Change(blob, author, moment))
-    return found
+    return found, former
 
 
 def _name(tokens: Iterator[bytes]) -> str:

@@ -124,6 +124,29 @@ def test_a_renamed_file_keeps_its_history(cms: Cms, repository: Repository) -> N
     ]
 
 
+def test_a_file_that_is_moved_stays_its_article(cms: Cms, repository: Repository) -> None:
+    write(repository.folder, "drafts/a.md", post("Outside\n" + LONG))
+    repository.commit()
+    (repository.folder / "posts").mkdir()
+    repository.git("mv", "drafts/a.md", "posts/a.md")
+    repository.commit()
+    assert load(cms, repository.folder / "posts", silent) == LoadReport(1, [])
+    article = only_article(cms)
+    (repository.folder / "posts" / "2021").mkdir()
+    repository.git("mv", "posts/a.md", "posts/2021/b.md")
+    repository.commit()
+    write(repository.folder, "posts/2021/b.md", post("Inside\n" + LONG))
+    repository.commit("Ben")
+    assert load(cms, repository.folder / "posts", silent) == LoadReport(1, [])
+    moved = only_article(cms)
+    assert (moved.article_id, moved.slug, moved.former_slugs) == (article.article_id, "b", ["a"])
+    assert [(body[:7], who, moment) for body, who, moment in versions(cms)] == [
+        ("Outside", "Ann", at(1)),
+        ("Inside\n", "Ben", at(4)),
+    ]
+    assert cms.article_by_slug("a") == cms.article_by_slug("b") == moved
+
+
 def test_loaded_again_after_more_commits(cms: Cms, repository: Repository) -> None:
     write(repository.folder, "a.md", post("One\n"))
     repository.commit()

@@ -196,6 +196,17 @@ def test_yaml_without_pyyaml(cms: Cms, tmp_path: Path, monkeypatch: pytest.Monke
         loaded(cms, tmp_path)
 
 
+def test_one_slug_of_two_files(cms: Cms, tmp_path: Path) -> None:
+    write(tmp_path, "2020-01-02-keys.md", POST)
+    write(tmp_path, "other/keys.md", POST)
+    for _ in range(2):  # and loaded again, nothing changes
+        report = loaded(cms, tmp_path)
+        assert report.loaded == 2
+        (fault,) = report.faults
+        assert (fault.place, "keys-2020-01-02" in fault.message) == ("other/keys.md", True)
+    assert {one.slug for one in cms.articles_by_author("ann")} == {"keys", "keys-2020-01-02"}
+
+
 # Again
 
 

@@ -52,7 +52,7 @@ SILENCE = {
     "KP306 set_password": "another password takes the place of the one before, as it should",
     "KP315 share_preview": "a token is random, so no other preview has it, expired or not",
     "KP602 Event.expires_at": "an event is as true as before: it expires so that they don't grow for ever",
-    "KP602 Preview.expires_at": "whoever shows a preview looks at its time (previews.py)",
+    "KP602 Preview.expires_at": "whoever shows a preview looks at its time (reading.py)",
 }
 """What ``keyplan check`` finds and is right so."""
 

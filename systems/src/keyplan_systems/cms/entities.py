@@ -342,6 +342,11 @@ class Member(CmsEntity):
     every = Key("MEMBERS", "MEMBER#{member_id}", index=GSI1)
     one_email = Unique("MEMBER_EMAIL#{email}")
 
+    @property
+    def user_id(self) -> str:
+        """Their id, by the name that sites have for it."""
+        return self.member_id
+
 
 class Credential(CmsEntity):
     """What a member signs in with, apart from what others see of them."""

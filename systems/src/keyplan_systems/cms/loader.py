@@ -74,6 +74,10 @@ class _Histories:
             self._failed(error)
             return []
 
+    def former(self, path: str) -> list[str]:
+        """The names that a file had below the folder, the latest first."""
+        return [] if self._history is None else self._history.former(path)
+
     def _failed(self, error: HistoryError) -> None:
         message = f"git's history is left out from here on: {error}"
         self._report.faults.append(Fault(self._place, message, "such posts are loaded with one version each"))
@@ -91,12 +95,13 @@ def _load_one(design: Cms, folder: Path, path: Path, histories: _Histories, repo
     try:
         post = read_post(folder, path)  # a RequestError of it, that PyYAML is missing, is every file's: it goes out
         revisions = histories.revisions(post.path)
+        article_id = _known_id(design, post, histories.former(post.path))
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
         return
     try:
         check_body(post.body, place)
-        _take_in(design, post, _complete(post, revisions, report), report)
+        _take_in(design, post, article_id, _complete(post, revisions, report), report)
     except FrontMatterError as error:
         report.faults.append(fault_of(place, error))
     except StoreError:
@@ -155,9 +160,20 @@ def _article_of(post: Post, revisions: Sequence[Revision]) -> Article:
         raise FrontMatterError(message, line=post.lines.get(name)) from None
 
 
-def _take_in(design: Cms, post: Post, revisions: Sequence[Revision], report: LoadReport) -> None:
+def _known_id(design: Cms, post: Post, former: Sequence[str]) -> str:
+    """The article's id: the file's own, unless the file was moved after it was loaded under a name before."""
+    own = stable_id(post.path, post.date)
+    if former and design.get(Article, article_id=own) is None:
+        for name in former:
+            earlier = stable_id(name, post.date)
+            if design.get(Article, article_id=earlier) is not None:
+                return earlier
+    return own
+
+
+def _take_in(design: Cms, post: Post, article_id: str, revisions: Sequence[Revision], report: LoadReport) -> None:
     """Bring the article of a post, its tags and its versions to what the file says."""
-    wanted = _article_of(post, revisions)
+    wanted = _article_of(post, revisions).model_copy(update={"article_id": article_id})
     slug = _free_slug(design, wanted)
     if slug != wanted.slug:
         message = f"another article has the address {wanted.slug!r}; this one has {slug!r}"

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from keyplan import Check, Create, Put, Update, Writes, write
-from keyplan.errors import ConditionFailed, Refused
+from keyplan.errors import Refused
 from keyplan_systems.cms.entities import Credential, Event, Founded, Id, Member, Role
 from keyplan_systems.cms.publishing import PublishingWrites
 
@@ -54,14 +54,13 @@ class MemberWrites(PublishingWrites):
     # Events
 
     @write("W20")
-    def take_event(self, event: Event, until: datetime) -> Writes[Event | None]:
-        """Keep an event for oneself until a time, to deliver it; None where somebody else has it, or it is done."""
-        try:
-            taken = yield from Update(event, next_at=until, attempts=event.attempts + 1).only_if(
-                state="waiting", attempts=event.attempts
-            )
-        except ConditionFailed:
-            return None
+    def take_event(self, event: Event, until: datetime) -> Writes[Event]:
+        """Keep an event for oneself until a time, to deliver it. Raises ConditionFailed where somebody else has it, or
+        it is done.
+        """
+        taken = yield from Update(event, next_at=until, attempts=event.attempts + 1).only_if(
+            state="waiting", attempts=event.attempts
+        )
         return taken
 
     @write("W21")

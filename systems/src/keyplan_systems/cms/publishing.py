@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from keyplan import Create, Delete, Writes, now, write
-from keyplan.errors import Fault, ItemNotFound, Refused
+from keyplan.errors import Fault, ItemNotFound, Refused, RequestError
 from keyplan_systems.cms.articles import ArticleWrites, changed, doing
 from keyplan_systems.cms.entities import Action, Article, ArticleVersion, DueArticle, Excerpt, Id, Name, Preview
 from keyplan_systems.cms.placing import check_body, new_version, word_count
@@ -225,8 +225,13 @@ def token_hash(token: str) -> str:
 
 
 def _second(at: datetime) -> datetime:
-    """A time in UTC, to the second, as the list of what is due has it."""
-    return at.astimezone(UTC).replace(microsecond=0)
+    """A time in UTC, to the second, as the list of what is due has it. Raises RequestError at the calendar's edge."""
+    try:
+        return at.astimezone(UTC).replace(microsecond=0)
+    except OverflowError:
+        raise RequestError(
+            "at is no time in UTC", place="Cms.schedule.at", hint="name one before the year 9999"
+        ) from None
 
 
 def _published(article: Article, moment: datetime) -> dict[str, Any]:

@@ -1,0 +1,114 @@
+"""What the CMS does by itself, again and again: it publishes what is due, and delivers to the webhooks.
+
+Any number of processes may do it at once, and each may die at any place: what is due is done once, since the article
+then says so no more, and an event that a deliverer left is somebody else's after a minute. The site calls it every 15
+seconds; without the site, a timer calls ``python -m keyplan_systems.cms.keeping STORE [SETTINGS]``.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from keyplan import Cursor, now
+from keyplan.errors import ConditionFailed, KeyplanError, Refused
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Event
+from keyplan_systems.cms.settings import read_settings
+from keyplan_systems.cms.webhooks import Send, Webhook, post, request_of
+
+__all__ = ["ATTEMPTS_MAX", "deliver", "publish_due"]
+
+_LOG = logging.getLogger("keyplan.cms")
+LEASE = timedelta(seconds=60)
+"""How long an event is its deliverer's: longer than it takes to hear that a webhook doesn't answer."""
+ATTEMPTS_MAX = 12
+FIRST_PAUSE = timedelta(seconds=30)
+LONGEST_PAUSE = timedelta(hours=6)
+
+
+def publish_due(cms: Cms, moment: datetime | None = None) -> int:
+    """Publish what is due, and take back what is; gives how many articles were changed."""
+    until = moment or now()
+    changed = 0
+    cursor: Cursor | None = None
+    while True:
+        page = cms.due_articles(cursor=cursor)
+        for due in page:
+            if due.at > until:
+                return changed  # the list is in the order of the times
+            try:
+                changed += cms.carry_out(due.article_id, due.action, due.at) is not None
+            except (ConditionFailed, Refused) as error:
+                _LOG.warning("article %s couldn't be changed, and is due again: %s", due.article_id, error)
+        cursor = page.cursor
+        if cursor is None:
+            return changed
+
+
+def deliver(cms: Cms, hooks: Sequence[Webhook], moment: datetime | None = None, send: Send = post) -> int:
+    """Tell the webhooks what happened; gives how many events every webhook has taken that wants them."""
+    until = moment or now()
+    done = 0
+    cursor: Cursor | None = None
+    while True:
+        page = cms.waiting_events(cursor=cursor)
+        for event in page:
+            if event.next_at > until:
+                return done
+            done += _delivered(cms, event, hooks, until, send)
+        cursor = page.cursor
+        if cursor is None:
+            return done
+
+
+def _delivered(cms: Cms, event: Event, hooks: Sequence[Webhook], moment: datetime, send: Send) -> bool:
+    """Deliver one event, if it is nobody else's; whether every webhook has it then."""
+    try:
+        taken = cms.take_event(event, moment + LEASE)
+    except ConditionFailed:
+        return False  # somebody else delivers it
+    delivered, refusals = set(taken.delivered), list[str]()
+    for hook in hooks:
+        if taken.kind not in hook.events or hook.name in delivered:
+            continue
+        refusal = send(hook.url, *request_of(hook, taken, moment))
+        if refusal is None:
+            delivered.add(hook.name)
+        else:
+            refusals.append(f"{hook.name}: {refusal}")
+    try:
+        if not refusals:
+            cms.settle_event(taken, delivered)
+        elif taken.attempts >= ATTEMPTS_MAX:
+            cms.give_up_event(taken, delivered, "; ".join(refusals))
+            _LOG.warning("event %s is given up: %s", taken.event_id, "; ".join(refusals))
+        else:
+            pause = min(FIRST_PAUSE * 2 ** (taken.attempts - 1), LONGEST_PAUSE)
+            cms.postpone_event(taken, moment + pause, delivered, "; ".join(refusals))
+    except ConditionFailed:
+        return False  # it took longer than the lease, and somebody else went on
+    return not refusals
+
+
+def main() -> int:
+    """Do once what is to be done of the store that the command line names."""
+    if not 2 <= len(sys.argv) <= 3:
+        sys.stderr.write("python -m keyplan_systems.cms.keeping STORE [SETTINGS]\n")
+        return 2
+    try:
+        hooks = read_settings(Path(sys.argv[2])).webhooks if len(sys.argv) == 3 else ()
+        with Cms.open(sys.argv[1], create=False) as cms:
+            changed, done = publish_due(cms), deliver(cms, hooks)
+    except KeyplanError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(f"Changed {changed} articles, delivered {done} events.\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""What readers see: an article in a language, with the version that is published. Drafts are never among it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keyplan import now
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Article, ArticleVersion
+from keyplan_systems.cms.publishing import token_hash
+
+__all__ = ["Readable", "previewed", "readable"]
+
+TOKEN_CHARACTERS_MAX = 100
+
+
+class Readable(NamedTuple):
+    """An article with the version that is shown."""
+
+    article: Article
+    version: ArticleVersion
+
+
+def readable(cms: Cms, slug: str, locale: str | None = None) -> Readable | None:
+    """The published article of a slug, in a language where there is a published text in it, else in its own, else the
+    original; None where nothing of it is published.
+    """
+    found = cms.article_by_slug(slug) if slug else None
+    if found is None:
+        return None
+    candidates: list[Article | None] = [found]
+    original_id = found.translation_of or found.article_id
+    if locale is not None and locale != found.locale:
+        candidates.insert(0, cms.article_in_locale(original_id, locale))
+        if found.translation_of is not None:
+            candidates.append(cms.article(original_id))
+    for article in candidates:
+        if article is not None and article.shown_version is not None:
+            version = cms.article_version(article.article_id, article.shown_version)
+            if version is not None:
+                return Readable(article, version)
+    return None
+
+
+def previewed(cms: Cms, token: str) -> Readable | None:
+    """What a preview's link shows; None where it is over, or was never one."""
+    shared = cms.preview(token_hash(token)) if len(token) <= TOKEN_CHARACTERS_MAX else None
+    if shared is None or shared.expires_at <= now():  # expired items stay for days
+        return None
+    article = cms.article(shared.article_id)
+    version = None if article is None else cms.article_version(shared.article_id, shared.version)
+    return None if article is None or version is None else Readable(article, version)

@@ -1,0 +1,107 @@
+"""The settings file of a CMS, in TOML: the site's name, its languages, and the webhooks.
+
+::
+
+title = "The desk"
+main = "en"
+locales = ["de", "pt-BR"]
+
+[[webhooks]]
+name = "site"
+url = "https://example.com/hooks/cms"
+secret_env = "SITE_HOOK_SECRET"
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from keyplan.errors import Fault, RequestError
+from keyplan_systems.cms.webhooks import EVENTS, Webhook
+
+__all__ = ["Settings", "read_settings"]
+
+SECRET_CHARACTERS_MIN = 16
+_LOCALE = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?")
+_HOOK = ("name", "url", "secret", "secret_env", "events")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the file says. ``main`` is the language that the site is written in, ``locales`` the others."""
+
+    title: str = "Copydesk"
+    tagline: str = "Where articles are written, checked and sent out."
+    main: str = "en"
+    locales: tuple[str, ...] = ("de", "fr")
+    webhooks: tuple[Webhook, ...] = ()
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings of a file. Raises RequestError with every fault of it."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RequestError(f"the settings can't be read: {error}", place=str(path)) from None
+    faults: list[Fault] = []
+    made: dict[str, Any] = {}
+    for name, value in given.items():
+        words = name in {"title", "tagline"} and isinstance(value, str) and value.strip()
+        if words or (name == "main" and _is_locale(value)):
+            made[name] = value
+        elif name == "locales" and isinstance(value, list) and all(map(_is_locale, value)):
+            made[name] = tuple(value)
+        elif name == "webhooks" and isinstance(value, list):
+            made[name] = tuple(_webhook(number, one, faults) for number, one in enumerate(value))
+        else:
+            faults.append(Fault(name, "can't be taken", "title, tagline, main, locales = [...], [[webhooks]]"))
+    names = [one.name for one in made.get("webhooks", ())]
+    if len(set(names)) < len(names):
+        faults.append(Fault("webhooks", "two have one name", "name each differently: what was delivered is kept by it"))
+    if faults:
+        raise RequestError("the settings can't be taken", place=str(path), faults=faults)
+    return Settings(**made)
+
+
+def _is_locale(value: object) -> bool:
+    return isinstance(value, str) and _LOCALE.fullmatch(value) is not None
+
+
+def _webhook(number: int, value: Any, faults: list[Fault]) -> Webhook:
+    """One webhook; what is wrong with it goes to the faults."""
+    place = f"webhooks[{number}]"
+    given: Mapping[str, Any] = value if isinstance(value, dict) else {}
+    faults.extend(Fault(f"{place}.{one}", "is no setting", ", ".join(_HOOK)) for one in given if one not in _HOOK)
+    name, url = given.get("name"), given.get("url")
+    if not isinstance(name, str) or not name:
+        faults.append(Fault(f"{place}.name", "is needed"))
+    if not _is_address(url):
+        faults.append(Fault(f"{place}.url", "isn't an http or https address", "https://example.com/hooks/cms"))
+    variable = given.get("secret_env")
+    secret = os.environ.get(variable) if isinstance(variable, str) else given.get("secret")
+    if not isinstance(secret, str) or len(secret) < SECRET_CHARACTERS_MIN:
+        hint = "secret_env names a variable of the environment that holds it"
+        faults.append(Fault(f"{place}.secret", f"needs {SECRET_CHARACTERS_MIN} characters or more", hint))
+    events = given.get("events", list(EVENTS))
+    if not isinstance(events, list) or not events or not set(map(str, events)) <= set(EVENTS):
+        faults.append(Fault(f"{place}.events", "are some of these", ", ".join(EVENTS)))
+        events = []
+    return Webhook(str(name), str(url), str(secret), tuple(map(str, events)))
+
+
+def _is_address(value: object) -> bool:
+    if not isinstance(value, str) or not value.isascii() or not value.isprintable() or " " in value:
+        return False
+    try:
+        parts = urlsplit(value)
+        parts.port  # noqa: B018 - raises where it is none
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and "@" not in parts.netloc

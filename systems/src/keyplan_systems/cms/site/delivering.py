@@ -1,0 +1,80 @@
+"""What readers' programs fetch: published articles as JSON; and what a preview's link shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+from starlette.responses import JSONResponse, Response
+
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import MAIN, PublishedArticle, PublishedTag
+from keyplan_systems.cms.reading import previewed, readable
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.markdown import render_markdown, without_title
+from keyplan_systems.site.problems import not_found
+
+__all__ = ["article", "articles", "preview"]
+
+CmsTurn = Turn[Cms]
+TEXT_CHARACTERS_MAX = 500
+
+
+def articles(turn: CmsTurn) -> Response:
+    """What is published, newest first: of a language, of a tag."""
+    locale, tag = turn.query.get("locale", MAIN)[:40] or MAIN, turn.query.get("tag", "").strip()
+    page: Any
+    if tag:
+        page = turn.design.published_by_tag(locale, tag[:100], limit=20, cursor=turn.cursor)
+    else:
+        page = turn.design.published_articles(locale, limit=20, cursor=turn.cursor)
+    return JSONResponse({"items": [_card(one) for one in page.items], "cursor": page.cursor and str(page.cursor)})
+
+
+def _card(one: PublishedArticle | PublishedTag) -> dict[str, Any]:
+    return {
+        "article_id": one.article_id,
+        "slug": one.slug,
+        "title": one.title,
+        "excerpt": one.excerpt,
+        "author_id": one.author_id,
+        "published_at": one.published_at.isoformat(),
+    }
+
+
+def article(turn: CmsTurn) -> Response:
+    """A published article by its slug, in a language as far as there is a text in it. An old slug leads to the new."""
+    slug, locale = turn.path("slug"), turn.query.get("locale") or None
+    found = readable(turn.design, slug[:TEXT_CHARACTERS_MAX], None if locale is None else locale[:40])
+    if found is None:
+        return JSONResponse({"error": "there is no published article with this slug"}, status_code=404)
+    shown, version = found
+    tag = f'"{shown.article_id}-{version.version}-{int(shown.updated_at.timestamp() * 1e6):x}"'
+    if turn.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"etag": tag})
+    told = {
+        "article_id": shown.article_id,
+        "slug": shown.slug,
+        "locale": shown.locale,
+        "title": shown.title,
+        "excerpt": shown.excerpt,
+        "author_id": shown.author_id,
+        "tags": sorted(shown.tags),
+        "published_at": shown.published_at and shown.published_at.isoformat(),
+        "version": version.version,
+        "body": version.body,
+    }
+    return JSONResponse(told, headers={"etag": tag})
+
+
+def preview(turn: CmsTurn) -> Response:
+    """The version that a link shows, for as long as the link lasts."""
+    found = previewed(turn.design, turn.path("token"))
+    if found is None:
+        raise not_found()
+    title = found.version.title or found.article.title
+    turn.limit("preview", turn.address, cost=1 + len(found.version.body) / 20_000)
+    html = render_markdown(without_title(found.version.body, title))
+    response = turn.page("preview.html", article=found.article, version=found.version, title=title, shown=Markup(html))  # noqa: S704
+    response.headers["referrer-policy"] = "no-referrer"  # the address is the key
+    return response

@@ -1,0 +1,82 @@
+"""The desk: articles by state, and new ones."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from starlette.responses import Response
+
+from keyplan.errors import ItemExists
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Article, Status
+from keyplan_systems.cms.site.people import may_publish
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.words import slug_from
+
+__all__ = ["STATES", "create", "desk", "new", "taken_slug"]
+
+CmsTurn = Turn[Cms]
+STATES: dict[str, Status] = {one: one for one in get_args(Status)}
+TITLE_CHARACTERS_MAX = 200
+SLUG_CHARACTERS_MAX = 200
+
+
+def desk(turn: CmsTurn) -> Response:
+    """The articles of a state; one's own, for authors and whoever asks for them; what is due."""
+    cms, person = turn.design, turn.person
+    if "author" not in person.roles:
+        return turn.page("waiting.html")
+    state = turn.query.get("state", "")
+    if state == "due" and may_publish(person):
+        due = cms.due_articles(limit=50, cursor=turn.cursor)
+        articles = dict(
+            zip((one.article_id for one in due), _articles(cms, [one.article_id for one in due]), strict=True)
+        )
+        return turn.page("due.html", state=state, due=due.items, articles=articles, cursor=due.cursor)
+    mine = state == "mine" or not may_publish(person)
+    if mine:
+        page = cms.articles_by_author(person.user_id, limit=20, cursor=turn.cursor)
+        state = "mine"
+    else:
+        state = STATES.get(state, "draft")
+        page = cms.articles_by_state(STATES[state], limit=20, cursor=turn.cursor)
+    names = _names(cms, page.items)
+    return turn.page("desk.html", state=state, articles=page.items, names=names, cursor=page.cursor)
+
+
+def _articles(cms: Cms, ids: list[str]) -> list[Article | None]:
+    return cms.get_many(Article, [{"article_id": one} for one in ids])
+
+
+def _names(cms: Cms, articles: list[Article]) -> dict[str, str]:
+    """The authors' names; of those who are no members, what they are called in the articles."""
+    ids = sorted({one.author_id for one in articles})
+    members = {one: cms.member(one) for one in ids}
+    return {one: one if (member := members[one]) is None else member.name for one in ids}
+
+
+def new(turn: CmsTurn) -> Response:
+    """The form for a new article."""
+    return turn.page("new.html")
+
+
+def create(turn: CmsTurn) -> Response:
+    """Make an article, a draft of nothing yet."""
+    form = turn.form
+    title = form.text("title", "Title", TITLE_CHARACTERS_MAX)
+    slug = form.text("slug", "Address", SLUG_CHARACTERS_MAX, required=False)
+    if not form:
+        return turn.page("new.html", 422)
+    article = Article(title=title, slug=slug_from(slug or title, "article"), author_id=turn.person.user_id)
+    try:
+        made = turn.design.create_article(article)
+    except ItemExists:
+        taken_slug(turn, article.slug)
+        return turn.page("new.html", 422)
+    return turn.go(f"/articles/{made.article_id}", "made")
+
+
+def taken_slug(turn: CmsTurn, slug: str) -> None:
+    """Say at the form's address that another article has it."""
+    turn.form.labels["slug"] = "Address"
+    turn.form.fault("slug", f"another article has the address {slug}; choose another one")

@@ -1,0 +1,176 @@
+"""The editor's site made for a server: its addresses, who may call what of the API, and what it does beside."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from keyplan.errors import ItemNotFound, KeyplanError
+from keyplan.systems import SiteOptions
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Article, ArticleVersion
+from keyplan_systems.cms.keeping import deliver, publish_due
+from keyplan_systems.cms.sample import DEMO_PASSWORD, DEMO_USERS
+from keyplan_systems.cms.settings import Settings, read_settings
+from keyplan_systems.cms.site import delivering, desk, team, versions
+from keyplan_systems.cms.site.editor import Editor
+from keyplan_systems.cms.site.people import CmsPeople, may_publish, may_write
+from keyplan_systems.pages.application import ServedSite, sample_logins, small_application
+from keyplan_systems.pages.people import Person
+from keyplan_systems.pages.policy import Rule, TablePolicy
+from keyplan_systems.pages.site import Look, SmallSite, Turn
+from keyplan_systems.site.limits import Limit, RateLimiter
+
+__all__ = ["make_site", "rules"]
+
+_LOG = logging.getLogger("keyplan.cms")
+KEEP_SECONDS = 15
+PREVIEWS = Limit(attempts=120, seconds=300)
+NOTICES = {
+    "made": "The article is there. Nobody but you and the editors sees it.",
+    "published": "The article is published.",
+    "unpublish": "The article is taken back. Readers don't see it any more.",
+    "archive": "The article is archived.",
+    "unarchive": "The article is a draft again.",
+    "restored": "The earlier text is the newest draft now.",
+    "scheduled": "It is noted, and will be done at that time.",
+    "deleted": "The article is deleted.",
+    "welcome": "Welcome!",
+}
+
+
+class CmsSite(SmallSite[Cms]):
+    """The editor's site: previews are counted apart from what is sent."""
+
+    def __init__(self, cms: Cms, look: Look, options: SiteOptions) -> None:
+        super().__init__(cms, look, options, CmsPeople(cms))
+        self.limiters["preview"] = RateLimiter(PREVIEWS, time.monotonic)
+
+    def begin(self, turn: Turn[Cms], *, sent: bool) -> None:
+        """Count a form that is sent; a preview's handler counts by itself."""
+        super().begin(turn, sent=sent and turn.request.url.path != "/write/preview")
+
+
+def make_site(cms: Cms, options: SiteOptions) -> ServedSite:
+    """The site on an open design. Raises RequestError for settings that can't be taken."""
+    settings = Settings() if options.settings is None else read_settings(options.settings)
+    look = Look(
+        title=settings.title,
+        tagline=settings.tagline,
+        package="keyplan_systems.cms.site",
+        navigation=(("Articles", "/"), ("New article", "/new")),
+        notices=NOTICES,
+    )
+    site, editor = CmsSite(cms, look, options), Editor(settings)
+
+    @asynccontextmanager
+    async def beside() -> AsyncGenerator[None]:
+        task = asyncio.create_task(_keep(cms, settings))
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    application = small_application(
+        site,
+        pages=(
+            ("/", desk.desk, "person"),
+            ("/new", desk.new, "author"),
+            ("/articles/{article_id}", editor.edit, "author"),
+            ("/articles/{article_id}/versions", versions.versions, "author"),
+            ("/articles/{article_id}/versions/{version}", versions.version, "author"),
+            ("/members", team.members, "admin"),
+            ("/token", team.token_form, "author"),
+            ("/content", delivering.articles, "anyone"),
+            ("/content/{slug:path}", delivering.article, "anyone"),
+            ("/preview/{token}", delivering.preview, "anyone"),
+        ),
+        forms=(
+            ("/new", desk.create, "author"),
+            ("/write/preview", editor.preview, "author"),
+            ("/articles/{article_id}", editor.save, "author"),
+            ("/articles/{article_id}/versions/{version}/restore", versions.restore, "author"),
+            ("/articles/{article_id}/{action}", editor.act, "author"),
+            ("/members/{member_id}", team.set_role, "admin"),
+            ("/token", team.token, "author"),
+        ),
+        beside=beside,
+    )
+    return ServedSite(application, TablePolicy(site, rules(cms)), _told(site, cms))
+
+
+async def _keep(cms: Cms, settings: Settings) -> None:
+    """What the CMS does by itself, again and again."""
+    while True:
+        try:
+            await run_in_threadpool(publish_due, cms)
+            await run_in_threadpool(deliver, cms, settings.webhooks)
+        except KeyplanError as error:
+            _LOG.warning("what is due couldn't be done: %s", error)
+        await asyncio.sleep(KEEP_SECONDS)
+
+
+_OF_AUTHORS = (
+    *("articles_by_author", "articles_by_tag", "tags_of_article", "articles_by_state", "slug_holders", "translations"),
+)
+_OF_WRITERS = ("article_with_latest", "article_versions", "article_history", "version_cards", "version_card")
+_OF_EDITORS = (
+    *("retag", "edit", "archive", "unarchive", "delete_article", "publish_version", "unpublish"),
+    *("schedule", "unschedule", "due_articles", "waiting_events", "event", "members", "revoke_preview"),
+)
+
+
+def rules(cms: Cms) -> dict[str, Rule]:
+    """Who may call what of the API: everybody reads what is published, members what they work on, and editors decide.
+
+    What isn't named is nobody's: joining, roles, passwords, and what the CMS does by itself.
+    """
+
+    def writes(caller: Person | None, given: dict[str, Any]) -> None:
+        found = cms.article(str(given["article_id"]))
+        if found is None or not may_write(caller, found):
+            raise ItemNotFound(f"you have no article {given['article_id']!r}", place="Cms.article")
+
+    def creates(caller: Person | None, given: dict[str, Any]) -> None:
+        article = given["article"]  # as JSON, in which a field may have its name or its attribute's
+        said = article if isinstance(article, dict) else {"author_id": getattr(article, "author_id", None)}
+        authors = {said[name] for name in ("author_id", "authorId") if name in said}
+        if not (may_publish(caller) or (caller is not None and authors == {caller.user_id})):
+            raise ItemNotFound("an author creates articles of their own", place="Cms.create_article")
+
+    def is_shown(caller: Person | None, answer: Any) -> bool:
+        return isinstance(answer, Article) and (answer.shown_version is not None or may_write(caller, answer))
+
+    def version_is_shown(caller: Person | None, answer: Any) -> bool:
+        found = cms.article(answer.article_id) if isinstance(answer, ArticleVersion) else None
+        return found is not None and (found.shown_version == answer.version or may_write(caller, found))
+
+    public = Rule("anyone", shown=is_shown)
+    return {
+        **dict.fromkeys(("published_articles", "published_by_tag", "published_by_author"), Rule("anyone")),
+        **dict.fromkeys(("article", "article_by_slug", "article_in_locale"), public),
+        "article_version": Rule("anyone", shown=version_is_shown),
+        **dict.fromkeys(_OF_AUTHORS, Rule("author")),
+        **dict.fromkeys(_OF_WRITERS, Rule("author", check=writes)),
+        **dict.fromkeys(("save_draft", "restore_version", "share_preview"), Rule("author", ("created_by",), writes)),
+        "create_article": Rule("author", check=creates),
+        "translate": Rule("editor"),
+        "publish": Rule("editor", ("created_by",)),
+        **dict.fromkeys(_OF_EDITORS, Rule("editor")),
+    }
+
+
+def _told(site: SmallSite[Cms], cms: Cms) -> list[str]:
+    """How one signs in to the sample, or becomes the first member."""
+    told = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
+    if cms.founded() is None:
+        told.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")
+    return told

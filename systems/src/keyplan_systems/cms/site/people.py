@@ -1,0 +1,67 @@
+"""The CMS's people: members, known by their email addresses, and what each role may do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Article, Member, Role
+from keyplan_systems.pages.people import Person, StoredPeople
+
+__all__ = ["CmsPeople", "may_publish", "may_write"]
+
+_EMAIL = re.compile(r"[^\s@<>(),;:\"\\\[\]]{1,64}@[^\s@<>(),;:\"\\\[\]]{1,180}\.[^\s@.]{2,63}")
+_MAY: dict[Role, tuple[str, ...]] = {
+    "none": (),
+    "author": ("author",),
+    "editor": ("author", "editor"),
+    "admin": ("author", "editor", "admin"),
+}
+"""An editor may do what an author may, an administrator what an editor may."""
+
+
+class CmsPeople(StoredPeople[Member]):
+    """Members with a credential."""
+
+    taken = "somebody is registered with it"
+
+    def __init__(self, cms: Cms) -> None:
+        self._cms = cms
+
+    def user(self, user_id: str) -> Member | None:
+        """A member by their id."""
+        return self._cms.member(user_id)
+
+    def user_known_as(self, login: str) -> Member | None:
+        """A member by their email address."""
+        return self._cms.member_by_email(login) if 3 <= len(login.strip()) <= 254 else None
+
+    def password_hash(self, user_id: str) -> str | None:
+        """The hash of a member's password."""
+        credential = self._cms.credential(user_id)
+        return None if credential is None else credential.password_hash
+
+    def fault_of(self, login: str) -> str | None:
+        """What is wrong with an email address."""
+        return None if _EMAIL.fullmatch(login.strip()) else "that isn't an email address"
+
+    def add(self, login: str, name: str, password_hash: str) -> Member:
+        """A new member: the first administers the CMS, others wait for a role."""
+        return self._cms.join(Member(email=login, name=name), password_hash)
+
+    def roles(self, user: Member) -> Collection[str]:
+        """What a member may do."""
+        return _MAY[user.role]
+
+
+def may_write(person: Person | None, article: Article) -> bool:
+    """Whether somebody may save drafts of an article: editors of any, authors of their own."""
+    if person is None or "author" not in person.roles:
+        return False
+    return "editor" in person.roles or article.author_id == person.user_id
+
+
+def may_publish(person: Person | None) -> bool:
+    """Whether somebody may decide what readers see."""
+    return person is not None and "editor" in person.roles

@@ -1,0 +1,49 @@
+"""The members and what they may do, and tokens for programs."""
+
+from __future__ import annotations
+
+import time
+from typing import get_args
+
+from starlette.responses import Response
+
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.entities import Role
+from keyplan_systems.pages.site import SmallSite, Turn
+from keyplan_systems.site.problems import not_found
+
+__all__ = ["members", "set_role", "token", "token_form"]
+
+CmsTurn = Turn[Cms]
+ROLES: dict[str, Role] = {one: one for one in get_args(Role)}
+TOKEN_DAYS = 90
+
+
+def members(turn: CmsTurn) -> Response:
+    """Everybody who has joined, and what they may do."""
+    page = turn.design.members(limit=50, cursor=turn.cursor)
+    founded = turn.design.founded()
+    founder = None if founded is None else founded.member_id
+    return turn.page("members.html", members=page.items, cursor=page.cursor, roles=ROLES, founder=founder)
+
+
+def set_role(turn: CmsTurn) -> Response:
+    """Say what a member may do."""
+    role = ROLES.get(turn.form["role"])
+    member = turn.design.member(turn.path("member_id"))
+    if role is None or member is None:
+        raise not_found()
+    turn.design.set_role(member.member_id, role)
+    return turn.go("/members", "saved")
+
+
+def token_form(turn: CmsTurn) -> Response:
+    """What a token is for."""
+    return turn.page("token.html", token=None, days=TOKEN_DAYS)
+
+
+def token(turn: CmsTurn) -> Response:
+    """A new token, shown once. All of a member's tokens end when their password changes."""
+    site: SmallSite[Cms] = turn.site
+    made = site.sessions.open(turn.person, time.time(), TOKEN_DAYS * 86_400)
+    return turn.page("token.html", token=made, days=TOKEN_DAYS)

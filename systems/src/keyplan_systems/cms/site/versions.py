@@ -1,0 +1,56 @@
+"""An article's versions: all of them, one of them, what differs between two; and back to an earlier one."""
+
+from __future__ import annotations
+
+from markupsafe import Markup
+from starlette.responses import Response
+
+from keyplan_systems.cms.design import Cms
+from keyplan_systems.cms.differences import differences
+from keyplan_systems.cms.site.editor import own_article
+from keyplan_systems.cms.site.people import may_publish
+from keyplan_systems.pages.site import Turn
+from keyplan_systems.site.markdown import render_markdown, without_title
+from keyplan_systems.site.problems import not_found
+
+__all__ = ["restore", "version", "versions"]
+
+CmsTurn = Turn[Cms]
+
+
+def versions(turn: CmsTurn) -> Response:
+    """All versions, newest first, without their texts."""
+    article = own_article(turn)
+    page = turn.design.version_cards(article.article_id, limit=20, cursor=turn.cursor)
+    return turn.page("versions.html", article=article, cards=page.items, cursor=page.cursor)
+
+
+def version(turn: CmsTurn) -> Response:
+    """One version: as it looks, and what is different from the one before, or from another one."""
+    article, number = own_article(turn), _number(turn.path("version"))
+    found = turn.design.article_version(article.article_id, number)
+    if found is None:
+        raise not_found()
+    other = _number(turn.query.get("with", str(number - 1)))
+    before = turn.design.article_version(article.article_id, other) if other >= 1 else None
+    return turn.page(
+        "version.html",
+        article=article,
+        version=found,
+        before=before,
+        lines=None if before is None else differences(before.body, found.body),
+        shown=Markup(render_markdown(without_title(found.body, found.title or article.title))),  # noqa: S704
+        editor=may_publish(turn.person),
+    )
+
+
+def restore(turn: CmsTurn) -> Response:
+    """Take an earlier text as the newest draft."""
+    article = own_article(turn)
+    turn.design.restore_version(article.article_id, _number(turn.path("version")), turn.person.user_id)
+    return turn.go(f"/articles/{article.article_id}", "restored")
+
+
+def _number(text: str) -> int:
+    """The number of a version; 0, which none has, for what is no number."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 8 else 0
