@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -69,7 +69,12 @@ LEFT_OUT = ("_version.py", "cost/renew.py", "plain/", "telemetry.py", "cost/word
 @click.option("--seed", default=0, show_default=True, help="Which ones are drawn.")
 @click.option("--only", multiple=True, help="A file or folder to plant in; may be repeated.")
 @click.option("--jobs", default=2, show_default=True, help="How many run at the same time.")
-@click.option("--json", "output", type=click.Path(path_type=Path), help="Write each fault with its outcome there.")
+@click.option(
+    "--json",
+    "output",
+    type=click.Path(path_type=Path),
+    help="Write each fault with its outcome there, as the run goes on.",
+)
 def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path | None) -> None:
     """Plant faults, and report those that no test notices."""
     drawn = [one for one in named_mutants(ROOT) if not only or one.path.startswith(only)]
@@ -85,13 +90,19 @@ def main(number: int, seed: int, only: tuple[str, ...], jobs: int, output: Path 
             progress.advance(task)
             if outcomes[mutant] == "survived":
                 progress.console.print(_shown(mutant), highlight=False, markup=False)
+            if not console.is_terminal and len(outcomes) % 10 == 0:
+                click.echo(f"{len(outcomes)} of {len(drawn)} planted", err=True)
+            if output is not None:
+                output.write_text(_listed(outcomes))
     counts = Counter(outcomes.values())
     noticed = len(outcomes) - counts["survived"]
     click.echo(f"{noticed} of {len(outcomes)} faults were noticed, {counts['endless']} of them by the clock.")
-    if output is not None:
-        output.write_text(json.dumps([{**asdict(one), "outcome": each} for one, each in outcomes.items()], indent=1))
     if noticed < ENOUGH * len(outcomes):
         raise click.exceptions.Exit(1)
+
+
+def _listed(outcomes: Mapping[Mutant, str]) -> str:
+    return json.dumps([{**asdict(mutant), "outcome": outcome} for mutant, outcome in outcomes.items()], indent=1)
 
 
 def _drawn(only: tuple[str, ...], number: int, seed: int) -> list[Mutant]:
