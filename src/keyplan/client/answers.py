@@ -41,6 +41,10 @@ __all__ = ["Answer", "reader_of"]
 
 STREAM_CHUNK = 100
 """How many items an iterator reads at a time."""
+MERGED_CHUNK_MAX = 1000
+"""The same at the most, of partitions that are merged: each part begins in all of them anew. An iterator reads ahead no
+more than it has given.
+"""
 
 
 def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
@@ -227,7 +231,9 @@ class Answer:
         if other is not None:
             return (yield from other.part(arguments, position, given))
         limit = arguments[self._limit] if self._limit else None
-        size = STREAM_CHUNK if limit is None else min(STREAM_CHUNK, limit - given)
+        merged = isinstance(self._reader, MergeReader | FanOutReader | UnionReader)
+        size = min(max(STREAM_CHUNK, given), MERGED_CHUNK_MAX) if merged else STREAM_CHUNK
+        size = size if limit is None else min(size, limit - given)
         chunk = yield from self._chunks().chunk(self._values(arguments), size, position)
         more = chunk.position if limit is None or given + len(chunk.entries) < limit else None
         return [entry.instance for entry in chunk.entries], more

@@ -78,7 +78,9 @@ class MergeReader:
         streams = self._streams(value_sets, position)
         sifted = self.plan.filter is not None
         wanted = None if size is None else size + 1
-        shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=self._sorts == 1, sifted=sifted)
+        even = len(streams) == self.plan.shards  # the shards of one value, over which a hash spreads
+        bounded = self._sorts == 1
+        shares = Shares(len(streams), wanted, forward=self.plan.forward, bounded=bounded, sifted=sifted, even=even)
         found: list[tuple[Place, Entry]] = []
         sorts: dict[Place, str] = {}
         while asks := shares.asks():

@@ -131,6 +131,7 @@ class Layout:
         self.partitions: dict[str, Partition] = {}
         self.indexes = {one.index.name: one.index for one in _pages_of(plan) if one.index is not None}
         self._keyed: dict[str, Keyed] = {}
+        self._suffixes: tuple[str, ...] = ()
         self._ends: dict[Any, str] = {}
         """The names of what junctions lead to, by its identity."""
         self._is_sorted = all(one.index is not None or bool(one.key.sort) for one in query_plans(plan))
@@ -143,7 +144,7 @@ class Layout:
         self._name_ends(linked, answer)
         items = self._items(plan, found)
         names = [self._lay_way(number, way, stretches, answer) for number, (way, stretches) in enumerate(ways)]
-        self.standins = StandIns(pattern, names, items, self._last, is_sorted=self._is_sorted)
+        self.standins = StandIns(pattern, names, items, self._last, is_sorted=self._is_sorted, suffixes=self._suffixes)
 
     @property
     def table(self) -> Table:
@@ -217,11 +218,15 @@ class Layout:
             else:
                 self._keep_keys(stretches, answer)
         assert isinstance(plan, QueryPlan | ScanPlan)  # noqa: S101 - what remains
-        known = sorted(stretch.partition for stretch in stretches if stretch.partition is not None)
-        ranks = {partition: at for at, partition in enumerate(known)}
-        names = [f"way {number} {ranks.get(one.partition, at):09d}" for at, one in enumerate(stretches)]
-        for name, stretch in zip(names, stretches, strict=True):
-            self._lay(plan, name, stretch, places)
+        shards = plan.shards if isinstance(plan, QueryPlan) else 1
+        groups = [stretches[start : start + shards] for start in range(0, len(stretches), shards)]
+        ranks = _ranks([group[0] for group in groups])
+        names = [f"way {number} {rank:09d}" for rank in ranks]
+        if shards > 1 and groups:
+            self._suffixes = tuple(f" {rank:09d}" for rank in _ranks(groups[0]))
+        for name, group in zip(names, groups, strict=True):
+            for shard, stretch in enumerate(group):
+                self._lay(plan, name + (self._suffixes[shard] if shards > 1 else ""), stretch, places)
         return names
 
     def _keep_keys(self, stretches: Sequence[Stretch], answer: _Places) -> None:
@@ -258,6 +263,13 @@ class Layout:
         self.partitions[name] = Partition(
             name, plan.index, stretch, sorts, ids, self._ends, self._is_sorted, scanned=scanned
         )
+
+
+def _ranks(stretches: Sequence[Stretch]) -> list[int]:
+    """The places of partitions among each other, where they are known; else as they come."""
+    known = sorted(one.partition for one in stretches if one.partition is not None)
+    ranks = {partition: at for at, partition in enumerate(known)}
+    return [ranks.get(one.partition, at) for at, one in enumerate(stretches)]
 
 
 def _marked(met: Sequence[Met], sorts: Sequence[str], last: str) -> list[str]:

@@ -77,7 +77,13 @@ class _StandIn(CompiledEntity):
 
 @dataclass(frozen=True, eq=False)
 class _Key(CompiledKey):
-    """A key that is made of a partition's name, which has its shard in it."""
+    """A key that is made of a partition's name; ``suffixes`` tell its shards, in the order of their places."""
+
+    suffixes: tuple[str, ...] = ()
+
+    def suffix(self, shard: int) -> str:
+        """The text behind the partition's name."""
+        return self.suffixes[shard] if self.suffixes else CompiledKey.suffix(self, shard)
 
     def shard_suffix(self, values: Mapping[str, Any]) -> str:  # noqa: ARG002 - a key's
         """Nothing: the name says it."""
@@ -114,7 +120,8 @@ def _of_kind(kind: str) -> Callable[[Item], bool]:
 
 
 class StandIns:
-    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with;
+    """The stand-ins of one read. ``partitions``: the names of the partitions that each of its ways begins with, without
+    the ``suffixes`` of shards;
     ``items``: of the items that are read by key; ``last``: the entity whose items come last in a collection.
     """
 
@@ -126,8 +133,10 @@ class StandIns:
         last: str | None,
         *,
         is_sorted: bool,
+        suffixes: tuple[str, ...] = (),
     ) -> None:
         self._partitions = partitions
+        self._suffixes = suffixes
         self._last = last
         self.table = Table("places", sort="sk" if is_sorted else None)
         self._values: dict[str, Any] = {"item": items[0] if items else NOWHERE, "each": list(items)}
@@ -159,7 +168,7 @@ class StandIns:
         if isinstance(plan.end, GetPlan):
             end, named = replace(plan.end, entity=self._read_by_key("id")), "id"
             return replace(plan, junction=junction, end=end, fields={named: "leads"}, arguments=(), also=also)
-        ends = self._queried(plan.end, "partition", None, plan.end.shards)
+        ends = self._queried(plan.end, "partition", None)
         return replace(plan, junction=junction, end=ends, fields={"partition": "leads"}, arguments=(), also=also)
 
     def _query(self, plan: QueryPlan, way: int) -> QueryPlan:
@@ -167,14 +176,14 @@ class StandIns:
         name = f"partition{way}"
         names = self._partitions[way]
         self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
-        return self._queried(plan, name, name if plan.merged else None, 1)
+        return self._queried(plan, name, name if plan.merged else None, self._suffixes)
 
-    def _queried(self, plan: QueryPlan, named: str, each: str | None, shards: int) -> QueryPlan:
+    def _queried(self, plan: QueryPlan, named: str, each: str | None, suffixes: tuple[str, ...] = ()) -> QueryPlan:
         index = self._index(plan.index)
         partition = (self.table.partition,) if index is None else index.partition
         sort = (self.table.sort,) if index is None else index.sort
         templates = _templates(partition, sort if plan.key.sort else (), named, "sort")
-        key = _Key("key", index, *templates, {}, shards)
+        key = _Key("key", index, *templates, {}, plan.shards, suffixes=suffixes)
         matches = tuple(
             KeyMatch(self._entity(match.entity.name), key, self._bounds(key, match), (), frozenset(), each, match.full)
             for match in plan.matches

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,10 +21,23 @@ PARALLEL_MAX = 20
 """How many partitions are read in parallel."""
 LOOKED_AT_MIN = 100
 """How many items are asked to be looked at, at the least, where items of others stand between."""
-WASTED_FIRST, WASTED_LATER = 0.8, 0.4
-"""How many entries a partition may give too many, on average, when it is asked first, and later without an end."""
+WASTED_FIRST, WASTED_LATER, WASTED_MAX = 0.8, 0.2, 0.6
+"""How many entries a partition may give too many, on average, when it is asked first; later without an end, at the
+least; and in all, as far as can be seen.
+"""
 LONG, WASTED_LONG = 5, 0.35
 """Of a page that takes more than so many entries of each, less: another request is cheap then."""
+KNOWN_MIN = 0.25
+"""A page's end is estimated only where so large a share of all is known: else a few entries would stand for many."""
+LATE, LATE_MAX, EARLY = 1.2, 0.12, 1.4
+"""By how many standard deviations the end is taken to be later than expected, since a page that isn't whole takes a
+further request of each partition; by how many entries a partition at the most, since these may be too many; and by how
+many deviations it is taken to be earlier, where the most is less than half a deviation.
+"""
+UNEVEN_MAX, UNEVEN_GROWTH = 6, 3
+"""Where nothing says that all partitions have about the same number: how many entries are asked of each at first, and
+how many times what it gave so far later.
+"""
 LARGE = 400
 
 Place: TypeAlias = tuple[Any, ...]
@@ -51,20 +64,30 @@ class _Partition:
     filled: bool = False
     mixed: bool = False
     """Whether items were looked at that are no entries of the answer."""
+    entries: list[Place] = field(default_factory=list[Place])
+    """What it gave, in the order of places."""
+    weight: float = 0.0
+    """Its expected share of what isn't read yet."""
 
 
 class Shares:
     """Decides what is read next. ``wanted``: so many entries in all (None: all of them). ``bounded``: whether reading
-    can be ended at a place. ``sifted``: a filter leaves items out after they are read.
+    can be ended at a place. ``sifted``: a filter leaves items out after they are read. ``even``: all partitions have
+    about the same number, since items are spread over them by a hash.
     """
 
-    def __init__(self, partitions: int, wanted: int | None, *, forward: bool, bounded: bool, sifted: bool) -> None:
-        self._partitions = [_Partition(mixed=sifted) for _ in range(partitions)]
+    def __init__(
+        self, partitions: int, wanted: int | None, *, forward: bool, bounded: bool, sifted: bool, even: bool
+    ) -> None:
+        self._partitions = [_Partition(mixed=sifted, weight=1 / partitions) for _ in range(partitions)]
+        self._even = even
         self._sifted = sifted
         self._wanted = wanted
         self._forward = forward
         self._bounded = bounded
         self._found: list[Place] = []
+        self._found_before = 0
+        """How many were found when partitions were asked again last."""
 
     def asks(self) -> list[Ask]:
         """What may be asked in parallel now; nothing when the page is whole."""
@@ -93,12 +116,15 @@ class Shares:
             partition.known = ask.end
         for place in entries:
             insort(self._found, place)
+            insort(partition.entries, place)
 
     def _first_share(self, wanted: int) -> int:
         if len(self._partitions) == 1 and not self._sifted:
             return wanted
         expected = wanted / len(self._partitions)
         limit = _share(expected, WASTED_LONG if expected > LONG + 1 else WASTED_FIRST)
+        if not self._even:
+            limit = min(limit, UNEVEN_MAX)
         return max(2 * limit, LOOKED_AT_MIN) if self._sifted else limit
 
     def _ask(self, at: int, limit: int | None, end: Place | None) -> Ask:
@@ -109,25 +135,53 @@ class Shares:
         """What is asked of partitions that were read before. The page's end is estimated by what is known: where some
         partitions aren't read so far, the others stand for them.
         """
+        if not self._even:
+            self._weigh(opened)
         counts, end = self._estimate(wanted, opened)
+        if len(self._found) - self._found_before < len(opened) / 2:
+            end = None  # reading up to an end gave next to nothing: the page goes on behind it
         if reach is not None and self._count_before(reach, counts) - wanted < len(opened):
             end = reach  # another round costs a request each: more than the few entries that may be too many
         elif end is None or (reach is not None and self._is_before(reach, end)):
             end = reach or end
-        going_on = sum(not one.ended for one in self._partitions)
+        if end is None and not self._even:
+            end = self._furthest(opened)
+        going_on = sum(one.weight for one in self._partitions if not one.ended)
+        beyond = len(self._found) - sum(count <= wanted for count in counts)
+        wasted = max(WASTED_LATER, round(WASTED_MAX - beyond / len(self._partitions), 1))
         asks: list[Ask] = []
         for at in opened:
             one = self._partitions[at]
             if end is not None and not self._is_before(one.known, end):
                 continue
-            missing = max(0.0, wanted - self._count_before(one.known, counts)) / going_on
+            missing = max(0.0, wanted - self._count_before(one.known, counts)) * one.weight / going_on
             if end is None or not self._bounded:
-                limit = _share(missing, WASTED_LATER)
+                limit = _share(missing, wasted)
             else:
                 limit = max(math.ceil(missing + 2 * math.sqrt(missing)) + 2, 2 * one.refill if one.filled else 0)
                 one.refill = limit
+            if not self._even:
+                limit = min(limit, max(UNEVEN_MAX, UNEVEN_GROWTH * len(one.entries)))
             asks.append(self._ask(at, self._at_most(one, limit, wanted), end))
+        self._found_before = len(self._found)
         return asks
+
+    def _weigh(self, opened: Sequence[int]) -> None:
+        """Expect of each partition as large a share as it has of what is known of all."""
+        known = [self._partitions[at].known for at in opened]
+        least = min(known, key=self._rank)
+        counts = [self._own_rank(one, least) for one in self._partitions]
+        whole = sum(counts) + len(counts)
+        for one, count in zip(self._partitions, counts, strict=True):
+            one.weight = (count + 1) / whole
+
+    def _furthest(self, opened: Sequence[int]) -> Place | None:
+        """The place up to which one of the partitions is known, where others aren't: these are read up to there first,
+        since they may have all that is missing.
+        """
+        known = [self._partitions[at].known for at in opened]
+        least, most = min(known, key=self._rank), max(known, key=self._rank)
+        return most if self._bounded and self._is_before(least, most) else None
 
     def _at_most(self, one: _Partition, limit: int, wanted: int) -> int:
         """The limit where items of others stand between; else at most what the page takes."""
@@ -140,18 +194,21 @@ class Shares:
         which the page is expected to end.
         """
         in_order = self._found if self._forward else self._found[::-1]
-        known = [self._rank(self._partitions[at].known) for at in opened]
-        known.sort()
+        known = sorted((self._rank(self._partitions[at].known), self._partitions[at].weight) for at in opened)
         counts: list[float] = []
-        total = 0.0
+        total, behind = 0.0, 0
+        rest = 1.0  # of all, the share of the partitions that are known as far as this
+        allowed = LATE_MAX * len(self._partitions)
         end: Place | None = None
         for number, place in enumerate(in_order):
-            behind = bisect_right(known, number)  # partitions that aren't known as far as this
-            total += len(self._partitions) / max(1, len(self._partitions) - behind)
+            while behind < len(known) and known[behind][0] <= number:
+                rest -= known[behind][1]
+                behind += 1
+            total += 1 / max(rest, known[-1][1])
             counts.append(total)
-            # What is only expected may be less: of a long page rather read on than read too much
-            early = math.sqrt(max(0.0, total - number - 1)) if wanted > LONG * len(self._partitions) else 0.0
-            if end is None and total + early >= wanted:
+            deviation = math.sqrt(max(0.0, total - number - 1))
+            late = min(allowed, LATE * deviation) if deviation / 2 <= allowed else -EARLY * deviation
+            if end is None and rest >= KNOWN_MIN and total - late >= wanted:
                 end = place
             if number + 1 == wanted:
                 break
@@ -169,9 +226,17 @@ class Shares:
 
     def _rank(self, place: Place | None) -> int:
         """How many entries were found up to a place, it included."""
+        return self._count(self._found, place, forward=self._forward)
+
+    @staticmethod
+    def _count(entries: Sequence[Place], place: Place | None, *, forward: bool) -> int:
         if place is None:
             return 0
-        return bisect_right(self._found, place) if self._forward else len(self._found) - bisect_left(self._found, place)
+        return bisect_right(entries, place) if forward else len(entries) - bisect_left(entries, place)
+
+    def _own_rank(self, one: _Partition, place: Place | None) -> int:
+        """How many entries a partition gave up to a place, it included."""
+        return self._count(one.entries, place, forward=self._forward)
 
     def _is_before(self, one: Place | None, other: Place | None) -> bool:
         if one is None or other is None:
