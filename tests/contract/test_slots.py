@@ -114,6 +114,14 @@ def test_totals_of_what_a_question_names(every: Caller) -> None:
     assert every.read("all_cents") == 7
 
 
+def test_one_slot_is_named(every: Caller) -> None:
+    with pytest.raises(ArgumentError, match="or_create"):
+        every.update(Update(Likes, post_id="1").set(likes=Add(1)))
+    with pytest.raises(ArgumentError, match="less than 4"):
+        every.update(Update(Likes, post_id="1", slot=4).set(likes=Add(1)).or_create())
+    assert every.update(Update(Likes, post_id="1", slot=3).set(likes=Add(1)).or_create()).slot == 3
+
+
 def test_what_a_slot_needs() -> None:
     with pytest.raises(ArgumentError, match="2 to 100 slots, not 1"):
         Slots(1)

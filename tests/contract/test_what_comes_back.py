@@ -164,8 +164,9 @@ def test_a_claim_moves_once(every: Caller) -> None:
 def test_what_once_needs(every: Caller) -> None:
     with pytest.raises(UpdateRefused, match=r"Payment: nothing in its items keeps the tokens of once\(\)"):
         every.update(Update(Payment, payment_id="p").set(amount=Add(1)).once("t"))
-    with pytest.raises(RequestError, match="a token is a text"):
-        Update(Account, account_id="1").once("")
+    for token in ("", "\ud800"):
+        with pytest.raises(RequestError, match="a token is a text"):
+            Update(Account, account_id="1").once(token)
     with pytest.raises(UpdateRefused, match=r"once\(\) puts its token there"):
         every.update(Update(Account, account_id="1").set(applied=set()).once("t"))
     with pytest.raises(RequestError, match="what stood there before the first time"):

@@ -86,6 +86,8 @@ def test_now_and_ulids_go_by_the_clock() -> None:
     assert abs(now() - datetime.now(UTC)) < timedelta(minutes=5)
     with pytest.raises(RequestError, match="no time zone"):
         clock.set(datetime(2026, 1, 1))  # noqa: DTZ001 - on purpose
+    with pytest.raises(RequestError, match="a time is a datetime"):
+        Clock("2026")  # type: ignore[arg-type]
 
 
 def test_indexes_lag_by_the_clock() -> None:
@@ -127,6 +129,8 @@ def test_instances_are_made_alike_for_one_seed() -> None:
     assert first(Note, owner="ada", status="read").status == "read"
     with pytest.raises(ArgumentError, match=r"Note\.number"):
         first(Note, number="many")
+    with pytest.raises(ArgumentError, match="made of an entity"):
+        first(int)  # type: ignore[type-var]
     with pytest.raises(ArgumentError, match="it isn't odd"):
         first(Odd)
     assert first(Odd, name="odd: one").name == "odd: one"

@@ -110,6 +110,25 @@ def use_library(python: Path, folder: Path) -> None:
     )
 
 
+def use_plugin(python: Path, folder: Path) -> None:
+    """pytest finds the plugin by its entry point, and needs no extra for a store in memory or in a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "test_magazine.py").write_text(PLUGIN, encoding="utf-8")
+    install(python, "pytest", constraints=ROOT / "constraints.txt")
+    said = run(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", cwd=folder)
+    assert "2 passed, 1 skipped" in said, said
+
+
+PLUGIN = """
+from program import Article, Magazine
+from keyplan.testing import Maker
+
+def test_articles(design: Magazine) -> None:
+    article = design.put(Maker()(Article))
+    assert design.article(article.article_id) == article
+"""
+
+
 def use_systems(python: Path, folder: Path) -> None:
     """Each system's sample, and a page of the blog's site."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -146,6 +165,7 @@ def main(parts: Sequence[str]) -> None:
     python = environment("library")
     install(python, wheel("keyplan"), constraints=newest)
     use_library(python, WORK / "library-used")
+    use_plugin(python, WORK / "library-used")
     said = run(python.parent / "keyplan", "sample", "blog", cwd=WORK / "library-used", fails=True)
     assert "pip install keyplan-systems" in said, said
     python = environment("systems")

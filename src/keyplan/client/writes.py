@@ -419,8 +419,11 @@ def primary_key(entity: CompiledEntity, given: Mapping[str, Any]) -> Item:
         what = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"not of the key: {', '.join(unknown)}"] * bool(
             unknown
         )
+        slots = bool(missing) and entity.slots.keys() >= {*missing} and not unknown
         raise ArgumentError(
-            f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}", place=entity.name
+            f"a {entity.name} is named by {', '.join(entity.key_fields)}; {'; '.join(what)}",
+            place=entity.name,
+            hint="an Update(...).or_create() adds to any slot; a list, or an int with total=, asks for all" * slots,
         )
     entity.check_fields(given)
     return entity.item_key(entity.primary, given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from keyplan.design.declared.fields import time_by
 from keyplan.errors import RequestError, shown
@@ -51,6 +51,9 @@ class Clock:
 
 
 def _with_zone(at: datetime) -> datetime:
+    anything: Any = at
+    if not isinstance(anything, datetime):
+        raise RequestError(f"a time is a datetime, not {shown(at)}", place="Clock")
     if at.tzinfo is None:
         raise RequestError(f"{shown(at)} has no time zone", place="Clock", hint="write datetime(..., tzinfo=UTC)")
     return at.astimezone(UTC)

@@ -16,7 +16,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.examples import accepted_value, annotated, limits, typical
 from keyplan.design.declared.fields import kind_of, now, ulid
 from keyplan.design.declared.problems import Problem
-from keyplan.errors import ArgumentError
+from keyplan.errors import ArgumentError, shown
 from keyplan.opening import Design
 
 __all__ = ["Maker"]
@@ -43,6 +43,9 @@ class Maker:
         """One instance. Raises ArgumentError for values that the entity refuses, and for a field whose validators
         refuse what can be thought of: give it.
         """
+        anything: Any = entity
+        if not isinstance(anything, type) or not issubclass(anything, Entity):
+            raise ArgumentError(f"instances are made of an entity, not of {shown(entity)}", place="Maker")
         number = next(self._numbers)
         made = {
             name: _value(annotated(info), name, info, number, self.seed * _SERIALS + number)

@@ -237,8 +237,10 @@ class Update(_ByKey[E_co]):
         is sent again by the client, and may be called again by you.
         """
         anything: Any = token
-        if not isinstance(anything, str) or not anything:
-            raise ArgumentError(f"a token is a text that isn't empty, not {shown(token)}", place="once")
+        if not isinstance(anything, str) or not anything or any("\ud800" <= one <= "\udfff" for one in token):
+            raise ArgumentError(
+                f"a token is a text of valid Unicode that isn't empty, not {shown(token)}", place="once"
+            )
         changed = copy(self)
         changed.token = token
         return changed
