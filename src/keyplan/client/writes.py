@@ -298,7 +298,7 @@ class WriteCompiler:
         ):
             if added:
                 operation.parameters[member] = {**operation.parameters.get(member, {}), **added}
-        operations = [replace(operation, token=action.token)]
+        operations = [operation if action.token is None else replace(operation, token=action.token)]
         for claim, before, after in change.claims:
             if before is not None:
                 operations.append(self._release(entity, claim, before, key))
