@@ -13,7 +13,7 @@ from typing import Any
 
 from keyplan.design.compiled.choosing import Candidate, choose, ordered_by, rank, unsorted
 from keyplan.design.compiled.completion import all_of_index, completed, standing_in, without_implied
-from keyplan.design.compiled.constants import AnyOf, constant_of, domain_of
+from keyplan.design.compiled.constants import AnyOf, all_slots, constant_of, domain_of
 from keyplan.design.compiled.matching import Miss, fields_of, match_key, nothing_serves, same_place
 from keyplan.design.compiled.neighbours import others_between
 from keyplan.design.compiled.option_checks import check_options, check_read_whole
@@ -169,15 +169,10 @@ class _Question:
             for entity in owners:
                 if name in entity.fields:
                     found[name] = constant_of(entity.name, entity.fields[name], value)
-        return {**self._all_slots(found), **found}
-
-    def _all_slots(self, constants: Mapping[str, Any]) -> dict[str, Any]:
-        """The slots of a spread number, where the question doesn't say one: it is about all of them."""
-        if self.shape.kind not in {ShapeKind.LIST, ShapeKind.COUNT} or self.options.scan or self.options.all_of:
-            return {}
-        slots = {name: count for entity in self.targets for name, count in entity.slots.items()}
-        said = {*constants, *self.signature.by_name}
-        return {name: AnyOf(range(count)) for name, count in slots.items() if name not in said}
+        whole = self.options.scan or self.options.all_of is not None
+        if self.shape.kind in {ShapeKind.LIST, ShapeKind.COUNT} and not whole:
+            found |= all_slots(self.targets, {*found, *self.signature.by_name})
+        return found
 
     def _junctions_named(self) -> list[tuple[CompiledEntity, dict[str, str]]]:
         return [] if self.options.through is None else self._junctions()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -17,11 +17,12 @@ from pydantic import TypeAdapter, ValidationError
 from keyplan.design.compiled.questions import type_name
 from keyplan.design.declared.fields import is_alias, kind_of, unbounded
 from keyplan.design.declared.problems import Problem
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
 from keyplan.errors import KeyFieldError
 from keyplan.values import NumberError, ValueFault
 
-__all__ = ["AnyOf", "constant_of", "domain_of", "values_asked"]
+__all__ = ["AnyOf", "all_slots", "constant_of", "domain_of", "values_asked"]
 
 _MANY = (tuple, list, set, frozenset)
 _NUMBERS = (int, float, Decimal)
@@ -44,6 +45,12 @@ def constant_of(owner: str, field: StoredField, given: Any) -> Any:
     ordered: Iterable[Any] = sorted(given, key=str) if isinstance(given, set | frozenset) else given
     found = list({repr(one): one for one in (_constant(owner, field, each) for each in ordered)}.values())
     return found[0] if len(found) == 1 else AnyOf(found)
+
+
+def all_slots(entities: Iterable[CompiledEntity], said: Container[str]) -> dict[str, AnyOf]:
+    """The slots of spread numbers, where a question doesn't say one: it is about all of them."""
+    slots = {name: count for entity in entities for name, count in entity.slots.items()}
+    return {name: AnyOf(range(count)) for name, count in slots.items() if name not in said}
 
 
 def values_asked(constant: Any) -> tuple[Any, ...]:
