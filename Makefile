@@ -9,7 +9,7 @@ export PIP_CONSTRAINT := constraints.txt
 export PIP_BUILD_CONSTRAINT := constraints.txt
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 
-.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog differential designs mutants crash sdks docs vendored pictures system constraints clean
+.PHONY: help serve test check lint format-check imports types types-strict pytest nightly versions wheels release format bench bench-typed bench-http bench-client bench-systems bench-blog bench-studio differential designs mutants crash sdks docs vendored pictures system constraints clean
 
 help: ## Show the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -45,7 +45,7 @@ pytest: $(VENV)/.dev
 	.ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 
 nightly: $(VENV)/.dev system ## Run the tests on new random examples, thousands of sequences, and a hundred kills
-	KEYPLAN_SEEDS=new .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
+	KEYPLAN_SEEDS=new KEYPLAN_STUDIO=all .ci/with-dynamodb-local $(BIN)/python -m pytest -n $(JOBS)
 	KEYPLAN_SEEDS=new $(MAKE) --no-print-directory differential
 	$(MAKE) --no-print-directory crash
 
@@ -83,6 +83,9 @@ bench-systems: $(VENV)/.dev ## Measure the systems' heaviest questions and write
 
 bench-blog: $(VENV)/.dev ## Measure the blog's site and API under load, and write docs/benchmarks-blog.md
 	$(BIN)/python -m benchmarks.blog_site --write
+
+bench-studio: $(VENV)/.dev ## Measure how the studio's map moves with 10,000 items, and write docs/benchmarks-studio.md (needs Chromium)
+	$(BIN)/python -m benchmarks.studio_map --write
 
 differential: $(VENV)/.dev system ## Compare thousands of generated sequences with DynamoDB Local; KEYPLAN_SEED begins elsewhere
 	KEYPLAN_SEQUENCES=$${KEYPLAN_SEQUENCES:-4000} .ci/with-dynamodb-local \

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-import uvicorn
-
-from keyplan.studio.access import Access
-from keyplan.studio.actions import Studio
-from keyplan.studio.application import Beside, studio_application
-from keyplan.studio.subject import of_design
 from keyplan.systems import system
 from tests.browser.conftest import CHROMIUM
+from tests.browser.studio import serving_studio
 from tests.repository.files import ROOT
 from tests.systems.support import silent
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-HOST = "127.0.0.1"
 FOLDER = ROOT / "docs" / "pictures"
 Scheme = Literal["light", "dark"]
 RATES = '?view=cost&rates={"user":50,"orders_of_user":20,"order_details":12,"place_order":5,"record_readings":30}'
@@ -47,20 +39,10 @@ PICTURES: tuple[tuple[str, str, str, Scheme, int], ...] = (
 def studio(name: str) -> Iterator[tuple[str, str]]:
     """The studio of a system with its sample: its address, and its token."""
     found = system(name)
-    with found.design.open(":memory:", secret="s") as design, socket.socket() as listener:
+    with found.design.open(":memory:", secret="s") as design:
         found.sample(design, 40, silent)
-        listener.bind((HOST, 0))
-        listener.listen()
-        access = Access(hosts=(HOST,))
-        served = Beside(None, studio_application(Studio(of_design(design)), access))
-        server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://{HOST}:{listener.getsockname()[1]}/studio/", access.token
-        finally:
-            server.should_exit = True
-            thread.join()
+        with serving_studio(design) as served:
+            yield served
 
 
 def take(browser: Browser, name: str, address: str, token: str, query: str, scheme: Scheme, width: int) -> None:

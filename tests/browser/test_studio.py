@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-import uvicorn
 
-from keyplan.studio.access import Access
-from keyplan.studio.actions import Studio
-from keyplan.studio.application import Beside, studio_application
 from keyplan.studio.exported import page_file
 from keyplan.studio.subject import of_design
 from tests.browser.sites import AXE, faults_of
+from tests.browser.studio import serving_studio
 from tests.studio.school import School, fill
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 TIMEOUT_MS = 15_000
-HOST = "127.0.0.1"
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
 BYTES_MAX = 200_000
 """What the first paint may transfer."""
@@ -41,17 +35,8 @@ def school() -> Iterator[School]:
 @pytest.fixture(scope="module")
 def served(school: School) -> Iterator[tuple[str, str]]:
     """The studio's address, and its token."""
-    with socket.socket() as listener:
-        listener.bind((HOST, 0))
-        listener.listen()
-        access = Access(hosts=(HOST,))
-        served = Beside(None, studio_application(Studio(of_design(school)), access))
-        server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield f"http://{HOST}:{listener.getsockname()[1]}/studio/", access.token
-        server.should_exit = True
-        thread.join()
+    with serving_studio(school) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -23,12 +23,15 @@ from keyplan.studio.items import Item, key_of, place_attributes
 from keyplan.studio.maps import map_json
 from keyplan.studio.reviewing import check_json, cost_json, questions_json
 from keyplan.studio.running import form_json, needed, run_json
+from keyplan.studio.sampling import ROWS
 from keyplan.studio.subject import Subject
 
 __all__ = ["ACTIONS", "Studio", "run", "start_json"]
 
 ROWS_MAX = 50
-SEEN_MAX = 5000
+EACH_MAX = 10
+"""Collections of one kind that the map can be asked for."""
+SEEN_MAX = 30_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
 """What a design can be looked at in."""
 
@@ -178,9 +181,10 @@ def _scratch(given: Given) -> str | None:
 def _map(studio: Studio, given: Given) -> dict[str, Any]:
     question = text_of(given, "question")
     arguments = object_of(given, "arguments")
-    rows = whole_of(given, "rows", 7, ROWS_MAX)
+    rows = whole_of(given, "rows", ROWS, ROWS_MAX)
+    each = whole_of(given, "each", 0, EACH_MAX)
     seen: dict[str, Item] = {}
-    made = map_json(studio.subject, question, arguments, rows=rows, seen=seen)
+    made = map_json(studio.subject, question, arguments, rows=rows, each=each or None, seen=seen)
     studio.remember(seen)
     return made
 

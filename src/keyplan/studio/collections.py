@@ -35,7 +35,7 @@ from keyplan.studio.items import (
 from keyplan.studio.sampling import Count, Stretch
 from keyplan.values.order import key_text
 
-__all__ = ["Collection", "Entry", "Picture", "Place", "Tie", "picture", "sharded", "template_picture"]
+__all__ = ["Collection", "Entry", "Picture", "Place", "Tie", "joined_by", "picture", "sharded", "template_picture"]
 
 ENTRIES = 7
 """Entries of one index collection that are shown at first."""
@@ -232,7 +232,7 @@ class _Picturing:
         """A tie from each junction's item to each item that it joins, where that is shown."""
         if self.design is None:
             return
-        ends = _junctions(self.design)
+        ends = joined_by(self.design)
         for name, kind in self.of.items():
             for end in ends.get(kind.label, ()):
                 target = self._joined(name, kind, end)
@@ -249,7 +249,7 @@ class _Picturing:
             return None
 
 
-def _junctions(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
+def joined_by(design: CompiledDesign) -> dict[str, list[CompiledEntity]]:
     """The junctions' names, each with the entities that it joins: those that a question reads through it, and those
     whose whole key it has in its own.
     """

@@ -44,7 +44,6 @@ def page_file(subject: Subject) -> str:
     data = base64.b64encode(gzip.compress(json_text(_data(subject)).encode(), mtime=0)).decode()
     imports = {name: _module(static_text(MODULES[name])) for name in LIBRARIES}
     imports |= {f"studio/{name}.js": _module(_own(name)) for name in OWN}
-    style = f"{static_text('map.css')}\n{static_text('studio.css')}"
     icon = static_text("icon.svg")
     mark = re.sub(r"^<svg", '<svg hidden id="icon"', icon)
     return f"""<!doctype html>
@@ -55,7 +54,8 @@ def page_file(subject: Subject) -> str:
 <meta name="color-scheme" content="light dark">
 <meta name="generator" content="Keyplan {escape(__version__)}">
 <title>{escape(subject.name)}</title>
-<style>{style}</style>
+<style id="map-style">{static_text("map.css")}</style>
+<style>{static_text("studio.css")}</style>
 <script type="importmap">{json.dumps({"imports": imports})}</script>
 </head>
 <body><div id="studio"></div>{mark}
@@ -72,6 +72,7 @@ const packed = Uint8Array.from(atob(document.getElementById("data").textContent)
 const text = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 globalThis.KEYPLAN_EXPORT = {
   views: ["map", "questions", "check"],
+  style: document.getElementById("map-style").textContent,
   async answer(action, given) {
     const data = await text;
     if (action === "map") return (given.question && data.maps[given.question]) || data.maps[""];

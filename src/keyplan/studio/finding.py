@@ -17,6 +17,7 @@ from keyplan.errors import Fault, KeyplanError, RequestError
 from keyplan.plain.answers import plain
 from keyplan.studio.describing import colour_of
 from keyplan.studio.items import Item, identity, key_of, kind_of, place_attributes
+from keyplan.studio.orphans import orphans
 from keyplan.studio.subject import Subject
 from keyplan.values import NumberError, canonical
 
@@ -29,6 +30,7 @@ PAGE_MAX = 500
 REQUESTS = 12
 REQUESTS_AWAY = 3
 WHOLE_MAX = 2**53 - 1
+ORPHANS = "orphans"
 LOOK = 400
 """Items that one request looks at."""
 
@@ -103,13 +105,17 @@ class Found:
     next: dict[str, Any] | None = None
     looked_at: int = 0
     units: float = 0.0
+    reasons: dict[str, str] = field(default_factory=dict[str, str])
+    """Why items are orphans, by identity, where those alone are looked for."""
 
 
 def data_json(subject: Subject, given: Mapping[str, Any]) -> dict[str, Any]:
     """A page of items. Raises RequestError with all faults of what was given, DynamoDBError, StoreError."""
     made = found_items(subject, given, PAGE_MAX, REQUESTS if subject.local else REQUESTS_AWAY)
+    reasons = made.reasons
+    rows = [row_json(subject, one) for one in made.items]
     return {
-        "rows": [row_json(subject, one) for one in made.items],
+        "rows": [{**one, "fault": one["fault"] or reasons.get(one["id"])} for one in rows],
         "items": {identity(key_of(one, subject.table)): one for one in made.items},
         "next": made.next,
         "looked_at": made.looked_at,
@@ -133,6 +139,9 @@ def found_items(subject: Subject, given: Mapping[str, Any], most: int, requests:
         made.looked_at += answer["ScannedCount"]
         made.units += float((answer.get("ConsumedCapacity") or {}).get("CapacityUnits", 0))
         fitting = [one for one in answer["Items"] if entity is None or entity.matches(one)]
+        if given.get("only") == ORPHANS:
+            made.reasons |= orphans(subject, fitting)
+            fitting = [one for one in fitting if identity(key_of(one, subject.table)) in made.reasons]
         start = answer.get("LastEvaluatedKey")
         room = limit - len(made.items)
         made.items += fitting[:room]
@@ -223,6 +232,10 @@ def _checked(
     attributes, _ = place_attributes(subject.table, index)
     partition = _partition(given.get("partition"), attributes, faults)
     conditions = [one for one in (_condition(at, each, faults) for at, each in enumerate(_list(given))) if one]
+    if given.get("only") not in {None, ORPHANS}:
+        faults.append(Fault("only", f"takes {ORPHANS!r}"))
+    elif given.get("only") and index is not None and index.projection != "ALL":
+        faults.append(Fault("only", "takes the table, or an index that has whole items"))
     limit = given.get("limit", PAGE)
     if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= most:
         faults.append(Fault("limit", f"isn't a whole number from 1 to {most}"))

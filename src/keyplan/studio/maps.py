@@ -36,12 +36,13 @@ def map_json(
     arguments: Mapping[str, Any] | None = None,
     *,
     rows: int = ROWS,
+    each: int | None = None,
     seen: dict[str, Item] | None = None,
 ) -> dict[str, Any]:
     """The map, with a question lit on it. ``seen`` gets the items that are shown, by identity. Raises
     StoreError, DynamoDBError, UnknownPattern, ArgumentError.
     """
-    made = sample(subject, rows)
+    made = sample(subject, rows, each)
     found = Path({}) if question is None else question_path(subject, question, arguments, made)
     drawn = lit_picture(subject, made, found)
     layout = laid_out(drawn)

@@ -61,25 +61,25 @@ class Sample:
     stretches: list[Stretch] = field(default_factory=list[Stretch])
 
 
-def sample(subject: Subject, rows: int = ROWS) -> Sample:
-    """A few collections of each kind. Raises DynamoDBError, StoreError."""
+def sample(subject: Subject, rows: int = ROWS, each: int | None = None) -> Sample:
+    """A few collections of each kind (``each``: so many), with so many rows. Raises DynamoDBError, StoreError."""
     found = Sample()
-    _look(subject, found)
+    _look(subject, found, LOCAL_ITEMS * (each or 1))
     partition = subject.table.partition.name
     by_partition: dict[str, list[Item]] = {}
     for item in found.items:
         by_partition.setdefault(_text(item.get(partition)), []).append(item)
-    for chosen in _chosen(subject, list(by_partition.values())):
+    for chosen in _chosen(subject, list(by_partition.values()), each):
         found.stretches.append(stretch(subject, chosen[0][partition], rows, chosen))
     return found
 
 
-def _look(subject: Subject, found: Sample) -> None:
+def _look(subject: Subject, found: Sample, most: int) -> None:
     """Look at items: at the first thousands here, at some of each part of the table elsewhere."""
     base = {"TableName": subject.table_name}
     if subject.local:
         start: dict[str, Any] = {}
-        while len(found.items) < LOCAL_ITEMS:
+        while len(found.items) < most:
             answer = subject.transport.call("Scan", {**base, "Limit": LOCAL_ITEMS, **start})
             found.items += answer["Items"]
             if "LastEvaluatedKey" not in answer:
@@ -96,20 +96,20 @@ def _look(subject: Subject, found: Sample) -> None:
         found.complete = found.complete and "LastEvaluatedKey" not in answer
 
 
-def _chosen(subject: Subject, collections: Sequence[list[Item]]) -> Iterator[list[Item]]:
+def _chosen(subject: Subject, collections: Sequence[list[Item]], each: int | None) -> Iterator[list[Item]]:
     """The collections to show: of each kind those with the most entities, near to what is shown already."""
     groups: dict[str, list[list[Item]]] = {}
     for items in collections:
         groups.setdefault(_shape(subject, items[0]), []).append(items)
-    each = next((number for most, number in GROUPS if len(groups) <= most), 1)
+    each = each or next((number for most, number in GROUPS if len(groups) <= most), 1)
     seen: set[str] = set()
     for shape in sorted(groups, key=lambda one: _rank(subject, groups[one])):
-        left = sorted(groups[shape], key=_name)
+        left = [_Candidate.of(subject, items) for items in sorted(groups[shape], key=_name)]
         for _ in range(min(each, len(left))):
-            best = max(left, key=lambda items: _worth(subject, items, seen))
+            best = max(left, key=lambda one: one.worth(seen))
             left.remove(best)
-            seen |= _values(best)
-            yield best
+            seen |= _values(best.items)
+            yield best.items
 
 
 def _shape(subject: Subject, item: Item) -> str:
@@ -129,10 +129,23 @@ def _rank(subject: Subject, group: Sequence[list[Item]]) -> tuple[int, str]:
     return (position + (len(names) if kind.role == "claim" else 0), kind.label)
 
 
-def _worth(subject: Subject, items: Sequence[Item], seen: set[str]) -> int:
-    kinds = {kind_of(one, subject.compiled, subject.table).label for one in items[:200]}
-    shared = len(_values(items[:50]) & seen)
-    return len(kinds) * 10 + min(len(items), ROWS) + min(shared, 12) * 2
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """A collection that may be shown: how many kinds stand in it, and the texts that may tie it to others."""
+
+    items: list[Item]
+    kinds: int
+    values: frozenset[str]
+
+    @classmethod
+    def of(cls, subject: Subject, items: list[Item]) -> _Candidate:
+        """A collection's own."""
+        kinds = {kind_of(one, subject.compiled, subject.table).label for one in items[:200]}
+        return cls(items, len(kinds), frozenset(_values(items[:50])))
+
+    def worth(self, seen: set[str]) -> int:
+        """How much it shows beside what is shown already."""
+        return self.kinds * 10 + min(len(self.items), ROWS) + min(len(self.values & seen), 12) * 2
 
 
 def _values(items: Iterable[Item]) -> set[str]:

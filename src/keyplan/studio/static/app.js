@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { Fault, address, ask, asked, embedded, follow, html, refused, setToken, view } from "./lib.js";
 import { Palette, openPalette } from "./palette.js";
 
@@ -40,6 +41,8 @@ function need(name) {
 const views = (about) => (embedded?.views ?? about.views ?? VIEWS.map(([name]) => name)).map((name) => VIEWS.find((one) => one[0] === name));
 
 function Head({ about, current }) {
+  const nav = useRef(null);
+  useEffect(() => { const to = nav.current.querySelector("[aria-current]"); if (to) nav.current.scrollLeft = to.offsetLeft - nav.current.offsetLeft - 40; }, [current]);
   return html`
     <header class="head">
       <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the view</a>
@@ -49,7 +52,7 @@ function Head({ about, current }) {
         <span class="store" title=${about.store}>${about.store}</span>
         ${about.writable || embedded ? null : html`<span class="badge">reading only</span>`}
       </div>
-      <nav aria-label="Views">
+      <nav aria-label="Views" ref=${nav}>
         ${views(about).map(([name, label]) => html`<a href=${view(name)} aria-current=${name === current ? "page" : null}>${label}</a>`)}
       </nav>
       <button class="palette-button" onClick=${openPalette} aria-haspopup="dialog"><span>Go to …</span><kbd>Ctrl K</kbd></button>

@@ -2,13 +2,25 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Fault, ask, html, usd } from "./lib.js";
+import { Fault, ask, download, go, html, rest, restless, usd } from "./lib.js";
 
 const state = signal(null); // the answer that is shown
 const failed = signal(null);
 const scratch = signal(null); // the text of the scratch copy; null: the file is watched
 const WAIT_MS = 1200;
 const HEADINGS = { breaks: "breaks deployed data", migrate: "needs work on deployed data", callers: "changes what callers see", safe: "safe" };
+
+// The scratch copy stands in the address, behind the #, packed.
+const through = (bytes, stream) => new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer();
+async function packed(text) {
+  const bytes = new Uint8Array(await through(text, new CompressionStream("deflate-raw")));
+  return btoa(Array.from(bytes, (one) => String.fromCharCode(one)).join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
+  return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+}
+const keepScratch = async (text) => rest({ scratch: text === null ? null : await packed(text) });
 
 let asking = false;
 async function look(force) {
@@ -75,26 +87,30 @@ function Prices({ prices }) {
   return html`<table class="diff"><caption>USD a million calls, on demand</caption><tbody>${names.map((name) => html`<tr><th scope="row">${name}</th><td>${name in before ? html`<del>${usd(before[name])}</del>` : html`<span class="quiet">new</span>`}</td><td aria-hidden="true">→</td><td>${name in after ? html`<ins>${usd(after[name])}</ins>` : html`<span class="quiet">gone</span>`}</td></tr>`)}</tbody></table>`;
 }
 
-export function View({ about }) {
+export function View({ about, params }) {
+  useEffect(() => {
+    if (params.scratch && scratch.value === null) unpacked(params.scratch).then((text) => { scratch.value = text; look(true); }, () => go({ scratch: null }, { replace: true }));
+    else if (scratch.value !== null && !params.scratch) keepScratch(scratch.value);
+  }, []);
   useEffect(() => { look(!state.value); const clock = setInterval(() => { if (!document.hidden) look(false); }, WAIT_MS); return () => clearInterval(clock); }, []);
   const found = state.value;
   if (!found) return failed.value ? html`<${Fault} error=${failed.value} again=${() => look(true)} />` : html`<p class="opening">Reading the module …</p>`;
   const typing = useRef(0);
-  const typed = (text) => { scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => look(false), 350); };
-  const save = () => { const to = document.createElement("a"); to.href = URL.createObjectURL(new Blob([found.patch], { type: "text/x-patch" })); to.download = `${about.name}.patch`; to.click(); setTimeout(() => URL.revokeObjectURL(to.href), 1000); };
+  const typed = (text) => { scratch.value = text; clearTimeout(typing.current); typing.current = setTimeout(() => { look(false); keepScratch(text); }, 350); };
+  const save = () => download(`${about.name}.patch`, found.patch, "text/x-patch");
   return html`
     <div class="page change">
-      <header class="bar"><h2>${found.file === null ? "No file" : found.error ? "It can't be compiled" : found.same ? "As it is open" : found.summary}</h2>
+      <header class="bar"><h2>${found.file === null ? "No file" : found.error ? "It can't be compiled" : found.same ? (scratch.value === null ? "As it is open" : "No change yet") : found.summary}</h2>
         <code class="quiet">${found.file ?? "the design's class stands in no file"}</code>
-        ${found.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = found.text; }}>Edit a scratch copy</button>`
-          : html`<span class="badge">scratch copy: the file stays as it is</span>${found.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(found.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; look(true); }}>Back to the file</button>`}</header>
+        ${found.file === null ? null : scratch.value === null ? html`<span class="badge live">watching the file</span><button onClick=${() => { scratch.value = found.text; keepScratch(found.text); }}>Edit a scratch copy</button>`
+          : html`<span class="badge">scratch copy: the file stays as it is</span>${found.patch ? html`<button onClick=${save}>Save the patch</button><button onClick=${() => navigator.clipboard?.writeText(found.patch)}>Copy the patch</button>` : null}<button onClick=${() => { scratch.value = null; restless(); go({ scratch: null }, { replace: true }); look(true); }}>Back to the file</button>`}</header>
       <${Fault} error=${failed.value} />
       <div class=${scratch.value === null ? "one" : "two even"}>
         ${scratch.value === null ? null : html`<${Editor} text=${scratch.value} words=${found.words ?? []} line=${found.error?.line ?? null} onChange=${typed} />`}
         <div>
           ${found.error ? html`<div class="fault" role="alert"><p><b>${found.error.message}</b>${found.error.line ? html` <code>line ${found.error.line}</code>` : null}</p>${found.error.hint ? html`<p>${found.error.hint}</p>` : null}
             ${found.error.faults?.length ? html`<ul>${found.error.faults.map((one) => html`<li><code>${one.place}</code> ${one.message}${one.hint ? html` <span class="quiet">→ ${one.hint}</span>` : null}</li>`)}</ul>` : null}</div>` : null}
-          ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the file's. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
+          ${found.error || found.file === null ? null : found.same ? html`<p class="note">The design that is open is the ${scratch.value === null ? "file's" : "scratch copy's"}. Save a change of the file, and what it does to the data stands here; or edit a scratch copy.</p>` : html`
             <ul class="findings">${found.changes.map((one) => html`<li class=${one.severity}><p><span class=${`finding ${one.severity}`}>${HEADINGS[one.severity]}</span> <code>${one.place.replace(PLACE, "") || one.place}</code></p>
               <p>${one.what}</p>${one.effect ? html`<p class="quiet">${one.effect}</p>` : null}${one.action ? html`<p class="hint">→ ${one.action}</p>` : null}</li>`)}</ul>
             ${found.prices ? html`<${Prices} prices=${found.prices} />` : null}`}

@@ -24,9 +24,11 @@ export function View({ about, params }) {
   const questionOf = (place) => about.questions.find((one) => place.split(".").includes(one.name));
   return html`
     <div class="page two">
-      <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "Nothing is found"}</h2>
+      <div><header class="bar"><h2>${shown.length ? many(shown.length, "finding") : "Nothing found"}</h2>
         <span class="quiet">${data.rules} rules, ${many(data.patterns, "pattern")}${data.traffic ? "" : "; no rates are known, so load isn't judged"}</span>
         ${data.silenced ? html`<a href=${link({ all: params.all ? null : "1" })}>${params.all ? "Hide" : "Show"} ${data.silenced} silenced</a>` : null}</header>
+        ${shown.length ? null : html`<div class="empty"><p class="note">${data.silenced ? `No rule finds anything but what ${data.silenced} silences give a reason for.` : "No rule finds anything in this design."}</p>
+          ${data.traffic ? null : html`<p class="quiet">With rates, load and limits are judged too: start the studio with <code>--traffic FILE</code>; <code>keyplan traffic</code> writes a file to fill in.</p>`}</div>`}
         <ul class="findings">${shown.map((one) => { const question = questionOf(one.place); return html`<li class=${one.severity} aria-current=${one.code === chosen ? "true" : null}>
           <p><span class=${`finding ${one.severity}`}>${one.severity}</span> <a href=${link({ finding: one.code })}><b>${one.code}</b> ${one.rule}</a> <code>${one.place}</code>
             ${question ? html` <a href=${view("map", { question: question.name })}>on the map</a>` : null}</p>

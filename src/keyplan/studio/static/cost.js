@@ -17,7 +17,7 @@ const parsed = (text) => { try { return text ? JSON.parse(text) : {}; } catch { 
 function Stack({ parts, label }) {
   const sum = parts.reduce((total, part) => total + (part.usd ?? 0), 0);
   return html`<figure class="stack"><div role="img" aria-label=${`${label}: ${parts.map((part) => `${part.name} ${usd(part.usd)}`).join(", ")}`}>
-    ${parts.filter((part) => part.usd > 0).map((part) => html`<span class=${`slice k${part.colour}`} ref=${(node) => { if (node) node.style.flexGrow = String(part.usd / sum); }} title=${`${part.name}: ${usd(part.usd)}`}>${part.usd / sum > 0.09 ? part.name : ""}</span>`)}
+    ${parts.filter((part) => part.usd > 0).sort((a, b) => b.usd - a.usd).map((part) => html`<span class=${`slice k${part.colour}`} ref=${(node) => { if (node) node.style.flexGrow = String(part.usd / sum); }} title=${`${part.name}: ${usd(part.usd)}`}>${part.usd / sum > (innerWidth > 700 ? 0.09 : 0.3) ? part.name : ""}</span>`)}
     ${sum ? null : html`<span class="quiet">nothing: no rates are given</span>`}</div></figure>`;
 }
 
@@ -75,7 +75,7 @@ export function View({ params }) {
           <span class="quiet figure">${one.failure ? "" : `${usd(one.usd_million_calls)} a million · ${[one.read_units ? `${number(one.read_units)} r` : "", one.write_units ? `${number(one.write_units)} w` : ""].filter(Boolean).join(" ")}`}</span></li>`)}</ul></section>
         <section><h3>Ways to pay</h3><ul class="bills">${bills.map((one) => html`<li class=${one.name === data.chosen.name ? "chosen" : ""}><span>${one.name}</span><span class="meter"><span ref=${(node) => { if (node) node.style.width = `${100 * one.known_usd / Math.max(...bills.map((each) => each.known_usd), 1e-9)}%`; }}></span></span><b class="figure">${usd(one.usd)}</b></li>`)}</ul>
           ${data.patterns.some((one) => one.per_second) ? html`<${Curve} times=${curve(data)} />` : null}
-          <h3>Items</h3><ul class="sliders">${data.entities.map((one) => html`<li><label for=${`bytes-${one.entity}`}>${one.entity}</label>
+          <h3>Items</h3><ul class="sliders items-sliders">${data.entities.map((one) => html`<li><label for=${`bytes-${one.entity}`}>${one.entity}</label>
             <input id=${`bytes-${one.entity}`} type="range" min="4" max="75" value=${Math.round(Math.log2(one.item_bytes) * 4)} aria-valuetext=${`${one.item_bytes} bytes`} onInput=${(event) => put("bytes", one.entity, Math.min(Math.round(2 ** (Number(event.target.value) / 4)), 409600))} /><span class="figure">${number(one.item_bytes, 9)} bytes</span>
             <input type="number" min="0" aria-label=${`${one.entity}, how many are stored`} placeholder="count" value=${one.count ?? ""} onChange=${(event) => put("counts", one.entity, Number(event.target.value) || 0)} /><span class="quiet">stored</span></li>`)}</ul>
           <h3>Table and indexes</h3><table><thead><tr><th scope="col">place</th><th scope="col">read units/s</th><th scope="col">write units/s</th><th scope="col">USD a month</th></tr></thead>

@@ -76,6 +76,8 @@ async function bring(file, entity) {
 
 // One cell
 
+let returning = null; // the cell that gets the focus back when its field closes
+
 const TAGS = ["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M"];
 
 // The text of a stored value while it is edited, and back: texts and numbers as they read, all else as DynamoDB has it
@@ -106,11 +108,11 @@ function Cell({ row, column, writable }) {
       change(row, field, typed === "" && row.fields[field] !== "" ? null : typed);
     };
     return html`<td class="cell"><input ref=${(node) => node && document.activeElement !== node && node.focus()} aria-label=${`${column} of ${row.kind}`} value=${before} onBlur=${(event) => leave(event, true)}
-      onKeyDown=${(event) => { if (event.key === "Enter") leave(event, true); if (event.key === "Escape") leave(event, false); }} /></td>`;
+      onKeyDown=${(event) => { if (event.key === "Enter" || event.key === "Escape") { returning = place; leave(event, event.key === "Enter"); } }} /></td>`;
   }
   const tag = stored && !row.fields ? Object.keys(stored)[0] : null;
   return html`<td class=${`cell${staged ? " staged" : ""}`} title=${text.slice(0, 500)}>${can
-    ? html`<button class="edit" onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 80) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
+    ? html`<button class="edit" ref=${(node) => { if (node && returning === place) { returning = null; node.focus(); } }} onClick=${() => { editing.value = place; }} aria-label=${`Edit ${column}: ${text.slice(0, 80) || "empty"}`}>${text.slice(0, 120) || " "}</button>`
     : html`<bdi>${text.slice(0, 120)}</bdi>`}${tag && tag !== "S" ? html`<sup class="quiet">${tag}</sup>` : null}</td>`;
 }
 
@@ -162,7 +164,7 @@ function Staged({ again, writable }) {
     <section class="staged-bar" aria-label="Staged edits" aria-live="polite">
       <div class="bar"><b>${edits.value.length ? many(edits.value.length, "edit") + " staged" : answer?.saved ? "Saved" : "Nothing is staged"}</b>
         ${edits.value.length ? html`
-          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable}>Show what they do</button>
+          <button onClick=${() => send(false, again)} disabled=${busy.value || !writable} title="Ctrl+S">Show what they do</button>
           <button class="main" onClick=${() => send(true, again)} disabled=${busy.value || !answer || answer.saved} title=${answer ? null : "look at what they do first"}>Save in one transaction</button>
           <button class="danger" onClick=${() => keep([])}>Discard</button>` : html`<button onClick=${() => { preview.value = null; }}>Close</button>`}</div>
       <${Fault} error=${error} />
@@ -188,7 +190,7 @@ function Place({ about, params, columns, hidden }) {
   };
   const toggle = (name) => go({ hide: (hidden.has(name) ? [...hidden].filter((one) => one !== name) : [...hidden, name]).join(",") || null }, { replace: true });
   return html`
-    ${about.entities.length ? html`<label>Entity <select value=${params.entity ?? ""} onChange=${(event) => to({ entity: event.target.value || null })}><option value="">every item</option>${about.entities.map((one) => html`<option>${one}</option>`)}</select></label>` : null}
+    ${about.entities.length ? html`<label>Entity <select value=${params.only ? "*" : params.entity ?? ""} onChange=${(event) => to({ entity: event.target.value === "*" ? null : event.target.value || null, only: event.target.value === "*" ? "orphans" : null })}><option value="">every item</option><option value="*">orphans</option>${about.entities.map((one) => html`<option>${one}</option>`)}</select></label>` : null}
     <label>In <select value=${params.index ?? ""} onChange=${(event) => to({ index: event.target.value || null, partition: null })}><option value="">the table</option>${about.indexes.map((one) => html`<option>${one}</option>`)}</select></label>
     ${key.partition.map((one, at) => html`<label>${key.partition.length > 1 || !about.entities.length ? html`<code>${one.name}</code>` : "Partition"} <input class="code" value=${given[at] ?? waiting.value[at] ?? ""} placeholder=${at ? "" : "whole table"} onChange=${(event) => put(at, event.target.value)} />${one.type === "S" ? null : html`<sup title=${one.type === "B" ? "binary, as base64" : "a number"}>${one.type}</sup>`}</label>`)}
     <details class="menu"><summary class="button">Columns${hidden.size ? html` <span class="quiet">${hidden.size} hidden</span>` : null}</summary><div>${columns.map((name) => html`<label><input type="checkbox" checked=${!hidden.has(name)} onChange=${() => toggle(name)} /> ${name}</label>`)}</div></details>`;
@@ -207,7 +209,7 @@ function InAndOut({ about, params, given, data }) {
 function Row({ row, columns, writable, picked, toggle }) {
   return html`<tr class=${editOf(row.id)?.do === "delete" ? "gone" : ""}>
     ${writable ? html`<td><input type="checkbox" aria-label=${`Choose ${Object.values(row.key).map(shownValue).join(" / ")}`} checked=${picked.has(row.id)} onChange=${() => toggle(row.id)} /></td>` : null}
-    <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning">?</span>` : null}</th>
+    <th scope="row" title=${row.fault}><a href=${link({ view: "map", item: row.id }, {})}><span class=${`dot k${row.colour}`}></span> ${row.kind}</a>${row.fault ? html` <span class="finding warning" role="img" aria-label=${row.fault}>${address.value.only ? row.fault : "?"}</span>` : null}</th>
     ${columns.map((name) => html`<${Cell} key=${name} row=${row} column=${name} writable=${writable} />`)}</tr>`;
 }
 
@@ -227,23 +229,35 @@ function Items({ data, rows, params, writable, loading, hidden }) {
       <span class="quiet" role="status">${notice.value}</span></p>
     ${rows.length ? html`<div class="table" tabindex="0" role="region" aria-label="Items" data-loading=${loading ? "" : null}>
       <table class="grid"><thead><tr>${writable ? html`<th scope="col"><input type="checkbox" aria-label="All of this page" checked=${rows.every((row) => picked.has(row.id))} onChange=${(event) => pick(event.target.checked ? rows.map((row) => row.id) : [])} /></th>` : null}<th scope="col">Entity</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
-        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "None of those looked at fits; there are more." : data.looked_at ? "None of them fits." : "Nothing is there."}</p>`}
+        <tbody>${rows.map((row) => html`<${Row} key=${row.id} row=${row} columns=${columns} writable=${writable} picked=${picked} toggle=${toggle} />`)}</tbody></table></div>` : html`<p class="note">${data.next ? "None of those looked at fits; there are more." : data.looked_at ? params.only ? "Every item has its owner." : "None of them fits." : "Nothing is there."}</p>`}
     <details class="request"><summary>The exact request</summary><${Json} value=${data.request.parameters} /></details>`;
 }
 
 export function View({ about, params }) {
   const where = parsed(params.where, []).filter?.((one) => one && typeof one === "object") ?? [];
   const ready = where.filter((one) => one.name && (one.operator?.endsWith("exists") || (one.values?.[0] && (one.operator !== "between" || one.values[1]))));
-  const given = { entity: params.entity ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((one) => ({ ...one, values: one.values ?? [] })), start: parsed(params.start, null), limit: 50 };
+  const given = { entity: params.entity ?? null, only: params.only ?? null, index: params.index ?? null, partition: asked(params.partition), conditions: ready.map((one) => ({ ...one, values: one.values ?? [] })), start: parsed(params.start, null), limit: 50 };
   useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
   const again = () => found.again();
   useEffect(() => { if (params.preview && edits.value.length && !preview.value && about.writable) send(false, again); }, []);
   useEffect(() => { if (edits.value.length && !params.edits) go({ edits: JSON.stringify(edits.value) }, { replace: true }); }, [params.edits]);
+  useEffect(() => {
+    // Ctrl+S shows what the staged edits do, and goes to where they are saved
+    const shown = async (event) => {
+      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || !edits.value.length || !about.writable) return;
+      event.preventDefault();
+      await send(false, again);
+      requestAnimationFrame(() => document.querySelector(".staged-bar button.main")?.focus());
+    };
+    addEventListener("keydown", shown);
+    return () => removeEventListener("keydown", shown);
+  }, []);
   const { data, error, loading } = found.state.value;
   const rows = (data?.rows ?? []).map((row) => ({ ...row, stored: data.items[row.id], names: data.names?.[row.kind] }));
   const hidden = new Set(listed(params.hide));
   return html`
     <div class="page data">
+      <h2 class="hidden">Data</h2>
       <header class="bar"><${Place} about=${about} params=${params} columns=${data?.columns ?? []} hidden=${hidden} />
         <${InAndOut} about=${about} params=${params} given=${given} data=${data} /></header>
       <${Conditions} list=${where} columns=${data?.columns ?? []} />

@@ -21,7 +21,7 @@ function place() {
 
 function move({ kept = false } = {}) {
   movedAt = performance.now();
-  frame ||= requestAnimationFrame(() => { frame = 0; place(); });
+  frame ||= requestAnimationFrame(() => { frame = 0; place(); cull(); });
   if (!stage || kept) return;
   const { clientWidth: width, clientHeight: height } = stage;
   rest({ at: [(width / 2 - camera.x) / camera.k, (height / 2 - camera.y) / camera.k, camera.k].map((each, at) => each.toFixed(at < 2 ? 0 : 3)).join(",") });
@@ -37,15 +37,21 @@ function stand(at) {
   move({ kept: true });
 }
 
-function fit(box = { x: 0, y: 0, ...size }, most = 1.15) {
+function fit(box = { x: 0, y: 0, ...size }, { most = 1.15, least = 0 } = {}) {
   if (!stage) return;
   const { clientWidth: width, clientHeight: height } = stage;
   const narrow = width < 700;
   const k = Math.min(width / box.width, narrow ? Infinity : height / box.height, most);
-  camera.k = Math.max(k, narrow ? 0.6 : 0.2);
+  camera.k = Math.max(k, least, narrow ? 0.6 : LEAST);
   camera.x = box.width * camera.k < width ? (width - box.width * camera.k) / 2 - box.x * camera.k : -box.x * camera.k + (narrow ? 8 : 0);
   camera.y = box.height * camera.k < height ? Math.min((height - box.height * camera.k) / 2, 40) - box.y * camera.k : -box.y * camera.k + 4;
   move({ kept: true });
+}
+
+function around(boxes) {
+  const x = Math.min(...boxes.map((box) => box.x)) - 30, y = Math.min(...boxes.map((box) => box.y)) - 30;
+  const right = Math.max(...boxes.map((box) => box.x + box.width)), bottom = Math.max(...boxes.map((box) => box.y + box.height));
+  return { x, y, width: right - x + 30, height: bottom - y + 30 };
 }
 
 function whole() {
@@ -62,9 +68,18 @@ function zoom(factor, px = stage.clientWidth / 2, py = stage.clientHeight / 2) {
   move();
 }
 
+// Where a part of the drawing stands, by its own rectangle: asking the browser would make a layout
+const BOXES = { row: ":scope > .ground", card: ":scope > .body" };
+function boxOf(node) {
+  const kind = node.classList.contains("row") ? "row" : "card";
+  const shape = node.querySelector(BOXES[kind]);
+  const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(shape.getAttribute(name)));
+  return { x, y, width, height };
+}
+
 function show(node, { centre = false } = {}) {
   if (!node || !stage) return;
-  const box = node.getBBox();
+  const box = boxOf(node);
   const left = box.x * camera.k + camera.x, top = box.y * camera.k + camera.y;
   const right = left + box.width * camera.k, bottom = top + box.height * camera.k;
   if (!centre && left >= 0 && top >= 0 && right <= stage.clientWidth && bottom <= stage.clientHeight) return;
@@ -74,23 +89,97 @@ function show(node, { centre = false } = {}) {
   move();
 }
 
-// What the drawing has, looked up once: rows with their places, and lines by the rows that they tie
+// What the drawing has, looked up once: rows with their places, cards, and lines by the rows that they tie
 
-let rows = [], ties = new Map(), ways = null;
+let rows = [], byId = new Map(), byItem = new Map(), cards = new Map(), ties = new Map(), ways = null;
 
 function learn(svg) {
+  byId = new Map();
+  byItem = new Map();
+  cards = new Map();
+  ties = new Map();
+  for (const card of svg.querySelectorAll(".card")) cards.set(card.id, card);
   rows = Array.from(svg.querySelectorAll(".row"), (row) => {
-    const ground = row.querySelector(".ground");
-    const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(ground.getAttribute(name)));
+    const { x, y, width, height } = boxOf(row);
+    byId.set(row.id, row);
+    byItem.set(row.dataset.item, [...(byItem.get(row.dataset.item) ?? []), row]);
     return { row, x: x + width / 2, y: y + height / 2 };
   });
-  ties = new Map();
   for (const tie of svg.querySelectorAll(".tie"))
-    for (const end of [tie.dataset.a, tie.dataset.b]) ties.set(end, [...(ties.get(end) ?? []), tie]);
-  ways = document.createElementNS("http://www.w3.org/2000/svg", "g");
-  ways.setAttribute("class", "ways");
-  ways.setAttribute("aria-hidden", "true");
+    for (const end of [tie.dataset.a, tie.dataset.b]) { const known = ties.get(end); known ? known.push(tie) : ties.set(end, [tie]); }
+  ways = element("g", { class: "ways", "aria-hidden": "true" });
   svg.querySelector(".paper").append(ways);
+  stock(svg);
+}
+
+function element(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+// A large map: of cards that are out of sight, and of all where nothing could be read, only outlines are drawn. Others
+// come in a few at a time, so that no frame waits for them. A small map is there as a whole, for whoever reads it aloud.
+
+const LARGE_ROWS = 1200, TIES_MAX = 2500, READABLE = 0.3, FRAME_MS = 5;
+let stocked = [];
+
+function stock(svg) {
+  stocked = [];
+  if (rows.length <= LARGE_ROWS) return;
+  const far = element("g", { class: "far", "aria-hidden": "true" });
+  for (const card of cards.values()) {
+    const box = boxOf(card);
+    far.append(outline(card, box));
+    stocked.push({ card, box, home: card.parentNode, shown: false });
+  }
+  stocked[0].home.insertBefore(far, stocked[0].card);
+  for (const one of stocked) { one.before = far; one.card.remove(); }
+  for (const group of svg.querySelectorAll(".ties")) if (group.childElementCount > TIES_MAX) group.remove();
+}
+
+function outline(card, box) {
+  const made = element("g", {});
+  made.append(card.querySelector(".body").cloneNode(), card.querySelector(".head").cloneNode());
+  const stripes = new Map();
+  let lines = "";
+  for (const row of card.querySelectorAll(".row")) {
+    const { x, y, height } = boxOf(row);
+    const kind = row.classList[1];
+    stripes.set(kind, `${stripes.get(kind) ?? ""}M${x + 8} ${y + 6}h14v${height - 12}h-14z`);
+    lines += `M${x + 34} ${y + 10}h${120 + (y * 7) % 90}v7H${x + 34}zM${x + 34} ${y + 25}h${180 + (y * 3) % 110}v5H${x + 34}z`;
+  }
+  made.append(element("path", { class: "lines", d: lines }));
+  for (const [kind, d] of stripes) made.append(element("path", { class: `stripe ${kind}`, d }));
+  const title = element("text", { class: "title", x: box.x + 14, y: box.y + 29 });
+  const most = Math.floor((box.width - 24) / 16);
+  const text = card.dataset.title;
+  title.textContent = text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  made.append(title);
+  return made;
+}
+
+function attach(one) {
+  one.home.insertBefore(one.card, one.before.nextSibling);
+  one.shown = true;
+}
+
+let culling = 0;
+function cull() {
+  if (!stocked.length || !stage) return;
+  const [left, top] = [-camera.x / camera.k, -camera.y / camera.k];
+  const [width, height] = [stage.clientWidth / camera.k, stage.clientHeight / camera.k];
+  const within = ({ box }, margin) => camera.k >= READABLE && box.x + box.width > left - width * margin && box.x < left + width * (1 + margin) && box.y + box.height > top - height * margin && box.y < top + height * (1 + margin);
+  const until = performance.now() + FRAME_MS;
+  let more = false;
+  for (const one of stocked) {
+    const change = one.shown ? !within(one, 1) && !one.card.contains(document.activeElement) : within(one, 0.25);
+    if (!change) continue;
+    if (performance.now() > until) { more = true; break; }
+    if (one.shown) { one.card.remove(); one.shown = false; } else { attach(one); more = true; break; }
+  }
+  cancelAnimationFrame(culling);
+  if (more) culling = requestAnimationFrame(cull);
 }
 
 // What hangs together with an item is lit while the pointer or the focus is on it: its lines are drawn once more, above
@@ -117,9 +206,9 @@ function light(row) {
   heat(row);
   for (const tie of ties.get(row.id) ?? []) {
     draw(tie);
-    heat(document.getElementById(tie.dataset.a === row.id ? tie.dataset.b : tie.dataset.a));
+    heat(byId.get(tie.dataset.a === row.id ? tie.dataset.b : tie.dataset.a));
   }
-  for (const other of stage.querySelectorAll(`.row[data-item="${row.dataset.item}"]`)) heat(other);
+  for (const other of byItem.get(row.dataset.item) ?? []) heat(other);
   stage.classList.add("following");
 }
 
@@ -148,6 +237,8 @@ function near(row, key) {
 
 function focusRow(row) {
   if (!row) return;
+  const kept = stocked.find((one) => !one.shown && one.card.contains(row));
+  if (kept) attach(kept);
   for (const other of stage.querySelectorAll('.row[tabindex="0"]')) other.setAttribute("tabindex", "-1");
   row.setAttribute("tabindex", "0");
   row.focus({ preventScroll: true });
@@ -216,6 +307,8 @@ function listen(node) {
   });
 }
 
+const LIT = ["hit", "put", "update", "delete"];
+
 function Drawing({ data, params }) {
   const holder = useRef(null);
   useEffect(() => { stage = holder.current; listen(stage); return () => { stage = null; }; }, []);
@@ -224,37 +317,44 @@ function Drawing({ data, params }) {
     paper = document.createElement("div");
     paper.className = "paper-layer";
     paper.innerHTML = data.svg;
-    holder.current.replaceChildren(paper);
     size = { width: data.width, height: data.height };
     learn(paper.firstElementChild);
+    paper.dataset.rows = rows.length;
+    holder.current.replaceChildren(paper);
     rows[0]?.row.setAttribute("tabindex", "0");
     lightPath();
-    const lit = Array.from(holder.current.querySelectorAll(".row.hit, .row.put, .row.update, .row.delete"), (row) => row.closest(".card").getBBox());
+    const marked = rows.filter(({ row }) => LIT.some((name) => row.classList.contains(name)));
+    const lit = marked.map(({ row }) => boxOf(row.closest(".card")));
     if (params.at) stand(params.at);
     else if (lit.length) {
-      const x = Math.min(...lit.map((box) => box.x)) - 30, y = Math.min(...lit.map((box) => box.y)) - 30;
-      const right = Math.max(...lit.map((box) => box.x + box.width)), bottom = Math.max(...lit.map((box) => box.y + box.height));
-      fit({ x, y, width: right - x + 30, height: bottom - y + 30 }, 1);
+      // With the items in the table that an index's entries are of, where that stays readable
+      const sources = Array.from(ways.children, (tie) => byId.get(tie.dataset.a)).filter(Boolean).map((row) => boxOf(row.closest(".card")));
+      const [near, whole] = [around(lit), around([...lit, ...sources])];
+      const fits = Math.min(stage.clientWidth / whole.width, stage.clientHeight / whole.height) >= 0.55;
+      fit(fits ? whole : near, { most: 1, least: 0.5 });
     } else if (kept) move({ kept: true });
-    else fit();
+    else fit(undefined, { least: 0.5 });
   }, [data.svg]);
   useEffect(() => {
-    for (const row of holder.current.querySelectorAll(".row.chosen")) row.classList.remove("chosen");
-    if (params.item) for (const row of holder.current.querySelectorAll(`.row[data-item="${CSS.escape(params.item)}"]`)) row.classList.add("chosen");
+    const chosen = byItem.get(params.item) ?? [];
+    for (const row of chosen) row.classList.add("chosen");
+    return () => { for (const row of chosen) row.classList.remove("chosen"); };
   }, [params.item, data.svg]);
   useEffect(() => {
     if (!params.collection) return;
-    const card = holder.current.querySelector(`#${CSS.escape(params.collection)}`);
+    const card = cards.get(params.collection);
     show(card, { centre: true });
     if (card) focusRow(card.querySelector(".row"));
   }, [params.collection, data.svg]);
   return html`<div class="stage" ref=${holder} tabindex="0" role="region" aria-label="Map. Arrow keys move, plus and minus zoom, zero fits; Tab reaches the items."></div>`;
 }
 
-function saveSvg(name, data) {
-  const style = [...document.styleSheets].flatMap((sheet) => { try { return [...sheet.cssRules]; } catch { return []; } }).filter((rule) => rule.cssText.includes(".map") || /^\.k\d/.test(rule.cssText)).map((rule) => rule.cssText).join("\n");
-  const text = data.svg.replace('<g class="paper">', () => `<style>${style.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</style><rect class="ground" width="100%" height="100%"/><g class="paper">`);
-  download(`${name}.svg`, text, "image/svg+xml");
+async function saveSvg(name, data) {
+  // The same text that keyplan export --to svg writes
+  const style = embedded ? embedded.style : await (await fetch("static/map.css")).text();
+  const plain = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const head = `<title>${plain(name)}</title><style>${plain(style)}</style><rect class="ground" width="100%" height="100%"/><g class="paper">`;
+  download(`${name}.svg`, `${data.svg.replace('<g class="paper">', () => head)}\n`, "image/svg+xml");
 }
 
 // The questions beside the map
@@ -329,7 +429,7 @@ function ItemPanel({ params }) {
 }
 
 export function View({ about, params }) {
-  const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7 };
+  const given = { question: params.question ?? null, arguments: params.question ? argumentsOf(params) : null, rows: Number(params.rows) || 7, each: Number(params.each) || null };
   useEffect(() => { found.load(given); }, [JSON.stringify(given)]);
   useEffect(() => { if (params.item && found.state.value.data) one.load({ item: params.item }); }, [params.item, found.state.value.data]);
   const { data, error, loading } = found.state.value;
@@ -347,7 +447,7 @@ export function View({ about, params }) {
         </div>
         ${data ? html`<ul class="legend" aria-label="Whose items these are">
           ${data.kinds.map((kind) => html`<li><span class=${`dot k${kind.colour}`}></span>${kind.label}</li>`)}
-          <li class="quiet">${data.symbolic ? "no data: drawn from the templates" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}</li></ul>` : null}
+          <li class="quiet">${data.symbolic ? "no data: drawn from the templates" : `chosen from ${data.complete ? "all " : "the first "}${many(data.looked_at, "item")}`}${embedded || data.symbolic || Number(params.each) >= 10 ? null : html` <a href=${link({ each: String(Math.min((Number(params.each) || 2) * 2, 10)), at: null })}>more</a>`}</li></ul>` : null}
       </div>
       <div class="side"><${PathPanel} about=${about} params=${params} path=${data?.path} /><${ItemPanel} params=${params} /></div>
     </div>`;

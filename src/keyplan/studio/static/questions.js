@@ -25,9 +25,9 @@ function Row({ one, traffic }) {
     <td>${one.operation}${one.index ? html`<br /><code class="quiet">${one.index}</code>` : null}</td>
     <td class="condition">${one.kind === "write" ? html`<span class="quiet">${one.asks.length ? `asks ${one.asks.join(", ")} first` : "writes without reading"}</span>` : html`<code>${one.key_condition}</code>`}
       ${one.filter ? html`<p class="quiet">then keeps <code>${one.filter}</code></p>` : null}</td>
-    <td class="figure">${one.failure ? html`<span class="quiet" title=${one.failure}>unknown</span>` : html`${one.read_units ? html`${number(one.read_units)} read` : null}${one.read_units && one.write_units ? html`<br />` : null}${one.write_units ? html`${number(one.write_units)} write` : null}`}</td>
-    <td class="figure">${usd(one.usd_million)}</td>
-    ${traffic ? html`<td class="figure">${one.per_second === null ? html`<span class="quiet">no rate</span>` : html`${usd(one.usd_month)}<p class="quiet">${number(one.per_second)} a second</p>`}</td>` : null}
+    <td class="figure" data-label="a call">${one.failure ? html`<span class="quiet" title=${one.failure}>unknown</span>` : html`${one.read_units ? html`${number(one.read_units)} read` : null}${one.read_units && one.write_units ? html`<br />` : null}${one.write_units ? html`${number(one.write_units)} write` : null}`}</td>
+    <td class="figure" data-label="a million">${usd(one.usd_million)}</td>
+    ${traffic ? html`<td class="figure" data-label="a month">${one.per_second === null ? html`<span class="quiet">no rate</span>` : html`${usd(one.usd_month)}<p class="quiet">${number(one.per_second)} a second</p>`}</td>` : null}
     <td>${one.findings.map((each) => html`<a class=${`finding ${each.severity}`} href=${view("check", { finding: each.code })} title=${`${each.rule}: ${each.message}`}>${each.code}</a> `)}</td></tr>`;
 }
 

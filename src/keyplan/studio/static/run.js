@@ -86,6 +86,20 @@ export function Requests({ steps }) {
     ${steps.map((step) => html`<details class="request" open=${steps.length < 3}><summary><b>${step.operation}</b> <span class="quiet">${step.condition ?? ""}${step.units ? ` · ${number(step.units)} units` : ""}${step.found ? ` · ${many(step.found, "item")}` : ""}</span></summary><${Json} value=${step.parameters} label=${`${step.operation} request`} /></details>`)}</section>`;
 }
 
+// Entities as a table, where an answer is a list of them; anything else as JSON
+const cellText = (value) => value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
+const isRow = (one) => one && typeof one === "object" && !Array.isArray(one);
+
+function Entities({ answer }) {
+  const rows = Array.isArray(answer?.items) ? answer.items : isRow(answer) ? [answer] : [];
+  const names = [...new Set(rows.flatMap((row) => (isRow(row) ? Object.keys(row) : [])))];
+  const nested = rows.some((row) => !isRow(row) || Object.values(row).some((value) => Array.isArray(value) ? value.some(isRow) : isRow(value) && rows.length === 1));
+  if (!rows.length || nested) return html`<${Json} value=${answer} label="Answer" />`;
+  return html`<div class="table" tabindex="0" role="region" aria-label="Answer as a table"><table class="grid"><thead><tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr>${names.map((name) => { const text = cellText(row[name]); return html`<td class="cell" title=${text.slice(0, 500)}><bdi>${text.slice(0, 160)}</bdi></td>`; })}</tr>`)}</tbody></table></div>
+    <details class="request"><summary>As JSON</summary><${Json} value=${answer} label="Answer" /></details>`;
+}
+
 function Answer({ call, params }) {
   const { answer, error } = call;
   if (!answer) return html`<${Fault} error=${error} />`;
@@ -100,7 +114,7 @@ function Answer({ call, params }) {
         ${items.length ? html`<a href=${link({ raw: raw ? null : "1" })}>${raw ? "as entities" : "as raw items"}</a>` : null}</p>
       <${Fault} error=${answer.error} />
       <${Changes} changes=${answer.changes} planned=${answer.rehearsed} />
-      ${raw ? html`<${Json} value=${items.map((one) => one.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Json} value=${answer.answer} label="Answer" />` : null}
+      ${raw ? html`<${Json} value=${items.map((one) => one.item)} label="Raw items" />` : answer.answer !== null && answer.answer !== undefined ? html`<${Entities} answer=${answer.answer} />` : null}
       ${cursor ? html`<button onClick=${() => { const next = { ...call.given, cursor }; go({ ...withoutArguments(params), ...argumentParams(next) }); run(call.question, next, false); }}>Next page</button>` : null}
     </section>
     <${Requests} steps=${answer.steps} />`;
@@ -116,7 +130,7 @@ export function View({ about, params }) {
   useEffect(() => { const given = argumentsOf(params); if (current && (params.ran || (given && current.kind === "read")) && made.value?.question !== question) run(question, given ?? {}, false); }, [current]);
   return html`
     <div class="page two wide-right">
-      <div class="run-side">
+      <div class="run-side"><h2 class="hidden">Run</h2>
         <label>Question <select value=${question ?? ""} onChange=${(event) => go({ view: "run", question: event.target.value }, { base: {} })}><option value="">choose …</option>
           ${["read", "write"].map((kind) => html`<optgroup label=${`${kind}s`}>${about.questions.filter((one) => one.kind === kind).map((one) => html`<option value=${one.name}>${one.id} ${one.name}</option>`)}</optgroup>`)}</select></label>
         ${about_ ? html`<p class="doc">${about_.doc}</p>` : null}

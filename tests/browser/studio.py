@@ -1,0 +1,45 @@
+"""The studio of an open design on a port, for the tests and the pictures that look at it in a browser."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+
+from keyplan.opening import Design
+from keyplan.studio.access import Access
+from keyplan.studio.actions import Studio
+from keyplan.studio.application import Beside, studio_application
+from keyplan.studio.subject import of_design
+
+__all__ = ["serving", "serving_studio"]
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def serving(studio: Studio) -> Generator[tuple[str, str]]:
+    """A studio's address, and its token."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        listener.listen()
+        access = Access(hosts=(HOST,))
+        served = Beside(None, studio_application(studio, access))
+        server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://{HOST}:{listener.getsockname()[1]}/studio/", access.token
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def serving_studio(design: Design) -> Generator[tuple[str, str]]:
+    """The address of a design's studio, and its token."""
+    with serving(Studio(of_design(design))) as found:
+        yield found

@@ -1,0 +1,61 @@
+"""Orphans: items whose owner is gone, items of no entity; and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from keyplan.errors import RequestError
+from keyplan.studio.finding import data_json
+from keyplan.studio.subject import of_design
+from keyplan.systems import system
+from tests.studio.school import Course, School
+from tests.systems.support import silent
+
+
+def found(school: School) -> dict[str, str]:
+    made = data_json(of_design(school), {"only": "orphans"})
+    return {" / ".join(one["S"] for one in row["key"].values()): row["fault"] for row in made["rows"]}
+
+
+def _leave(school: School, pupil_id: str) -> None:
+    pupil = school.pupil(pupil_id)
+    assert pupil is not None
+    school.delete(pupil)
+
+
+def test_what_has_its_owner_is_no_orphan(school: School) -> None:
+    assert found(school) == {}
+
+
+def test_items_whose_owner_is_gone_are_found(school: School) -> None:
+    school.delete(Course, course_id="maths")
+    _leave(school, "p0")
+    school.store.transport.call("PutItem", {"TableName": "school", "Item": {"pk": {"S": "?"}, "sk": {"S": "x"}}})
+    orphans = found(school)
+    assert orphans["? / x"] == "its key fits no entity"
+    assert orphans["COURSE#maths / PUPIL#p0"] == "its Pupil isn't there; its Course isn't there"
+    assert orphans["COURSE#maths / PUPIL#p1"] == "its Course isn't there"
+    assert len([one for one in orphans if "REPORT#" in one]) == 9
+    assert len(orphans) == 13
+
+
+def test_owners_on_other_pages_are_asked_for(school: School) -> None:
+    """Found in a partition that its owner doesn't stand in."""
+    made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
+    assert made["rows"] == []
+    _leave(school, "p1")
+    made = data_json(of_design(school), {"only": "orphans", "partition": "COURSE#maths"})
+    assert [row["fault"] for row in made["rows"]] == ["its Pupil isn't there"]
+
+
+def test_only_orphans_can_be_asked_for(school: School) -> None:
+    with pytest.raises(RequestError):
+        data_json(of_design(school), {"only": "others"})
+
+
+@pytest.mark.parametrize("name", ["blog", "cms", "papers", "shop", "social"])
+def test_a_system_leaves_none(name: str) -> None:
+    with system(name).design.open(":memory:", secret="s") as design:
+        system(name).sample(design, 6, silent)
+        made = data_json(of_design(design), {"only": "orphans", "limit": 500})
+        assert {(row["kind"], row["fault"]) for row in made["rows"]} == set()
