@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import pytest
 
@@ -14,7 +15,7 @@ from keyplan.studio.exported import page_file
 from keyplan.studio.subject import of_design
 from tests.browser.sites import AXE, faults_of
 from tests.browser.studio import serving_studio
-from tests.studio.school import School, fill
+from tests.studio.school import Course, School, fill
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -230,3 +231,50 @@ def test_the_exported_page_works_from_a_file(browser: Browser, school: School, t
     page.close()
     assert told == []
     assert json.dumps(str(tmp_path)) not in path.read_text(encoding="utf-8")
+
+
+EVIL = '<img src=x onerror="hacked=1"><script>hacked=1</script>"\'`${hacked=1}\u202eRTL\x00\x1b' + "W" * 300
+
+
+def test_what_is_stored_is_only_text_in_every_view(browser: Browser) -> None:
+    """Markup, scripts, text from the right, control characters, huge names, deep and binary values."""
+    deep: Any = {"S": EVIL}
+    for _ in range(12):
+        deep = {"L": [{"M": {EVIL[:200]: deep}}]}
+    with School.open(":memory:", secret="s") as school, serving_studio(school) as (address, token):
+        fill(school)
+        school.put(Course(course_id=EVIL, title=EVIL, room=EVIL))
+        strange = {"pk": {"S": EVIL}, "sk": {"S": "\u202e"}, EVIL: {"S": EVIL}, "d": deep, "b": {"B": "AAEC" * 5000}}
+        school.store.transport.call("PutItem", {"TableName": "school", "Item": strange})
+        page = browser.new_page(viewport={"width": 1360, "height": 860})
+        page.set_default_timeout(TIMEOUT_MS)
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("dialog", lambda dialog: said.append(dialog.message))
+        page.goto(f"{address}?token={token}")
+        page.locator(".row").filter(has_text="fits no entity").first.press("Enter")
+        page.get_by_role("region", name="Item", exact=True).get_by_text("Its key fits no entity").wait_for()
+        given = json.dumps({"course_id": EVIL})
+        for query in (
+            f"?question=courses_in_room&a.room={quote(json.dumps(EVIL))}",
+            f"?view=data&partition={quote(EVIL)}",
+            f"?view=run&question=pupils_of_course&ran=1&a.course_id={quote(given)}",
+            "?view=data&where=" + quote(json.dumps([{"name": EVIL, "operator": "=", "values": [EVIL]}])),
+            "?view=data&hide="
+            + quote(EVIL)
+            + "&pick="
+            + quote(EVIL)
+            + "#edits="
+            + quote(json.dumps([{"id": EVIL, "do": EVIL}])),
+            f"?view={quote(EVIL)}&question={quote(EVIL)}&item={quote(EVIL)}&collection={quote(EVIL)}&at={quote(EVIL)}",
+            "?view=cost&rates=" + quote(json.dumps({EVIL: 1})) + "&region=" + quote(EVIL),
+            f"?view=change#scratch={quote(EVIL)}",
+            "?view=run&question=" + quote(EVIL),
+            "?view=data&where={}&start=[1]&partition=[[",
+        ):
+            page.goto(f"{address}{query}", wait_until="networkidle")
+            assert page.get_by_role("navigation", name="Views").is_visible(), query[:60]
+            assert page.evaluate("() => window.hacked") is None, query[:60]
+        page.close()
+    assert [one for one in said if "status of 4" not in one] == []

@@ -70,6 +70,10 @@ def kind_of(item: Item, design: CompiledDesign | None, table: Table) -> Kind:
     if design is None:
         return Kind(_prefix(item, table), "prefix")
     entity = design.entity_of(item)
+    if entity is None and item.keys() <= set(table.key_names):
+        # A bare key has no labels; where several entities have such keys, nobody can say whose it is
+        fitting = [one for one in design.entities.values() if one.labels and one.primary.matches(item)]
+        entity = fitting[0] if len(fitting) == 1 else None
     if entity is not None:
         return Kind(entity.name, "entity", entity, entity.primary)
     for one in design.entities.values():

@@ -187,7 +187,7 @@ def _condition(step: Step) -> str:
     """What a request asks of the keys, in words."""
     if step.operation in {"Query", "GetItem", "BatchGetItem"}:
         return key_condition(Request(step.operation, step.parameters))
-    return ""
+    return "every entry is read" if step.operation == "Scan" else ""
 
 
 def _badge(subject: Subject, drawn: Picture, index: Index | None, item: Item, number: int, condition: str) -> None:

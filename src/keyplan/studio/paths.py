@@ -214,11 +214,13 @@ def example_arguments(
     if not any(one.required for one in given) and not first:
         yield _defaults(pattern)
         return
-    entities = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else list(design.entities.values())
+    # By name: a view's plan has the entity as the view sees it
+    asked = _asked_for(pattern.plan) if isinstance(pattern, ReadPattern) else design.entities.values()
+    names = {one.name for one in asked}
     seen: set[str] = set()
     for item in [*([first] if first is not None else []), *items]:
         entity = design.entity_of(item)
-        if entity is None or not any(one is entity for one in entities):
+        if entity is None or entity.name not in names:
             continue
         values = _values(entity, item)
         found = None if values is None else _arguments(pattern, given, values)

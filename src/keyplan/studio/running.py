@@ -111,7 +111,7 @@ def changes_json(
     found: list[dict[str, Any]] = []
     for name, key in keys.items():
         old, new = before.get(name), None if after is None else after.get(name)
-        kind = kind_of(key, subject.compiled, subject.table)
+        kind = kind_of(new or old or key, subject.compiled, subject.table)
         attributes: list[str] = sorted({*(old or {}), *(new or {})}) if after is not None else []
         found.append(
             {
