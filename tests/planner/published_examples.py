@@ -426,7 +426,7 @@ PUBLISHED: list[tuple[type[Any], int]] = [
     (SeventeenPatterns, 4),
     (TaskManager, 5),
     (Library, 3),
-    (VersionControl, 4),
+    (VersionControl, 3),
     (Bookmarks, 3),
     (Colleagues, 2),
     (Skiing, 1),

@@ -211,7 +211,7 @@ def _candidate(
         sort += [name for name in entity.kinds if name in step and name not in sort]
     needed = len(sort)
     latest = [needs[one.number] for one in wishes if needs[one.number].latest]
-    merged = any(needs[one.number].together and one.next and not needs[one.number].latest for one in wishes)
+    merged = any(needs[one.number].interleaved and one.next for one in wishes)
     turned = frozenset(one.order for one in latest if one.order is not None)
     sole = any(one.sole for one in wishes)
     if whole or not sole:  # an index key by which single items are looked up ends with what they are looked up by

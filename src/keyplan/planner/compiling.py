@@ -15,7 +15,7 @@ from typing import Any
 from keyplan.check.findings import Severity
 from keyplan.check.running import check
 from keyplan.cost.estimate import Estimate
-from keyplan.design.compiled.compiler import compile_read
+from keyplan.design.compiled.compiler import compile_read, junctions_of
 from keyplan.design.compiled.entities import compile_entity
 from keyplan.design.compiled.model import CompiledDesign, compile_design
 from keyplan.design.compiled.plans import (
@@ -28,12 +28,15 @@ from keyplan.design.compiled.plans import (
     ThroughPlan,
 )
 from keyplan.design.compiled.plans import Plan as PlanOfRead
+from keyplan.design.compiled.questions import Signature
+from keyplan.design.compiled.shapes import shape_of
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.keys import Key, Unique
 from keyplan.design.declared.options import Options
 from keyplan.design.declared.patterns import Pattern, ReadMethod
 from keyplan.design.declared.problems import Problem
 from keyplan.design.declared.table import Table
+from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.traffic.files import Traffic
 from keyplan.errors import DesignError, Fault
 from keyplan.planner.mirrors import Mirror, with_mirror_writes
@@ -51,7 +54,14 @@ def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirr
     """The plan of these declarations; its new indexes hold no more than is asked of them, where that is cheaper. Raises
     DesignError where the compiler refuses them.
     """
-    whole = _compiled(read, keys, traffic, mirror, completing=False)
+    try:
+        whole = _compiled(read, keys, traffic, mirror, completing=False)
+    except DesignError:
+        named = _named_keys(read, keys)
+        if not named:
+            raise
+        keys = replace(keys, named=named)
+        whole = _compiled(read, keys, traffic, mirror, completing=False)
     deployed = {key.index.name for place, key in _placed(keys) if place not in keys.served and key.index is not None}
     small = {
         one.name: projected(one, whole.compiled, read.completed) for one in keys.indexes if one.name not in deployed
@@ -66,6 +76,38 @@ def compiled_plan(read: Unplanned, keys: Declared, traffic: Traffic | None, mirr
         if less.weight.usd < whole.weight.usd:
             return less
     return whole
+
+
+def _named_keys(read: Unplanned, keys: Declared) -> dict[str, tuple[type[Entity], str]]:
+    """For each question that several keys would answer, each in its own order, the one that is read: the table's where
+    it serves, since nobody asked for an order.
+    """
+    found: dict[str, tuple[type[Entity], str]] = {}
+    with _applied(read.cls, keys, completing=False):
+        compiled = {cls: compile_entity(cls, read.cls.table, []) for cls in keys.keys}
+        entities = {cls: one for cls, one in compiled.items() if one is not None}
+        for name, pattern in read.patterns.items():
+            if not isinstance(pattern, ReadMethod):
+                continue
+            signature, options = read.signatures[name], pattern.options
+            with suppress(KeyError):
+                if "several keys serve" not in str(_refusal(signature, options, entities)):
+                    continue
+                about = shape_of(signature.returns, options.of).entities
+                for cls in dict.fromkeys((*(one.entity for one in junctions_of(options.through)), *about)):
+                    own = [(one, key) for one, key in keys.keys[cls].items() if isinstance(key, Key)]
+                    serving = (one for one, key in own if not _refusal(signature, replace(options, key=key), entities))
+                    found[signature.place] = cls, next(serving)
+                    break
+    return found
+
+
+def _refusal(signature: Signature, options: Options, entities: Mapping[type[Entity], CompiledEntity]) -> Problem | None:
+    try:
+        compile_read(signature, options, entities)
+    except Problem as problem:
+        return problem
+    return None
 
 
 def _placed(keys: Declared) -> Iterator[tuple[tuple[type[Entity], str], Key]]:
@@ -91,15 +133,22 @@ def _compiled(
         read.cls.compiled = compiled
         claims = sum(isinstance(one, Unique) for own in keys.keys.values() for one in own.values())
         weight = weighed(read.cls, compiled, traffic, claims, besides)
-        weight = replace(weight, reworded=reworded, mirrors=len(kept))
+        weight = replace(weight, reworded=reworded + len(keys.named), mirrors=len(kept))
     served = _served(compiled)
     planned = tuple(
         PlannedKey(cls, name, key, served.get((cls, name), ()), new=(cls, name) in keys.served)
         for cls, own in keys.keys.items()
         for name, key in own.items()
     )
-    notes = tuple(_notes(planned, compiled))
-    return Plan(read.cls, keys.indexes, planned, compiled, weight, notes, all_of=keys.all_of, mirrors=tuple(kept))
+    named = {place: f"{cls.__name__}.{name}" for place, (cls, name) in keys.named.items()}
+    taken = (
+        f"{place}: several keys would answer it, each in its own order: it is asked by key={key}"
+        for place, key in named.items()
+    )
+    notes = (*_notes(planned, compiled), *taken)
+    return Plan(
+        read.cls, keys.indexes, planned, compiled, weight, notes, all_of=keys.all_of, named=named, mirrors=tuple(kept)
+    )
 
 
 def checked(made: Plan, traffic: Traffic | None) -> Plan:
@@ -204,13 +253,19 @@ def _notes(keys: Iterable[PlannedKey], compiled: CompiledDesign) -> Iterator[str
             yield f"{key.place}: {name} has as many digits in it as it might need; Field(ge=0, le=...) says how many"
 
 
+def _split(named: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    yield from ((place, key.partition(".")) for place, key in named.items())
+
+
 @contextmanager
 def applied(made: Plan) -> Generator[type[Any]]:
     """The design's class with a plan's keys, for as long as the block lasts: to be verified, or opened."""
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     for one in made.keys:
         keys.setdefault(one.entity, {})[one.name] = one.key
-    with _applied(made.design, Declared(made.indexes, keys, {}, made.all_of)):
+    classes = {cls.__name__: cls for cls in keys}
+    named = {place: (classes[owner], name) for place, (owner, _, name) in _split(made.named)}
+    with _applied(made.design, Declared(made.indexes, keys, {}, made.all_of, named)):
         made.design.compiled = made.compiled
         yield made.design
 
@@ -275,7 +330,13 @@ def _asked_anew(cls: type[Any], keys: Declared, *, completing: bool) -> Iterator
     for name, pattern in patterns.items():
         whole = by_name.get(keys.all_of.get(f"{cls.__name__}.{name}", ""), pattern.options.all_of)
         options = replace(pattern.options, all_of=whole, complete=pattern.options.complete and completing)
-        if options.key is not None and options.key not in there:  # what is meant by a key that isn't there is an order
+        if (place := f"{cls.__name__}.{name}") in keys.named:
+            entity, key_name = keys.named[place]
+            key = keys.keys[entity][key_name]
+            options = replace(options, key=key if isinstance(key, Key) else None)
+        elif (
+            options.key is not None and options.key not in there
+        ):  # what is meant by a key that isn't there is an order
             options = replace(options, key=None, order_by=options.order_by or _order_meant(pattern))
         if options != pattern.options:
             yield pattern, pattern.options, options

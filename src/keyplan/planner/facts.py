@@ -36,15 +36,15 @@ class EntityFacts:
 
 def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityFacts:
     """What an entity's class says. What identifies an item is marked with ``Id``, or said by a primary key that stands;
-    failing both it is the fewest fields that one item is asked for by (``asked``). Raises Problem where nothing says
-    it.
+    failing both it is the fewest fields that one item is asked for by (``asked``). A primary key without a field names
+    the only item that there is. Raises Problem where nothing says it.
     """
     kinds: dict[str, Any] = {name: info.rebuild_annotation() for name, info in cls.model_fields.items()}
     kinds |= {name: info.return_type for name, info in cls.model_computed_fields.items()}
     optional = frozenset(name for name, annotation in kinds.items() if is_optional(annotation))
     marked = tuple(name for name, annotation in kinds.items() if ID.name in marks_of(annotation))
     identity = marked or _fields_of_primary(cls) or _fewest(asked, kinds)
-    if not identity:
+    if not identity and not any(key.index is None for key in _keys_of(cls)):
         raise Problem(
             "nothing says what identifies an item", "mark the fields that do: order_id: Id[str], for instance"
         )
@@ -52,10 +52,13 @@ def facts_of(cls: type[Entity], asked: Iterable[frozenset[str]] = ()) -> EntityF
 
 
 def _fields_of_primary(cls: type[Entity]) -> tuple[str, ...]:
-    keys = [value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, Key)]
-    templates = [text for key in keys if key.index is None for text in (*key.partition, *key.sort)]
+    templates = [text for key in _keys_of(cls) if key.index is None for text in (*key.partition, *key.sort)]
     names = [name for text in templates for name in re.findall(r"\{(\w+)", text)]
     return tuple(dict.fromkeys(names))
+
+
+def _keys_of(cls: type[Entity]) -> list[Key]:
+    return [value for base in cls.__mro__ for value in vars(base).values() if isinstance(value, Key)]
 
 
 def _fewest(asked: Iterable[frozenset[str]], kinds: Mapping[str, Any]) -> tuple[str, ...]:

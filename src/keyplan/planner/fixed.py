@@ -10,7 +10,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index
 from keyplan.design.declared.keys import Key
 
-__all__ = ["Fixed", "fixed_of"]
+__all__ = ["Fixed", "fixed_of", "only_items"]
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,18 @@ def fixed_of(design: type[Any], entities: Sequence[type[Entity]], whole: Collect
             keys[cls] = declared
     used = {key.index.name for own in keys.values() for key in own.values() if key.index is not None}
     return Fixed(tuple(one for one in design.table.indexes if one.name in used or one.name not in whole), keys)
+
+
+def only_items(entities: Sequence[type[Entity]]) -> Fixed:
+    """The primary keys of entities of which there is one item: no field could name it."""
+    return Fixed(
+        (),
+        {
+            cls: {name: one for base in reversed(cls.__mro__) for name, one in vars(base).items() if _is_primary(one)}
+            for cls in entities
+        },
+    )
+
+
+def _is_primary(value: Any) -> bool:
+    return isinstance(value, Key) and value.index is None

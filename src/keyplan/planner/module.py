@@ -222,24 +222,25 @@ def _read_whole(plan: Plan) -> Iterator[Index]:
 
 
 def _questions(plan: Plan, tree: ast.Module, lines: Sequence[str]) -> Iterator[_Edit]:
-    """The decorators of questions that read an index whole, and don't say so yet."""
+    """The decorators of questions that read an index whole, or by a key that they are to name, and don't say so yet."""
     methods = {one.name: one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
     indexes = {one.name: _variable(tree, one) for one in plan.indexes}
-    for place, name in plan.all_of.items():
-        index = indexes[name]
+    wanted = {place: f"all_of={indexes[name]}" for place, name in plan.all_of.items()}
+    wanted |= {place: f"key={key}" for place, key in plan.named.items()}
+    for place, words in wanted.items():
         node = methods.get(place.rpartition(".")[2])
         calls = [one for one in node.decorator_list if isinstance(one, ast.Call)] if node is not None else []
         call = next((one for one in calls if _called(one) == "read"), None)
-        if call is None or any(one.arg == "all_of" for one in call.keywords):
+        if call is None or any(one.arg == words.partition("=")[0] for one in call.keywords):
             continue
         at, column = (call.end_lineno or call.lineno) - 1, (call.end_col_offset or 1) - 1
         front = lines[at].encode()[:column].decode()
         behind = lines[at].encode()[column:].decode()
         comma = "" if front.rstrip().endswith((",", "(")) else ", "
         if not front.strip() and lines[at - 1].rstrip().endswith(","):
-            yield _Edit(at, at, (f"{front}    all_of={index},",))
+            yield _Edit(at, at, (f"{front}    {words},",))
         else:
-            yield _Edit(at, at + 1, (f"{front}{comma}all_of={index}{behind}",))
+            yield _Edit(at, at + 1, (f"{front}{comma}{words}{behind}",))
 
 
 def _start(node: ast.ClassDef) -> int:

@@ -68,6 +68,8 @@ class Need:
     one: bool = False
     consistent: bool = False
     together: tuple[type[Entity], ...] = ()
+    interleaved: bool = False
+    """Whether the items of several entities stand in one order, and not each entity's in its own."""
     latest: bool = False
     """Whether it wants the last of several items beside a single one: the key is turned then, and read from its front.
     """
@@ -154,7 +156,8 @@ class NeedReader:
             if need is not None:
                 latest_of_it = latest and need.descending and need.order is not None
                 exists = shape.kind is ShapeKind.EXISTS and not together
-                yield replace(need, together=together, latest=latest_of_it, exists=exists)
+                interleaved = bool(together) and shape.kind is not ShapeKind.COLLECTION
+                yield replace(need, together=together, latest=latest_of_it, exists=exists, interleaved=interleaved)
 
     def _whole(
         self, index: Index, signature: Signature, options: Options, entities: Sequence[type[Entity]]
@@ -241,6 +244,12 @@ class NeedReader:
     def _must_stand_in_keys(self, entity: EntityFacts, names: Sequence[str]) -> None:
         for name in names:
             kind = kind_of(entity.kinds[name])
+            if kind is bytes:
+                raise Problem(
+                    f"{entity.name}.{name} is bytes, which stand in no text",
+                    "keep their hexadecimal text in a field, and ask by it; or declare the key and its index: "
+                    f'Index("BY_{name.upper()}", Binary("{name}"))',
+                )
             if kind in {list, dict, set, frozenset} or (isinstance(kind, type) and issubclass(kind, BaseModel)):
                 raise Problem(
                     f"{entity.name}.{name} is a {kind.__name__}, which no key can hold",
@@ -295,11 +304,8 @@ class NeedReader:
         one = shape_of(signature.returns).kind is ShapeKind.ONE
         junction = self.facts[through.entity]
         own = frozenset(each.name for each in signature.parameters if each.name in junction.kinds)
-        mapped = {
-            name
-            for name in end.kinds
-            if name in through.fields or (name in junction.kinds and name not in signature.by_name)
-        }
+        stored = junction.kinds.keys() - junction.cls.model_computed_fields.keys()
+        mapped = {name for name in end.kinds if name in through.fields or name in stored}
         plain = replace(options, through=None)
         unordered = replace(plain, newest_first=None, order_by=None)
         single = set(end.identity) <= mapped

@@ -33,7 +33,7 @@ from keyplan.planner.compiling import (
     question_faults,
 )
 from keyplan.planner.facts import EntityFacts, facts_of
-from keyplan.planner.fixed import Fixed, fixed_of
+from keyplan.planner.fixed import Fixed, fixed_of, only_items
 from keyplan.planner.mirrors import Mirror, mirrored
 from keyplan.planner.needs import Need, NeedReader
 from keyplan.planner.plans import Plan, PlannedKey
@@ -80,7 +80,8 @@ def plan(
     needs = reader.needs(
         read.patterns, {name: one for name, one in read.signatures.items() if _known(one, read, facts)}
     )
-    fixed = Fixed() if anew else fixed_of(design, list(facts), read.whole)
+    only = [cls for cls, one in facts.items() if not one.identity]
+    fixed = only_items(only) if anew else fixed_of(design, list(facts), read.whole)
     served = _served(read, fixed)
     open_ = [one for one in needs if one.place not in served and not _claimed(one)]
     faults = [*read.faults, *reader.faults, *_unserved(facts, open_, fixed)]
@@ -174,6 +175,8 @@ class _Work:
             if done > self.most and self.made:
                 break  # the rest is tried where the compiler refuses all of these
             self._make(declared(choice, self.fixed))
+            if self.traffic is not None and self.traffic.known and done == 1 and not self.attributes:
+                self._make(declared(choice, self.fixed, short=True))
             if self.progress is not None:
                 self.progress("weighing plans", done, max(done, self.most))
         if self.made:

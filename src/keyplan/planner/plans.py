@@ -134,6 +134,10 @@ class Plan:
     why: str = ""
     all_of: Mapping[str, str] = field(default_factory=dict[str, str])
     """The questions that read an index whole, with its name: where they don't say so, their decorators are to."""
+    named: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The questions that several keys would answer, each in its own order, with the key that does: their decorators are
+    to name it.
+    """
     mirrors: tuple[Mirror, ...] = ()
     """The mirror items that are to be added, with what the writes must do."""
     stopped: bool = False
@@ -203,6 +207,7 @@ class Plan:
                 for one in self.answers
             ],
             "all_of": dict(self.all_of),
+            "named": dict(self.named),
             "mirrors": [one.as_json() for one in self.mirrors],
             "stopped": self.stopped,
             "verified": None if self.verified is None else self.verified.as_json(),

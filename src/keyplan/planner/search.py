@@ -381,7 +381,8 @@ def _slotted(
                 continue
             groups = [one for one in _collections(choice, key) if one in placed and not placed[one]]
             slot = next((shared[one] for one in groups if one in shared), None)
-            held = {*own.values(), *fixed.taken(choice.entity.cls)}
+            rivals = {slot for other, slot in own.items() if not _exclude(key, choice.indexed[other])}
+            held = {*rivals, *fixed.taken(choice.entity.cls)}
             possible = list(forms_of(choice, key))
             if len(possible) > 1 and sum(forms[one] == _TEXT for one in own.values()) >= texts:
                 possible.reverse()
@@ -407,6 +408,19 @@ def _slotted(
                     names[slot] = wanted.pop()
     placed_in = {one: tuple(slots[one][number] for number in sorted(slots[one])) for one in slots}
     return Choice(tuple(replace(one, slots=placed_in[id(one)]) for one in entities), len(forms), forms, names)
+
+
+def _exclude(one: Candidate, other: Candidate) -> bool:
+    """Whether no item stands under both keys, which wait for other values of a field: so they can share an index."""
+    when = dict(other.when)
+    return any(
+        name in when and not {str(each) for each in _values(value)} & {str(each) for each in _values(when[name])}
+        for name, value in one.when
+    )
+
+
+def _values(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, tuple | list) else (value,)
 
 
 def _read_whole(choice: EntityChoice, key: Candidate) -> set[str]:

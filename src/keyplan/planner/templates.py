@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any
 
 from keyplan.design.declared.entity import Entity
@@ -35,26 +36,36 @@ class Declared:
     """The needs that each key serves."""
     all_of: Mapping[str, str] = field(default_factory=dict[str, str])
     """The places of the questions that read an index whole, with its name."""
+    named: Mapping[str, tuple[type[Entity], str]] = field(default_factory=dict[str, tuple[type[Entity], str]])
+    """The places of the questions that several keys would answer, each in its own order, with the key that does."""
 
 
-def declared(choice: Choice, fixed: Fixed) -> Declared:
-    """The declarations of a choice, beside what is fixed."""
+def declared(choice: Choice, fixed: Fixed, *, short: bool = False) -> Declared:
+    """The declarations of a choice, beside what is fixed. ``short``: new keys hold no more text than their questions
+    need: bytes that each item, and each entry, is larger by.
+    """
     names = {*(one.name for one in fixed.indexes), *choice.names.values()}
     indexes = {
         slot: fixed.index(slot) or _index(choice.names.get(slot) or _free(f"GSI{slot}", names), form)
         for slot, form in sorted(choice.forms.items())
     }
     all_of: dict[str, str] = {}
+    slots = [slot for one in choice.entities for slot in one.slots]
+    alone = {slot for slot in slots if slots.count(slot) == 1 and fixed.index(slot) is None} if short else set[int]()
+    only = short and len(choice.entities) == 1 and not choice.entities[0].claims
     keys: dict[type[Entity], dict[str, Key | Unique]] = {}
     served: dict[tuple[type[Entity], str], tuple[Need, ...]] = {}
     for one in choice.entities:
         own: dict[str, Key | Unique] = {**fixed.keys.get(one.entity.cls, {})}
         if not own:
-            own["primary"] = _primary(one)
+            own["primary"] = _short_key(one.entity, one.primary, None, alone=True) if only else _primary(one)
             served[one.entity.cls, "primary"] = _needs(one, one.primary)
         for key, slot in zip(one.indexed, one.slots, strict=True):
             name = _key_name(one.entity, key, own)
-            own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
+            if short and key.partition and tuple(choice.forms[slot]) == ("S",) and _can_be_short(one, key):
+                own[name] = _short_key(one.entity, _without_ties(key), indexes[slot], alone=slot in alone)
+            else:
+                own[name] = _index_key(one.entity, key, indexes[slot], choice.forms[slot])
             served[one.entity.cls, name] = _needs(one, key)
             whole = (need.place for need in _needs(one, key) if need.all_of is not None)
             all_of |= dict.fromkeys(whole, indexes[slot].name)
@@ -87,6 +98,23 @@ def _index(name: str, form: Sequence[str]) -> Index:
 
 def _primary(choice: EntityChoice) -> Key:
     return Key(_partition(choice.entity, choice.primary), _sort(choice.entity, choice.primary))
+
+
+def _can_be_short(choice: EntityChoice, key: Candidate) -> bool:
+    """Whether nothing else hangs on a key's words: no item collection, no order that goes through several entities."""
+    return not (key.merged or key.sorted_as or any(one.together or one.all_of for one in _needs(choice, key)))
+
+
+def _without_ties(key: Candidate) -> Candidate:
+    """The key without the fields that only tell items apart, which an index doesn't ask for."""
+    return replace(key, sort=key.sort[: key.needed])
+
+
+def _short_key(entity: EntityFacts, key: Candidate, index: Index | None, *, alone: bool) -> Key:
+    """A key with no words but those that tell its entity from others: none where it is ``alone`` in its place."""
+    sort = [_variable(entity, name, turned=name in key.turned) for name in key.sort]
+    own = [] if alone and sort else [word(entity.name)]
+    return Key(_joined(key.partition), "#".join([*own, *sort]), index=index, when=dict(key.when) or None)
 
 
 def _cut(form: Sequence[str]) -> tuple[int, Sequence[str]]:
@@ -132,11 +160,22 @@ def _sort(entity: EntityFacts, key: Candidate) -> str:
 def _variable(entity: EntityFacts, name: str, *, turned: bool = False) -> str:
     annotation = entity.kinds[name]
     desc = ":desc" if turned else ""
-    if kind_of(annotation) is not int:
+    kind = kind_of(annotation)
+    if isinstance(kind, type) and issubclass(kind, Enum) and not all(isinstance(one.value, str) for one in kind):
+        return _of_enum(name, kind, desc)
+    if kind is not int:
         return f"{{{name}{desc}}}"
     highest = [bound for operator, bound in bounds_of(annotation) if operator in {"<", "<="}]
     digits = len(str(max(highest))) if highest else COUNTED if name in entity.identity else DIGITS
     return f"{{{name}:0{digits}d{desc}}}"
+
+
+def _of_enum(name: str, kind: type[Enum], desc: str) -> str:
+    """An enum whose values aren't texts: its numbers, padded, where all are whole and none is negative; else ranks."""
+    numbers = [one.value for one in kind]
+    if issubclass(kind, int) and min(numbers) >= 0:
+        return f"{{{name}:0{len(str(max(numbers)))}d{desc}}}"
+    return f"{{{name}:rank{desc}}}"
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -68,7 +68,7 @@ class Weight:
     mirrors: int = 0
     """Mirror items that the writes must keep."""
     reworded: int = 0
-    """Questions that would have to be declared in another way: to read all of an index."""
+    """Questions that would have to be declared in another way: to read all of an index, or by a key that they name."""
 
     @property
     def hottest(self) -> HotKey | None:
@@ -224,7 +224,7 @@ def _worse(one: Weight, than: Weight) -> Iterator[str]:
     if one.mirrors > than.mirrors:
         yield f"{_counted(one.mirrors - than.mirrors, 'mirror item')} for each item, kept by every write of it"
     if one.reworded > than.reworded:
-        yield f"{_counted(one.reworded - than.reworded, 'question')} declared anew, with all_of="
+        yield f"{_counted(one.reworded - than.reworded, 'question')} declared anew, with all_of= or key="
     yield from _differences(one, than, "more", "hotter")
 
 

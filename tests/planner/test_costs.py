@@ -1,0 +1,66 @@
+"""Plans cost no more than what experts published, at the same traffic, by the same cost model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keyplan import Create, Entity, Table, Writes, write
+from keyplan.design.deferral import deferred
+from keyplan.design.traffic.files import Traffic, traffic_from
+from keyplan.planner import Plan, applied, plan
+from keyplan.planner.compiling import compiled_plan
+from keyplan.planner.planning import provisional_design
+from keyplan.planner.templates import Declared
+from keyplan.planner.unplanned import Unplanned
+from keyplan.testing.verifying import looked_at
+from tests.planner.experts import EXPERTS, Expert
+
+READS_PER_SECOND, WRITES_PER_SECOND, ITEMS = 10, 1, 1_000_000
+
+
+def created(cls: type[Entity]) -> Any:
+    """A write that creates an item, so that what an index costs to keep is in the price."""
+
+    def create(self: Any, item: Any) -> Writes:
+        yield Create(item)
+
+    create.__annotations__["item"] = cls
+    return write(f"create {cls.__name__}")(create)
+
+
+def with_writes(expert: Expert) -> type[Any]:
+    """The design, in which every entity is written too."""
+    writes = {f"create_{cls.__name__.lower()}": created(cls) for cls in expert.keys}
+    table = Table(expert.design.table.name, entities=expert.keys)
+    with deferred():
+        return type(expert.design.__name__, (expert.design,), {"table": table, **writes})
+
+
+def same_traffic(design: type[Any]) -> Traffic:
+    compiled = provisional_design(design)
+    reads = {name: {"per_second": READS_PER_SECOND} for name in compiled.reads}
+    writes = {name: {"per_second": WRITES_PER_SECOND} for name in compiled.writes}
+    entities = {one.name: {"count": ITEMS} for one in compiled.entities.values()}
+    return traffic_from({"patterns": {**reads, **writes}, "entities": entities}, compiled, source="traffic.toml")
+
+
+def priced(expert: Expert) -> tuple[Plan, Plan]:
+    """Our plan, and the expert's keys compiled, under the same traffic."""
+    design = with_writes(expert)
+    traffic = same_traffic(design)
+    theirs = compiled_plan(Unplanned(design, {}), Declared(expert.indexes, expert.keys, {}), traffic)
+    return plan(design, traffic)[0], theirs
+
+
+@pytest.mark.parametrize("expert", EXPERTS, ids=[one.design.__name__ for one in EXPERTS])
+def test_a_plan_costs_no_more_than_the_experts(expert: Expert) -> None:
+    ours, theirs = priced(expert)
+    assert ours.weight.usd_a_month is not None
+    assert theirs.weight.usd_a_month is not None
+    assert ours.weight.usd_a_month <= theirs.weight.usd_a_month + 0.01
+    assert len(ours.indexes) <= len(theirs.indexes)
+    with applied(ours) as design:  # keys are written shorter where that is cheaper
+        reads = looked_at(design, stores=3).unanswered
+    assert not ours.compiled.reads.keys() & reads
