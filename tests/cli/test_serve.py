@@ -35,11 +35,12 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Process, str]]:
 
 def test_it_serves_the_api_and_the_page_and_stops_cleanly(folder: Path) -> None:
     with serving(folder, "--sample", "5") as (started, address):
-        assert "Cms" in urlopen(f"{address}/").read().decode()
+        assert "Sign in" in urlopen(f"{address}/").read().decode()
+        assert "Cms" in urlopen(f"{address}/docs").read().decode()
         assert "/api/article" in json.load(urlopen(f"{address}/openapi.json"))["paths"]
-        found = json.load(urlopen(f"{address}/examples.json"))
-        article = json.load(urlopen(f"{address}/api/article?article_id={found['article_id'][0]}"))
-        assert article["article_id"] == found["article_id"][0]
+        found = json.load(urlopen(f"{address}/api/published_articles?locale=main"))["items"]
+        article = json.load(urlopen(f"{address}/api/article?article_id={found[0]['article_id']}"))
+        assert article["article_id"] == found[0]["article_id"]
         started.send_signal(signal.SIGINT)
         _, told = started.end()
         assert started.returncode == 0

@@ -92,7 +92,7 @@ def test_without_traffic_it_tells_units_and_a_million_calls() -> None:
     found = run("cost", "cms")
     assert found.exit_code == 0
     assert re.search(r"AP1 +article +GetItem +0\.5 +\$0\.0625", found.stdout)
-    assert re.search(r"AP8 +publish +GetItem, TransactWriteItems +1 +12 \+ 1 on GSI1 +\$8\.25", found.stdout)
+    assert re.search(r"AP8 +publish +GetItem, TransactWriteItems +1 +30 \+ 3 on GSI1 +\$20\.75", found.stdout)
     assert "$/month" not in found.stdout
     assert "assumed: title 65" in found.stdout
 
@@ -104,7 +104,7 @@ def test_with_traffic_it_tells_the_month(traffic: str) -> None:
     assert re.search(r"article_with_latest .* 100 +900 +\$65\.70", found.stdout)
     assert "provisioned for the peak, Standard-IA" in found.stdout
     assert "the traffic file: body 12,004" in flat(found.stdout)
-    assert re.search(r"GSI1 +0 +0 +2 +2", found.stdout)
+    assert re.search(r"GSI1 +0 +0 +6 +6", found.stdout)
 
 
 def test_json_has_every_number_and_its_arithmetic(traffic: str) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import get_args
 
 from starlette.responses import Response
 
 from keyplan.errors import ItemExists
 from keyplan_systems.cms.design import Cms
-from keyplan_systems.cms.entities import Article, Status
+from keyplan_systems.cms.entities import Article, Member, Status
 from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
 from keyplan_systems.words import slug_from
 
-__all__ = ["STATES", "create", "desk", "new", "taken_slug"]
+__all__ = ["STATES", "create", "desk", "names_of", "new", "taken_slug"]
 
 CmsTurn = Turn[Cms]
 STATES: dict[str, Status] = {one: one for one in get_args(Status)}
@@ -40,7 +41,7 @@ def desk(turn: CmsTurn) -> Response:
     else:
         state = STATES.get(state, "draft")
         page = cms.articles_by_state(STATES[state], limit=20, cursor=turn.cursor)
-    names = _names(cms, page.items)
+    names = names_of(cms, (one.author_id for one in page))
     return turn.page("desk.html", state=state, articles=page.items, names=names, cursor=page.cursor)
 
 
@@ -48,11 +49,11 @@ def _articles(cms: Cms, ids: list[str]) -> list[Article | None]:
     return cms.get_many(Article, [{"article_id": one} for one in ids])
 
 
-def _names(cms: Cms, articles: list[Article]) -> dict[str, str]:
-    """The authors' names; of those who are no members, what they are called in the articles."""
-    ids = sorted({one.author_id for one in articles})
-    members = {one: cms.member(one) for one in ids}
-    return {one: one if (member := members[one]) is None else member.name for one in ids}
+def names_of(cms: Cms, ids: Iterable[str]) -> dict[str, str]:
+    """The names of members; of those who are none, what they are called in the articles."""
+    wanted = sorted(set(ids))
+    members = cms.get_many(Member, [{"member_id": one} for one in wanted])
+    return {one: one if member is None else member.name for one, member in zip(wanted, members, strict=True)}
 
 
 def new(turn: CmsTurn) -> Response:

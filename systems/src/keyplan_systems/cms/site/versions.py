@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from keyplan_systems.cms.design import Cms
 from keyplan_systems.cms.differences import differences
+from keyplan_systems.cms.site.desk import names_of
 from keyplan_systems.cms.site.editor import own_article
 from keyplan_systems.cms.site.people import may_publish
 from keyplan_systems.pages.site import Turn
@@ -22,7 +23,8 @@ def versions(turn: CmsTurn) -> Response:
     """All versions, newest first, without their texts."""
     article = own_article(turn)
     page = turn.design.version_cards(article.article_id, limit=20, cursor=turn.cursor)
-    return turn.page("versions.html", article=article, cards=page.items, cursor=page.cursor)
+    names = names_of(turn.design, (one.created_by for one in page))
+    return turn.page("versions.html", article=article, cards=page.items, names=names, cursor=page.cursor)
 
 
 def version(turn: CmsTurn) -> Response:
@@ -37,6 +39,7 @@ def version(turn: CmsTurn) -> Response:
         "version.html",
         article=article,
         version=found,
+        names=names_of(turn.design, [found.created_by]),
         before=before,
         lines=None if before is None else differences(before.body, found.body),
         shown=Markup(render_markdown(without_title(found.body, found.title or article.title))),  # noqa: S704
