@@ -47,6 +47,7 @@ SILENCE = {
     "KP201 DueArticle.primary": "an entry goes when its time has come, and few articles have a time",
     "KP201 Event.waiting": "an event leaves the index when the webhooks have taken it, and is made when people publish",
     "KP201 Member.every": "those who write for a site are few",
+    "KP202 Founded.primary": "one item, written once",
     "KP202 StateArticle.primary": "written when people publish, take back or archive, and read by editors alone",
     "KP303 article_history": "it is asked for when a whole history is exported, not for a page; AP4 pages",
     "KP306 set_password": "another password takes the place of the one before, as it should",

@@ -360,6 +360,7 @@ class Credential(CmsEntity):
 class Founded(CmsEntity):
     """Somebody has joined: only the first becomes administrator by joining."""
 
+    place: Literal["cms"] = "cms"
     member_id: Id
 
-    primary = Key("FOUNDED", "FOUNDED")
+    primary = Key("FOUNDED#{place}", "FOUNDED")

@@ -27,7 +27,7 @@ class MemberWrites(PublishingWrites):
 
         Raises ItemExists for an id, ValueTaken for an address that a member has.
         """
-        founded = yield from self.founded.ask()
+        founded = yield from self.founded.ask("cms")
         role: Role = "admin" if founded is None else "none"
         joined = member.model_copy(update={"role": role})
         yield Create(joined)
@@ -39,7 +39,7 @@ class MemberWrites(PublishingWrites):
     @write("W18", attempts=10)
     def set_role(self, member_id: Id, role: Role) -> Writes[Member]:
         """Say what a member may do. The founder stays administrator, so that there is one. Raises Refused."""
-        founded = yield from self.founded.ask()
+        founded = yield from self.founded.ask("cms")
         if founded is not None and founded.member_id == member_id and role != "admin":
             raise Refused("who founded the CMS stays administrator", place="Cms.set_role")
         member = yield from Update(Member, member_id=member_id).set(role=role)

@@ -7,6 +7,8 @@ Whoever reads P1 to P4 sees what is published, and nothing else; what the others
 
 from __future__ import annotations
 
+from typing import Literal
+
 from keyplan import Cursor, Each, Page, Through, read
 from keyplan_systems.cms.entities import (
     TAGS_MAX,
@@ -178,6 +180,6 @@ class Reads:
         ...
 
     @read("Q8")
-    def founded(self) -> Founded | None:
+    def founded(self, place: Literal["cms"]) -> Founded | None:
         """Who joined first."""
         ...

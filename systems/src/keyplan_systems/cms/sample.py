@@ -119,7 +119,7 @@ def _people(design: Cms) -> None:
             continue  # somebody real has the address
         if number < len(DEMO_USERS):
             design.put(Credential(member_id=member_id, password_hash=DEMO_HASH))
-        if role == "admin" and design.founded() is None:
+        if role == "admin" and design.founded("cms") is None:
             design.put(Founded(member_id=member_id))
 
 

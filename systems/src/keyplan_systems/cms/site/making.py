@@ -171,6 +171,6 @@ def rules(cms: Cms) -> dict[str, Rule]:
 def _told(site: SmallSite[Cms], cms: Cms) -> list[str]:
     """How one signs in to the sample, or becomes the first member."""
     told = sample_logins(site, [f"{name}@example.com" for name, _ in DEMO_USERS], DEMO_PASSWORD)
-    if cms.founded() is None:
+    if cms.founded("cms") is None:
         told.append("Nobody has joined yet: whoever joins first, at /sign-up, administers the site")
     return told

@@ -22,7 +22,7 @@ TOKEN_DAYS = 90
 def members(turn: CmsTurn) -> Response:
     """Everybody who has joined, and what they may do."""
     page = turn.design.members(limit=50, cursor=turn.cursor)
-    founded = turn.design.founded()
+    founded = turn.design.founded("cms")
     founder = None if founded is None else founded.member_id
     return turn.page("members.html", members=page.items, cursor=page.cursor, roles=ROLES, founder=founder)
 
