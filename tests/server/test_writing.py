@@ -160,7 +160,8 @@ class KeptAside(AtOnce):
         super().submit(work, slow, done)
 
 
-FILTER = {f"a{number}": {"ComparisonOperator": "NULL"} for number in range(50)}
+LARGE = [{"PutRequest": {"Item": {"pk": s("b"), "sk": s(number), "x": s("x" * 390_000)}}} for number in range(4)]
+LARGE_KEYS = [{"pk": s("b"), "sk": s(number)} for number in range(4)]
 READ = f"select * from {TABLE} where pk = 'a'"
 NINE = [{"Statement": f"{READ} AND sk = '{number}'"} for number in range(9)]
 INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
@@ -170,24 +171,32 @@ INSERT = f"INSERT INTO {TABLE} VALUE {{'pk': 'a', 'sk': '1'}}"
     ("name", "params", "goes"),
     [
         ("ExecuteStatement", {"Statement": f" \n{READ}"}, "at once"),
-        ("ExecuteStatement", {"Statement": f"{READ} AND sk <> '{'x' * 300}'"}, "aside"),
+        ("ExecuteStatement", {"Statement": f"{READ} AND g <> '{'x' * 300}'"}, "at once"),
+        ("ExecuteStatement", {"Statement": f"SELECT sk FROM {TABLE} WHERE pk = 'b'"}, "aside"),
         ("ExecuteStatement", {"Statement": INSERT}, "written"),
         ("BatchExecuteStatement", {"Statements": [{"Statement": f"{READ} AND sk = '1'"}]}, "at once"),
         ("BatchExecuteStatement", {"Statements": [{"Statement": READ}, {"Statement": INSERT}]}, "written"),
-        ("ExecuteTransaction", {"TransactStatements": NINE}, "aside"),
+        ("ExecuteTransaction", {"TransactStatements": NINE}, "at once"),
         ("ExecuteTransaction", {"TransactStatements": [{"Statement": INSERT}]}, "written"),
-        ("Scan", {"TableName": TABLE, "ScanFilter": {"a": {"ComparisonOperator": "NULL"}}}, "at once"),
-        ("Scan", {"TableName": TABLE, "ScanFilter": FILTER}, "aside"),
-        ("Scan", {"TableName": TABLE, "FilterExpression": f"pk <> sk{' ' * 300}"}, "aside"),
+        ("Scan", {"TableName": TABLE}, "at once"),
+        ("Scan", {"TableName": TABLE, "ScanFilter": {"a": {"ComparisonOperator": "NULL"}}}, "aside"),
+        ("Scan", {"TableName": TABLE, "FilterExpression": "pk <> sk"}, "aside"),
+        ("Scan", {"TableName": TABLE, "FilterExpression": "pk <> sk", "Limit": 1}, "at once"),
+        ("Scan", {"TableName": TABLE, "ProjectionExpression": "sk"}, "aside"),
+        ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS}}}, "at once"),
+        ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": LARGE_KEYS, "ProjectionExpression": "sk"}}}, "aside"),
+        ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": TABLE, "Key": k}} for k in LARGE_KEYS]}, "aside"),
         ("ExecuteStatement", {"Statement": 1}, "written"),
         ("ExecuteStatement", ["SELECT"], "written"),
         ("BatchExecuteStatement", {"Statements": ["SELECT"]}, "written"),
         ("BatchExecuteStatement", {"Statements": []}, "written"),
     ],
 )
-def test_statements_that_only_read_do_not_wait_for_writes(name: str, params: Any, goes: str) -> None:
+def test_what_waits_for_writes_and_what_is_judged_aside(name: str, params: Any, goes: str) -> None:
+    """Statements that only read don't wait for writes; what reads much of what is stored doesn't hold others up."""
     with Engine.open(":memory:", raw_items=True) as engine:
         engine.call("CreateTable", CREATE)
+        engine.call("BatchWriteItem", {"RequestItems": {TABLE: LARGE}})
         written, aside = Kept(), KeptAside()
         service = Service(engine, Settings(db=":memory:"), written, aside)
         headers = {

@@ -7,9 +7,10 @@ shape.
 from __future__ import annotations
 
 from keyplan.engine.check import Finding, check_file
+from keyplan.engine.effort import LongError
 from keyplan.engine.engine import Engine
 from keyplan.engine.expiry import REMOVED_TOGETHER
 from keyplan.engine.regions import Regions
 from keyplan.engine.streams.shards import SHARD_S
 
-__all__ = ["REMOVED_TOGETHER", "SHARD_S", "Engine", "Finding", "Regions", "check_file"]
+__all__ = ["REMOVED_TOGETHER", "SHARD_S", "Engine", "Finding", "LongError", "Regions", "check_file"]

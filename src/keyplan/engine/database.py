@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from keyplan.engine.arns import REGION
 from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
+from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.keys import check_key_values
 from keyplan.engine.lag import IndexLag
 from keyplan.engine.removal import forget_note, forget_table
@@ -208,6 +209,20 @@ class Database:
         if self.lag is not None:
             self.lag.remember()
         return self.storage.write(work)
+
+    def write_judged(self, work: Callable[[Writer], T]) -> T:
+        """Run ``work`` in one transaction. What it finds to be long to judge is judged outside, and ``work`` run again.
+
+        Raises:
+            UnjudgedError: it is a part of a larger transaction, which can't be run again for it.
+        """
+        while True:
+            try:
+                return self.write(work)
+            except UnjudgedError as unjudged:
+                if self.storage.is_joined:
+                    raise
+                unjudged.judge()
 
     def _read(self, records: list[TableRecord]) -> dict[str, Table]:
         known = self._tables

@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from keyplan.engine.arns import arn_of, key_arn, stream_arn
+from keyplan.engine.effort import UNKNOWN_BYTES, spend
 from keyplan.engine.settling import States, deleted_indexes
 from keyplan.engine.storage.sqlite import Storage
 from keyplan.engine.tables import Table
@@ -43,6 +44,7 @@ class Counts:
         known = self._known.get(key)
         if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
             return known[1]
+        spend(UNKNOWN_BYTES)
         counted = table.stored.count(index, _ALL_ROWS) or (0, 0)
         self._known[key] = (time.monotonic(), counted)
         return counted
@@ -53,6 +55,7 @@ class Counts:
         known = self._known.get(key)
         if known is not None and time.monotonic() - known[0] < COUNTS_LIFETIME_S:
             return known[1][0]
+        spend(UNKNOWN_BYTES)
         count = self._storage.read(lambda reader: reader.vectors.count(*key))
         if count > COUNTED_ROWS_MAX:
             self._known[key] = (time.monotonic(), (count, 0))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from keyplan.engine import effort
 from keyplan.engine.actions import ACTIONS, Action
 from keyplan.engine.backups import expire_backups
 from keyplan.engine.check import Finding, check_storage
@@ -19,6 +20,7 @@ from keyplan.engine.errors import error_of
 from keyplan.engine.expiry import REMOVED_TOGETHER, index_expiring_tables, sweep
 from keyplan.engine.history import trim_histories
 from keyplan.engine.items import decode
+from keyplan.engine.judging import UnjudgedError
 from keyplan.engine.runners import Behind
 from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import StaleTableError
@@ -171,9 +173,20 @@ class Engine:
             raise unreadable(self.place, fault) from None
         else:
             if kind.kind == "write" and self._database.group is not None:
-                self._database.group.finish_strong()
+                with effort.without_limit():
+                    self._database.group.finish_strong()
             return answer
         return self._again(kind, action, params)
+
+    def call_briefly(self, operation: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run an operation in a thread that others wait for, unless it takes long.
+
+        Raises:
+            LongError: it does; nothing was done, and ``call`` does it in any other thread.
+            DynamoDBError, StoreError: as ``call`` does.
+        """
+        with effort.brief():
+            return self.call(operation, params)
 
     def _again(self, kind: Operation, action: Action, params: dict[str, Any]) -> dict[str, Any]:
         for _ in range(_STALE_RETRIES):
@@ -197,17 +210,26 @@ class Engine:
             StoreError: the store failed; nothing was written.
         """
         outcomes: list[dict[str, Any] | Exception] = []
+        alone: list[int] = []
 
         def work() -> None:
-            for name, params in calls:
+            for number, (name, params) in enumerate(calls):
                 try:
                     outcomes.append(self.call(name, params))
                 except StoreError:
                     raise
+                except UnjudgedError as unjudged:
+                    outcomes.append(unjudged)
+                    alone.append(number)
                 except Exception as error:  # noqa: BLE001 - it is the outcome
                     outcomes.append(error)
 
         self._storage.together(work)
+        for number in alone:
+            try:
+                outcomes[number] = self.call(*calls[number])
+            except DynamoDBError as error:
+                outcomes[number] = error
         if self._database.group is not None:
             self._database.group.finish_strong()
         return outcomes

@@ -8,8 +8,9 @@ consumes nothing.
 from __future__ import annotations
 
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Write
 from keyplan.engine.storage.transactions import Reader, Writer
-from keyplan.engine.writes import Write, perform
+from keyplan.engine.writes import perform
 
 REMOVED_TOGETHER = 200
 """Items of one transaction, so that other writers wait some milliseconds and no longer."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from keyplan.engine import legacy
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Change, Item, Write, prepare_put
 from keyplan.engine.keys import SchemaFault, check_key_values, check_names, key_of_item, key_of_request
 from keyplan.engine.requests import Request, condition_of, old_or_none, placeholders
 from keyplan.engine.tables import Table
-from keyplan.engine.writes import Change, Item, Write, prepare_put
 from keyplan.expressions import (
     WRONG_TYPE,
     BoundCondition,

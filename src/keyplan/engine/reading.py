@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.keys import MISMATCH, NO_SORT
 from keyplan.engine.keys import projection_of as index_projection
@@ -155,6 +156,11 @@ def start_of(target: Target, request: Request) -> tuple[KeyText, ...] | None:
 class Projection(Protocol):
     """What a page shows of its items."""
 
+    @property
+    def paths(self) -> Sized:
+        """What is shown: a path each."""
+        ...
+
     def project(self, item: Item) -> Item:
         """The parts that are asked for."""
         ...
@@ -182,9 +188,12 @@ def answer_page(database: Database, question: Question, request: Request) -> Ans
         rows, more = database.lag.page(stored, number, question.bounds, limit, PAGE_BYTES_MAX)
     else:
         rows, more = stored.page(number, question.bounds, limit, PAGE_BYTES_MAX)
+    counts_only = request.get("Select") == "COUNT"
+    level = wants_capacity(request)
+    if not (_is_whole(question) or (counts_only and question.filter is None)) or (question.fetches and level):
+        _spend(question, rows)
     if database.meter is not None:
         _charge(database.meter, question, _consumed(question, request, rows))
-    counts_only = request.get("Select") == "COUNT"
     decoded: list[Item] = []
     if counts_only and question.filter is None:
         answer: Answer = {"Count": len(rows), "ScannedCount": len(rows)}
@@ -202,10 +211,15 @@ def answer_page(database: Database, question: Question, request: Request) -> Ans
         last = shown if isinstance(shown, dict) else decode(rows[-1][1])
         if not _is_last_key(question, last):
             answer["LastEvaluatedKey"] = {attribute.name: last[attribute.name] for attribute in target.position}
-    level = wants_capacity(request)
     if level is not None:
         answer["ConsumedCapacity"] = _consumed(question, request, rows).as_json(level)
     return answer
+
+
+def _spend(question: Question, rows: list[Row]) -> None:
+    conditions = 0 if question.filter is None else question.filter.operators
+    shown = 0 if question.projection is None else len(question.projection.paths)
+    spend_on_items([row[1] for row in rows], conditions, shown)
 
 
 def _charge(meter: Meter, question: Question, consumed: Consumed) -> None:

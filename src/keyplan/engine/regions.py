@@ -21,11 +21,12 @@ from keyplan.engine.database import Database
 from keyplan.engine.engine import Engine
 from keyplan.engine.globaltables import replication_of
 from keyplan.engine.items import decode
+from keyplan.engine.judging import Put, Write
 from keyplan.engine.storage.layouts import Row
 from keyplan.engine.storage.replicas import Noted
 from keyplan.engine.storage.transactions import Reader, Writer
 from keyplan.engine.tables import Table
-from keyplan.engine.writes import Put, Write, perform
+from keyplan.engine.writes import perform
 from keyplan.errors import RequestError
 
 _TOGETHER = 200

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
 from keyplan.engine.keys import key_of_request
 from keyplan.engine.requests import Answer, Request
@@ -51,7 +52,10 @@ class Get:
         row = table.stored.get(*stored_key)
         if row is None:
             return {"Items": []}
-        return {"Items": [database.show(row[1]) if self.shown is None else self.shown.project(decode(row[1]))]}
+        if self.shown is None:
+            return {"Items": [database.show(row[1])]}
+        spend(len(row[1]))
+        return {"Items": [self.shown.project(decode(row[1]))]}
 
 
 @lru_cache(_KEPT_MAX)

@@ -15,12 +15,14 @@ from typing import Any
 
 from keyplan.engine import prepare
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend
+from keyplan.engine.judging import Write, prepare_put
 from keyplan.engine.keys import Key, SchemaFault, check_names, check_not_empty, key_of_item, key_of_request
 from keyplan.engine.reading import Item, Projection, Target
 from keyplan.engine.statement_keys import KEY_TYPE, conjuncts, partitions_of, term_of
 from keyplan.engine.storage.layouts import Bounds
 from keyplan.engine.tables import Table
-from keyplan.engine.writes import Outcome, Write, prepare_put
+from keyplan.engine.writes import Outcome
 from keyplan.expressions import BoundCondition, bind_condition, bind_paths, bind_update, tree
 from keyplan.partiql import Delete, Exists, Insert, Lowering, Select, Statement, StatementFault, Update, parse
 from keyplan.partiql.syntax import Call, Node, Returning
@@ -31,6 +33,8 @@ from keyplan.wire.limits import NAME_PATTERN, TABLE_NAME_MAX, TABLE_NAME_MIN
 
 _LOG = logging.getLogger("keyplan.statements")
 _TOLD_MAX = 1024
+_READ_PER_CHARACTER = 20
+"""So many bytes of items are read in the time in which a character of a statement is."""
 _FROM_PARTS_MAX = 2
 _NAME = "Table name should be within the length [3, 255] and only contain 'a-z', 'A-Z', '0-9', '-', '_', '.'."
 _MANY_KEYS = (
@@ -121,6 +125,7 @@ def given_of(text: str, parameters: Sequence[AttributeValue] | None) -> Given:
         StatementFault: it can't be read, or there are more or fewer parameters than question marks.
         ValueFault: a parameter isn't an attribute value.
     """
+    spend(len(text) * _READ_PER_CHARACTER)
     statement = parse(text)
     values = tuple([check_value(value) for value in parameters or ()])
     if len(values) != statement.parameters:

@@ -11,10 +11,11 @@ import orjson
 
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
+from keyplan.engine.judging import Write
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.throttle import cancellation_of
-from keyplan.engine.writes import Charge, Outcome, Write, add_units, perform
+from keyplan.engine.writes import Charge, Outcome, add_units, perform, perform_each
 from keyplan.expressions import ExpressionFault
 from keyplan.wire.capacity import Consumed, read_units
 from keyplan.wire.errors import (
@@ -79,7 +80,7 @@ def write_together(
         return _answer(request, writes, outcomes), outcomes
 
     try:
-        return database.write(work)
+        return database.write_judged(work)
     except _Cancelled as cancelled:
         raise TransactionCanceledException(cancelled.reasons) from None
 
@@ -88,9 +89,10 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
     """Perform the writes; when some can't be done, find the reason of each and undo all."""
     outcomes: list[Outcome] = []
     reasons: list[Reason] = []
-    for write in writes:
+
+    def do(write: Write) -> None:
         try:
-            outcomes.append(perform(writer, write, charge))
+            outcomes.append(perform(writer, write, charge, beforehand=True))
             reasons.append(NO_REASON)
         except ConditionalCheckFailedException as failed:
             reasons.append({"Code": "ConditionalCheckFailed", "Message": failed.message, **failed.fields})
@@ -100,6 +102,8 @@ def _perform_all(writer: Writer, writes: Sequence[Write], charge: Charge | None)
             reasons.append(cancellation_of(error))
         except (ValidationException, ExpressionFault) as fault:
             reasons.append({"Code": "ValidationError", "Message": fault.message})
+
+    perform_each(writes, do)
     if len(outcomes) < len(writes):
         raise _Cancelled(reasons)
     return outcomes

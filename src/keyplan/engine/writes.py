@@ -6,85 +6,22 @@ write isn't frozen, which would take several times as long to make; nobody chang
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
-import orjson
-
-from keyplan.engine.items import decode, encode
-from keyplan.engine.keys import (
-    Key,
-    check_index_keys,
-    check_size,
-    check_updated_index_keys,
-    entry_of,
-    projection_of,
-)
-from keyplan.engine.storage.replicas import Version
+from keyplan.engine.judging import Found, Item, Put, UnjudgedError, Write, judged
+from keyplan.engine.keys import Key, entry_of, projection_of
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.streams.recording import Event, Image
 from keyplan.engine.tables import Index, Table
-from keyplan.engine.vectors import check_vectors, keep_vectors, write_bytes
-from keyplan.expressions import BoundCondition, BoundUpdate
+from keyplan.engine.vectors import keep_vectors, write_bytes
+from keyplan.errors import DynamoDBError
 from keyplan.values import item_size, key_value
 from keyplan.wire.capacity import Consumed, entry_units, write_units
 from keyplan.wire.errors import ConditionalCheckFailedException, DuplicateItemException
-from keyplan.wire.limits import ITEM_BYTES_MAX
 
-Item = dict[str, Any]
-
-
-@dataclass(slots=True)
-class Put:
-    """An item as it is to be, with its stored form. Made outside the transaction."""
-
-    item: Item
-    size: int
-    body: bytes
-
-
-@dataclass(slots=True)
-class Change:
-    """An update: from the old item to the new one, and the attributes it may touch."""
-
-    apply: Callable[[Item | None], Item]
-    touched: frozenset[str]
-    bound: BoundUpdate | None = None
-    """The update; None changes nothing."""
-    counts_statement: bool = False
-    """Whether what its actions write is limited by itself, too."""
-
-    @property
-    def only_removes(self) -> bool:
-        """Whether it leaves a missing item missing."""
-        return self.bound is not None and self.bound.only_removes
-
-
-@dataclass(slots=True)
-class Write:
-    """One write of one item.
-
-    At most one of ``put`` and ``change`` is given; ``removes`` is a deletion; none of them is a mere
-    condition.
-    """
-
-    table: Table
-    key: Key
-    condition: BoundCondition | None = None
-    put: Put | None = None
-    change: Change | None = None
-    removes: bool = False
-    wants_old: bool = False
-    """Whether the outcome must hold the old item."""
-    tells_item: bool = False
-    """Whether a failed condition hands back the item (ReturnValuesOnConditionCheckFailure)."""
-    inserts: bool = False
-    """Whether there must be no item yet, which isn't told as a condition."""
-    version: Version | None = None
-    """When and where it was made, where that was in another region."""
-    by_expiry: bool = False
-    """Whether it is the removal of an item whose time to live is over."""
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -97,29 +34,16 @@ class Outcome:
     new_size: int
 
 
-def prepare_put(table: Table, item: Item) -> Put:
-    """Check the whole (normalised) item and bring it to its stored form.
-
-    Raises:
-        ValidationException: it is too large, or an attribute can't stand in an index's key.
-    """
-    size = item_size(item)
-    check_size(size, updating=False)
-    if table.indexes:
-        check_index_keys(table, item)
-    if table.vector_indexes:
-        check_vectors(table, item)
-    return Put(item, size, encode(item))
-
-
 Charge = Callable[[Table, Key, Outcome], None]
 """Is told of a write before it is made, and may raise."""
 
 
-def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outcome:
-    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine.
+def perform(writer: Writer, write: Write, charge: Charge | None = None, *, beforehand: bool = False) -> Outcome:
+    """Do a write, or raise and leave everything as it is. ``charge`` may refuse it when all else is fine, and
+    ``beforehand`` says that it may be put off to be judged before its transaction (``Database.write_judged``).
 
     Raises:
+        UnjudgedError: so it is.
         ConditionalCheckFailedException: its condition doesn't hold.
         DuplicateItemException: it inserts an item that is there.
         ValidationException, ExpressionFault: an update can't be applied, or its result can't be stored.
@@ -128,26 +52,18 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     table = write.table
     found = writer.find(table.stored, *write.key)
     old: Item | None = None
-    if found is not None and (
-        write.condition is not None or write.change is not None or write.wants_old or table.needs_old
-    ):
-        try:
-            old = decode(found[2])
-        except orjson.JSONDecodeError:
-            if write.condition is not None or write.change is not None or write.wants_old:
-                raise
-            writer.remove_entries(table.stored, found[0])
-    if write.condition is not None and not write.condition.matches(old if old is not None else {}):
-        if charge is not None and found is not None:
-            charge(table, write.key, Outcome(old, old, found[1], found[1]))
-        raise ConditionalCheckFailedException(old if write.tells_item else None)
-    if write.inserts and found is not None:
-        if charge is not None:
-            charge(table, write.key, Outcome(old, old, found[1], found[1]))
-        raise DuplicateItemException
     put = write.put
-    if write.change is not None and (old is not None or not write.change.only_removes):
-        put = _changed(table, write.change, old)
+    if write.asks or (table.needs_old and found is not None):
+        known = judged(writer, write, found, beforehand=beforehand)
+        old, put = known.old, known.put
+        if found is not None and known.is_damaged:
+            writer.remove_entries(table.stored, found[0])
+        if not known.holds or (write.inserts and found is not None):
+            raise _refused(write, found, old, charge)
+        if known.fault is not None:
+            raise known.fault
+    elif write.inserts and found is not None:
+        raise _refused(write, found, None, charge)
     old_size = found[1] if found is not None else 0
     if put is not None:
         outcome = Outcome(old, put.item, old_size, put.size)
@@ -168,7 +84,34 @@ def perform(writer: Writer, write: Write, charge: Charge | None = None) -> Outco
     return outcome
 
 
-def _note(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, put: Put | None) -> None:
+def perform_each(writes: Sequence[Write], do: Callable[[Write], T]) -> list[T]:
+    """What ``do`` makes of each write. Those that are to be judged before the transaction are so together.
+
+    Raises:
+        UnjudgedError: there are such; the others are performed for nothing.
+    """
+    done: list[T] = []
+    unjudged: list[tuple[Write, Found]] = []
+    for write in writes:
+        try:
+            done.append(do(write))
+        except UnjudgedError as error:
+            unjudged += error.each
+    if unjudged:
+        raise UnjudgedError(unjudged)
+    return done
+
+
+def _refused(write: Write, found: Found | None, old: Item | None, charge: Charge | None) -> DynamoDBError:
+    """Why a write isn't made: its condition doesn't hold, or what it inserts is there. It is charged all the same."""
+    if charge is not None and found is not None:
+        charge(write.table, write.key, Outcome(old, old, found[1], found[1]))
+    if write.condition is None:
+        return DuplicateItemException()
+    return ConditionalCheckFailedException(old if write.tells_item else None)
+
+
+def _note(writer: Writer, write: Write, found: Found | None, put: Put | None) -> None:
     """Note for a table that keeps a history what stood there before, and for a global one who wrote when."""
     table = write.table
     is_change = _is_change(write, found, put)
@@ -182,36 +125,14 @@ def _note(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, pu
             writer.replicas.note_own(table.stored.layout.id, write.key, (writer.now_us(), table.own_region))
 
 
-def _is_change(write: Write, found: tuple[int, int, bytes] | None, put: Put | None) -> bool:
+def _is_change(write: Write, found: Found | None, put: Put | None) -> bool:
     """Whether a write leaves something else than what stood there."""
     if put is None:
         return write.removes and found is not None
     return found is None or found[2] != put.body
 
 
-def _changed(table: Table, change: Change, old: Item | None) -> Put:
-    item = change.apply(old)
-    size = item_size(item)
-    check_size(size, updating=True)
-    bound = change.bound
-    if change.counts_statement and bound is not None and size + bound.cost_bytes_max > ITEM_BYTES_MAX:
-        _check_statement_size(bound, item, size)
-    if table.indexes:
-        check_updated_index_keys(table, item, change.touched)
-    if table.vector_indexes:
-        check_vectors(table, item, change.touched)
-    return Put(item, size, encode(item))
-
-
-def _check_statement_size(bound: BoundUpdate, item: Item, size: int) -> None:
-    """What a statement writes is judged by itself, too."""
-    cost_bytes = bound.cost_bytes
-    if size + cost_bytes > ITEM_BYTES_MAX:
-        written = item_size({name: item[name] for name in bound.attributes if name in item})
-        check_size(written + cost_bytes, updating=True)
-
-
-def _store(writer: Writer, write: Write, found: tuple[int, int, bytes] | None, put: Put) -> int:
+def _store(writer: Writer, write: Write, found: Found | None, put: Put) -> int:
     """Write the item; its row id."""
     stored = write.table.stored
     if found is None:
@@ -225,7 +146,7 @@ def _keep(
     writer: Writer,
     write: Write,
     row: int,
-    found: tuple[int, int, bytes] | None,
+    found: Found | None,
     old: Item | None,
     put: Put | None,
 ) -> None:
@@ -240,9 +161,7 @@ def _keep(
         _record(writer, write, found, old, put)
 
 
-def _record(
-    writer: Writer, write: Write, found: tuple[int, int, bytes] | None, old: Item | None, put: Put | None
-) -> None:
+def _record(writer: Writer, write: Write, found: Found | None, old: Item | None, put: Put | None) -> None:
     """Record a change in the table's stream. What stays as it was, its attributes maybe in another order, is none."""
     table = write.table
     stream = table.stream

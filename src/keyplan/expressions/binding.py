@@ -128,10 +128,13 @@ def _named(kind: str, fault: ExpressionFault) -> ExpressionFault:
 
 @dataclass(frozen=True, slots=True)
 class BoundCondition:
-    """A condition ready to judge items. ``attributes`` are the top-level attributes it names."""
+    """A condition ready to judge items. ``attributes`` are the top-level attributes it names; its operators, with its
+    functions, are counted.
+    """
 
     matches: Predicate
     attributes: frozenset[str]
+    operators: int
 
 
 def bind_condition(
@@ -146,7 +149,7 @@ def bind_condition(
         _check_count(parsed.operators)
     except ExpressionFault as fault:
         raise _named(kind, fault) from None
-    return BoundCondition(matches, frozenset([given.name(part) for part in parsed.roots]))
+    return BoundCondition(matches, frozenset([given.name(part) for part in parsed.roots]), parsed.operators)
 
 
 def _roots(condition: tree.Condition) -> tuple[str, ...]:

@@ -18,6 +18,8 @@ from keyplan.values.check import CONTAINER_DEPTH_MAX
 __all__ = ["INVALID_PATH", "REMOVED", "Write", "write_all"]
 
 TOO_DEEP = "Nesting Levels have exceeded supported limits"
+_MEMBERS_MAX = 400 * 1024
+"""Of all that an update writes; each takes a byte, so that an item with more is too large in any case."""
 INVALID_PATH = "The document path provided in the update expression is invalid for update"
 REMOVED: Final[AttributeValue] = {}
 """Written in place of a value, it removes what is there. No value is an empty dict."""
@@ -60,6 +62,8 @@ class _Copy:
         self.item: Item = dict(item)
         self._copied: dict[Steps, Any] = {}
         self._appends: list[tuple[list[AttributeValue], AttributeValue]] = []
+        self._members = 0
+        """Those that were looked at."""
 
     def _container(self, steps: Steps) -> Any:
         """The dict or list that holds the last step of a path, our own copy of it."""
@@ -79,7 +83,7 @@ class _Copy:
         return holder
 
     def put(self, steps: Steps, value: AttributeValue) -> None:
-        if ("M" in value or "L" in value) and len(steps) - 1 + _depth(value) > CONTAINER_DEPTH_MAX:
+        if ("M" in value or "L" in value) and self._is_deeper(value, CONTAINER_DEPTH_MAX - len(steps) + 1):
             raise UpdateFault(TOO_DEEP)
         holder = self._container(steps)
         last = steps[-1]
@@ -89,6 +93,23 @@ class _Copy:
         else:
             holder[last] = value
 
+    def _is_deeper(self, value: AttributeValue, levels: int) -> bool:
+        """Whether a value has more levels of maps and lists."""
+        layer = [value]
+        while True:
+            lists = [each["L"] for each in layer if "L" in each]
+            maps = [each["M"] for each in layer if "M" in each]
+            if not lists and not maps:
+                return False
+            if levels == 0:
+                return True
+            levels -= 1
+            layer = [each for inner in lists for each in inner]
+            layer += [each for inner in maps for each in inner.values()]
+            self._members += len(layer)
+            if self._members > _MEMBERS_MAX:
+                return False
+
     def append(self) -> None:
         for elements, value in self._appends:
             elements.append(value)
@@ -97,12 +118,6 @@ class _Copy:
         holder = self._container(steps)
         if _held(holder, steps[-1]) is not None:
             del holder[steps[-1]]
-
-
-def _depth(value: AttributeValue) -> int:
-    """How many levels of maps and lists a value has; 0 for a scalar or a set."""
-    inner = value["L"] if "L" in value else value["M"].values() if "M" in value else None
-    return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
 def _held(holder: Any, step: str | int) -> AttributeValue | None:

@@ -7,6 +7,8 @@ nothing runs for long in one go (``parsing``).
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
@@ -15,9 +17,32 @@ LARGE_BYTES_MIN = 64 * 1024
 """A body of more than that, as it was sent, isn't parsed on the event loop; nor is any that was packed."""
 PACKED_BYTES_MIN = 256 * 1024
 """An answer of more than that isn't packed on the event loop."""
-LONG_FILTER_MIN = 256
-"""Nor is an expression of more characters judged there for each item of a page."""
 _THREADS = 3
+
+
+class Resting:
+    """Lets the garbage collector rest while large requests are answered: it would look at all that is made of them,
+    again and again, in one go each time, and nearly nothing of it is garbage that it is needed for.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._count = 0
+
+    def __enter__(self) -> None:
+        with self._guard:
+            self._count += 1
+            gc.disable()
+
+    def __exit__(self, *exception: object) -> None:
+        with self._guard:
+            self._count -= 1
+            if self._count == 0:
+                gc.enable()
+
+
+resting = Resting()
+"""The collector is one of the process."""
 
 Work = Callable[[], bytes | None]
 """Gives the answer, or None when it is to be done in the slow lane."""

@@ -24,7 +24,7 @@ from keyplan.server.aside import Threads
 from keyplan.server.connection import Connection, Connections
 from keyplan.server.service import Regional, Service
 from keyplan.server.settings import MEMORY, Settings
-from keyplan.server.writing import Inline, WriterThread, Writing
+from keyplan.server.writing import WriterThread, Writing
 
 _BACKLOG = 1024
 _LOOK_S = 1.0
@@ -140,8 +140,8 @@ async def _serve(
         loop.add_reader(parent, stop.set)
     open_: set[Connection] = set()
     in_memory = settings.db == MEMORY
-    writing: dict[str, WriterThread | Inline] = {
-        name: Inline(engine) if in_memory else WriterThread(engine, loop, lambda: len(open_) == 1)
+    writing = {
+        name: WriterThread(engine, loop, lambda: in_memory or len(open_) == 1)
         for name, engine in regions.engines.items()
     }
     aside = Threads(loop)
@@ -169,8 +169,7 @@ async def _serve(
             task.cancel()
         aside.close()
         for each in writing.values():
-            if isinstance(each, WriterThread):
-                each.close()
+            each.close()
 
 
 async def _sweep(writing: Writing, every_s: float) -> None:

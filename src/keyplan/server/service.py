@@ -5,7 +5,6 @@ Knows headers and bodies; sockets, and how bytes become requests, are ``connecti
 
 from __future__ import annotations
 
-import gc
 import logging
 import zlib
 from collections.abc import Callable, Mapping
@@ -14,17 +13,17 @@ from typing import Any
 
 import orjson
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, LongError
 from keyplan.errors import DynamoDBError, KeyplanError
 from keyplan.server import answers, parsing
-from keyplan.server.aside import LARGE_BYTES_MIN, LONG_FILTER_MIN, PACKED_BYTES_MIN, Aside, AtOnce
+from keyplan.server.aside import LARGE_BYTES_MIN, PACKED_BYTES_MIN, Aside, AtOnce, resting
 from keyplan.server.faults import RETRY, protocol_fault
 from keyplan.server.settings import Settings
 from keyplan.server.signatures import Verifier, missing_token
 from keyplan.server.writing import Inline, Writing
 from keyplan.wire.operations import OPERATIONS, Api, unknown_operation
 from keyplan.wire.statements import REQUESTS as STATEMENTS
-from keyplan.wire.statements import select_characters
+from keyplan.wire.statements import only_selects
 
 _PREFIXES: Mapping[Api, bytes] = {"DynamoDB": b"DynamoDB_20120810.", "DynamoDBStreams": b"DynamoDBStreams_20120810."}
 _READING = frozenset(("read", "stream"))
@@ -32,9 +31,6 @@ _JSON_TYPES = frozenset((b"application/x-amz-json-1.0", b"application/json"))
 _PACKINGS = frozenset((b"gzip", b"deflate"))
 _PATHS = frozenset((b"/", b""))
 """The protocol has one path. An absolute address without one is that too."""
-_OLD_FILTERS = frozenset({"QueryFilter", "ScanFilter"})
-_OLD_FILTER_BYTES_MIN = 4 * LONG_FILTER_MIN
-"""A request of more than that with an old filter may judge as much as one with a long expression."""
 _WITHOUT_ANSWER = frozenset({"TagResource", "UntagResource"})
 """Operations whose answers have no body at all."""
 _CORS_AGE = b"access-control-max-age: 172800\r\n"
@@ -65,13 +61,15 @@ class Service:
 
     Reads are answered at once, those by statements too: they never wait, since the store's readers don't wait for its
     writers. Writes go through ``writing``, and their answers come when they are durable. What is large is done
-    ``aside``, from its parsing on, so that others aren't held up.
+    ``aside``, from its parsing on, so that others aren't held up; and so is a read of which the engine says that it
+    takes long.
     """
 
     def __init__(
         self, engine: Engine, settings: Settings, writing: Writing | None = None, aside: Aside | None = None
     ) -> None:
         self._call = engine.call
+        self._call_briefly = engine.call_briefly
         self._aside = aside if aside is not None else AtOnce()
         self._settings = settings
         self._writing = writing if writing is not None else Inline(engine)
@@ -118,13 +116,12 @@ class Service:
         except DynamoDBError as error:
             reply(answers.error_answer(error, headers, cors))
             return
-        characters = 0 if is_read or name not in STATEMENTS else select_characters(name, params)
-        is_read = is_read or characters > 0
-        if is_read and (characters > LONG_FILTER_MIN or _has_long_filter(params, size_bytes)):
-            self._aside.submit(lambda: _answer(name, outcome_of(self._call, name, params), headers, cors), None, reply)
-            return
-        if is_read:
-            self._finish(name, outcome_of(self._call, name, params), headers, cors, reply)
+        if is_read or (name in STATEMENTS and only_selects(name, params)):
+            outcome = outcome_of(self._call_briefly, name, params)
+            if isinstance(outcome, LongError):
+                self._aside.submit(lambda: self._answer_long(name, params, headers, cors), None, reply)
+            else:
+                self._finish(name, outcome, headers, cors, reply)
             return
         self._pending_bytes += size_bytes
 
@@ -133,6 +130,10 @@ class Service:
             reply(_answer(name, outcome, headers, cors))
 
         self._writing.submit(name, params, done)
+
+    def _answer_long(self, name: str, params: dict[str, Any], headers: Mapping[bytes, bytes], cors: bytes) -> bytes:
+        with resting:
+            return _answer(name, outcome_of(self._call, name, params), headers, cors)
 
     def _finish(self, name: str, outcome: Outcome, headers: Mapping[bytes, bytes], cors: bytes, reply: Reply) -> None:
         """Answer with what an operation came to; a large answer is packed aside."""
@@ -156,25 +157,22 @@ class Service:
 
         def in_one_go() -> bytes | None:
             try:
-                return self._answer_whole(request, cors, _parsed_unless_many)
+                with resting:
+                    return self._answer_whole(request, cors, _parsed_unless_many)
             except _ManyError:
                 return None
 
         def in_pieces() -> bytes:
-            # The garbage collector would look at millions of members, again and again, and at none that is garbage.
-            gc.disable()
             parsed: list[parsing.Parsed] = []
 
             def parse(body: bytes) -> Any:
                 parsed.append(_in_pieces(body))
                 return parsed[-1].value
 
-            try:
+            with resting:
                 answer = self._answer_whole(request, cors, parse)
                 for each in parsed:
                     each.forget()
-            finally:
-                gc.enable()
             return answer
 
         self._aside.submit(in_one_go, in_pieces, done)
@@ -276,15 +274,6 @@ def _parsed(body: bytes) -> dict[str, Any]:
         return orjson.loads(body)  # type: ignore[no-any-return] # what isn't an object is refused by validation
     except (orjson.JSONDecodeError, RecursionError):
         raise protocol_fault("SerializationException", "") from None
-
-
-def _has_long_filter(params: Any, size_bytes: int) -> bool:
-    if size_bytes <= LONG_FILTER_MIN or type(params) is not dict:
-        return False
-    text = params.get("FilterExpression")
-    if type(text) is str and len(text) > LONG_FILTER_MIN:
-        return True
-    return size_bytes > _OLD_FILTER_BYTES_MIN and not _OLD_FILTERS.isdisjoint(params)
 
 
 class _ManyError(Exception):

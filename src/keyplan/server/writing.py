@@ -14,7 +14,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, LongError
 from keyplan.wire.operations import OPERATIONS
 
 _log = logging.getLogger("keyplan.server")
@@ -24,6 +24,8 @@ Done = Callable[[Outcome], None]
 _Job = tuple[str, dict[str, Any], Done] | Callable[[], None]
 """A write, or work of another kind that the thread does alone."""
 
+_IN_PARTS = frozenset({"BatchExecuteStatement"})
+"""What writes in several transactions can't be given up between them."""
 TOGETHER_MAX = 64
 """Writes of one commit."""
 
@@ -41,14 +43,14 @@ class Writing(Protocol):
 
 
 class Inline:
-    """Makes each write at once. For stores that don't wait for a disk or for other writers."""
+    """Makes each write at once, where there is no event loop."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
         """Make a write."""
-        done(_outcome(self._engine, name, params))
+        done(_outcome(self._engine.call, name, params))
 
     def sweep(self, items_max: int, done: Callable[[int], None]) -> None:
         """Remove expired items."""
@@ -58,8 +60,9 @@ class Inline:
 class WriterThread:
     """Makes writes in a thread of its own, those that wait together in one commit.
 
-    While ``is_alone`` says that one client is there only, its writes are made at once instead: nobody would be kept
-    waiting meanwhile, and handing them over would take as long as making them.
+    While ``is_alone`` says that nobody else would be kept waiting, writes are made at once instead, as far as they take
+    no longer than anybody may wait: handing them over would take as long as making them. So it is while one client is
+    there only, and with a store that doesn't wait for a disk.
     """
 
     def __init__(
@@ -76,9 +79,11 @@ class WriterThread:
 
     def submit(self, name: str, params: dict[str, Any], done: Done) -> None:
         """Queue a write, or make it."""
-        if self._handed_over == 0 and self._is_alone():
-            done(_outcome(self._engine, name, params))
-            return
+        if self._handed_over == 0 and OPERATIONS[name].kind == "write" and name not in _IN_PARTS and self._is_alone():
+            outcome = _outcome(self._engine.call_briefly, name, params)
+            if not isinstance(outcome, LongError):
+                done(outcome)
+                return
         self._handed_over += 1
         self._jobs.put((name, params, done))
 
@@ -134,7 +139,7 @@ class WriterThread:
             return
         if len(jobs) == 1:
             name, params, _ = jobs[0]
-            self._loop.call_soon_threadsafe(self._deliver, jobs, [_outcome(self._engine, name, params)])
+            self._loop.call_soon_threadsafe(self._deliver, jobs, [_outcome(self._engine.call, name, params)])
             return
         outcomes: list[Outcome]
         try:
@@ -157,8 +162,8 @@ def _swept(engine: Engine, items_max: int) -> int:
         return 0
 
 
-def _outcome(engine: Engine, name: str, params: dict[str, Any]) -> Outcome:
+def _outcome(call: Callable[[str, dict[str, Any]], dict[str, Any]], name: str, params: dict[str, Any]) -> Outcome:
     try:
-        return engine.call(name, params)
+        return call(name, params)
     except Exception as error:  # noqa: BLE001 - it is told to the client that asked
         return error

@@ -10,7 +10,7 @@ from keyplan.values.check import ValueFault, check_item, check_value
 from keyplan.values.codec import decode, encode
 from keyplan.values.numbers import NumberError, add, canonical, compare, subtract
 from keyplan.values.order import key_text, key_value, less, same, sort_members
-from keyplan.values.sizes import item_size, value_size
+from keyplan.values.sizes import item_size, item_size_up_to, value_size
 from keyplan.values.types import AttributeValue, Item
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "decode",
     "encode",
     "item_size",
+    "item_size_up_to",
     "key_text",
     "key_value",
     "less",

@@ -19,6 +19,8 @@ from keyplan.values.types import AttributeValue, Item
 __all__ = ["ValueFault", "check_item", "check_value"]
 
 # A container may stand on the levels 1 to 31; what it holds is then at most on level 32.
+_REPEATED_MAX = 16_384
+"""Characters of a set that are repeated at most: a message of megabytes serves nobody."""
 CONTAINER_DEPTH_MAX = 31
 
 EMPTY = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -188,6 +190,8 @@ def _duplicates(tag: str, content: list[str], normal: list[str]) -> ValueFault:
     while normal[first] not in seen:
         seen.add(normal[first])
         first += 1
+    if sum(map(len, content)) + len(content) > _REPEATED_MAX:
+        return ValueFault(f"{INVALID}Input collection contains duplicates.")
     quoted = [f'"{member}"' for member in [*sort_members(tag, normal[:first]), *normal[first:]]]
     shown, older = ", ".join(quoted), ", ".join(content)
     if tag == "SS":

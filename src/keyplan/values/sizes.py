@@ -32,6 +32,30 @@ def item_size(item: Item) -> int:
     return total
 
 
+def item_size_up_to(item: Item, bytes_max: int) -> int:
+    """The size of an item in bytes if it is at most ``bytes_max``; of what is larger some size above that. Nothing is
+    measured that can't matter.
+    """
+    total = 0
+    values: list[AttributeValue] = []
+    for name, value in item.items():
+        total += _text_size(name)
+        values.append(value)
+    while values and total <= bytes_max:
+        ((tag, content),) = values.pop().items()
+        if tag == "L":
+            total += CONTAINER_BYTES + len(content) * ELEMENT_BYTES
+            inner = content
+        elif tag == "M":
+            total += CONTAINER_BYTES + len(content) * ELEMENT_BYTES + sum(map(_text_size, content))
+            inner = content.values()
+        else:
+            total += _SIZES[tag](content)
+            continue
+        values.extend(inner)
+    return total
+
+
 def value_size(value: AttributeValue) -> int:
     """The size of one attribute value in bytes."""
     ((tag, content),) = value.items()

@@ -164,6 +164,7 @@ def _check_attribute_value(value: Any) -> None:
                     pass
 
 
+_PIECE_CHARACTERS = 1_000_000
 _NO_BASE64 = re.compile(r"[^a-zA-Z0-9+/=]|=[^=]")
 
 
@@ -173,7 +174,10 @@ def _check_binary(content: Any) -> None:
         raise SerializationException(
             f"Base64 encoded length is expected a multiple of 4 bytes but found: {len(content)}"
         )
-    wrong = _NO_BASE64.search(content)
+    # Piece by piece: while an expression searches, no other thread runs. Pieces overlap by a character.
+    pieces = range(0, len(content), _PIECE_CHARACTERS)
+    found = (_NO_BASE64.search(content, start, start + _PIECE_CHARACTERS + 1) for start in pieces)
+    wrong = next((each for each in found if each is not None), None)
     if wrong is not None:
         raise SerializationException(f"Invalid Base64 character: '{wrong[0][0]}'")
     if content[:1] == "=" or content.count("=") > 2:

@@ -9,7 +9,7 @@ from keyplan.wire import limits
 from keyplan.wire.members import FLAG, RETURN_CONSUMED, RETURN_ON_FAILURE
 from keyplan.wire.shapes import ListOf, Shape, Structure, Text, Value, Whole, structure
 
-__all__ = ["REQUESTS", "select_characters"]
+__all__ = ["REQUESTS", "only_selects"]
 
 _STATEMENT: dict[str, Shape] = {"Statement": Text(1, limits.STATEMENT_CHARACTERS_MAX)}
 _MORE: dict[str, Shape] = {
@@ -43,18 +43,13 @@ _LISTS = {"BatchExecuteStatement": "Statements", "ExecuteTransaction": "Transact
 _SELECT = "SELECT"
 
 
-def select_characters(operation: str, params: Any) -> int:
-    """How many characters the statements of a request have together, if each is a SELECT by its first word; else 0.
-
-    The request needn't have been validated.
-    """
+def only_selects(operation: str, params: Any) -> bool:
+    """Whether each statement of a request is a SELECT, by its first word. The request needn't have been validated."""
     statements = params.get(_LISTS[operation]) if operation in _LISTS and type(params) is dict else [params]
-    if type(statements) is not list or len(statements) > limits.TRANSACT_ACTIONS_MAX:
-        return 0
-    characters = 0
+    if type(statements) is not list or not 0 < len(statements) <= limits.TRANSACT_ACTIONS_MAX:
+        return False
     for statement in statements:
         text = statement.get("Statement") if type(statement) is dict else None
         if type(text) is not str or text.lstrip()[: len(_SELECT)].upper() != _SELECT:
-            return 0
-        characters += len(text)
-    return characters
+            return False
+    return True

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.statements import Given, given_of, has_functions, read_of, write_of
@@ -77,6 +78,9 @@ def _read(database: Database, statement: Mapping[str, Any], given: Given, units:
     if key is None or has_functions(given):
         raise StatementFault(_ONE_ITEM)
     row = table.stored.get(*key)
+    if row is not None:
+        conditions = 0 if read.filter is None else read.filter.operators
+        spend_on_items(row[1:], conditions)
     consumed = read_units(0 if row is None else row[0], consistent=consistent)
     if database.meter is not None:
         database.meter.read(table, None, key[:1], consumed)
@@ -93,7 +97,7 @@ def _write(database: Database, _: Mapping[str, Any], given: Given, units: dict[s
         raise StatementFault("EXISTS can only be used in ExecuteTransaction write requests.")
     written = write_of(database, given)
     write = written.write
-    outcome = database.write(lambda writer: perform(writer, write, database.charge))
+    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
     add_units(units.setdefault(write.table.name, Consumed(write.table.name, "Write")), write.table, outcome)
     answer: Answer = {"TableName": write.table.name}
     item = written.returned(outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend_on_copies, spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
@@ -97,7 +98,12 @@ class _Reading:
                 return
             consumed.table_units += units
             if row is not None:
-                items.append(self._show(row[1]) if projection is None else projection.project(decode(row[1])))
+                if projection is None:
+                    spend_on_copies(len(row[1]))
+                    items.append(self._show(row[1]))
+                else:
+                    spend_on_items(row[1:], shown=len(projection.paths))
+                    items.append(projection.project(decode(row[1])))
 
     def _is_let_in(self, table: Table, key: Key, units: float) -> bool:
         if self._meter is None:

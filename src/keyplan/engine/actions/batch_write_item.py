@@ -7,10 +7,11 @@ from typing import Any
 from keyplan.engine import prepare
 from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Write
 from keyplan.engine.keys import MISMATCH, KeyFault, SchemaFault
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
 from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.engine.writes import Outcome, add_units, perform, perform_each
 from keyplan.errors import DynamoDBError
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import THROTTLING, ValidationException
@@ -30,9 +31,9 @@ def batch_write_item(database: Database, request: Request) -> Answer:
         raise ValidationException("Provided list of item keys contains duplicates")
 
     def work(writer: Writer) -> list[Outcome | DynamoDBError]:
-        return [_perform(database, writer, write) for write in writes]
+        return perform_each(writes, lambda write: _perform(database, writer, write))
 
-    results = database.write(work)
+    results = database.write_judged(work)
     unprocessed: dict[str, list[Answer]] = {}
     done: list[tuple[Write, Outcome]] = []
     for write, result, (name, action) in zip(writes, results, actions, strict=True):
@@ -58,7 +59,7 @@ def batch_write_item(database: Database, request: Request) -> Answer:
 def _perform(database: Database, writer: Writer, write: Write) -> Outcome | DynamoDBError:
     """Do a write; what is throttled comes back unprocessed."""
     try:
-        return perform(writer, write, database.charge)
+        return perform(writer, write, database.charge, beforehand=True)
     except THROTTLING as error:
         return error
 

@@ -38,7 +38,7 @@ def _write(database: Database, request: Request, given: Given) -> Answer:
         raise RequestFault("EXISTS can only be used in ExecuteTransaction write requests.")
     written = write_of(database, given, tells_item=tells_item)
     write = written.write
-    outcome = database.write(lambda writer: perform(writer, write, database.charge))
+    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
     item = written.returned(outcome)
     answer: Answer = {"Items": [item] if item else []}
     level = wants_capacity(request)

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 from keyplan.engine.actions.transact_get_items import read_capacity, read_together
 from keyplan.engine.database import Database
 from keyplan.engine.items import decode
+from keyplan.engine.judging import Write
 from keyplan.engine.keys import Key, SchemaFault
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.statements import Given, Read, given_of, has_functions, read_of, returning_of, write_of
 from keyplan.engine.transactions import NO_REASON, check_together, write_together
-from keyplan.engine.writes import Write
 from keyplan.expressions import ExpressionFault
 from keyplan.partiql import StatementFault
 from keyplan.wire.errors import RequestFault, TransactionCanceledException

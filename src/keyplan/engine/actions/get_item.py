@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
 from keyplan.engine.keys import key_of_request
 from keyplan.engine.requests import Answer, Request, only_projection, wants_capacity
@@ -19,7 +20,11 @@ def get_item(database: Database, request: Request) -> Answer:
     row = table.stored.get(*key)
     answer: Answer = {}
     if row is not None:
-        answer["Item"] = database.show(row[1]) if projection is None else projection.project(decode(row[1]))
+        if projection is None:
+            answer["Item"] = database.show(row[1])
+        else:
+            spend(len(row[1]))
+            answer["Item"] = projection.project(decode(row[1]))
     level = None if plain else wants_capacity(request)
     if level is None and database.meter is None:
         return answer

@@ -7,6 +7,7 @@ from typing import Any
 
 from keyplan.engine.arns import stream_arn
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.storage.changes import Change, Changes, StoredShard, StoredStream
@@ -69,6 +70,7 @@ def _page(
         size_bytes += change.size
         if records and size_bytes > STREAM_PAGE_BYTES_MAX:
             break
+        spend(len(change.body))
         records.append(_record(change, stream, view, region))
         after = change.number
         if len(records) == limit:

@@ -12,5 +12,5 @@ from keyplan.engine.writes import perform
 def put_item(database: Database, request: Request) -> Answer:
     """Write a whole item."""
     write = prepare.put(database, request)
-    outcome = database.write(lambda writer: perform(writer, write, database.charge))
+    outcome = database.write_judged(lambda writer: perform(writer, write, database.charge, beforehand=True))
     return write_answer(request, write.table, outcome, outcome.old if write.wants_old else None)

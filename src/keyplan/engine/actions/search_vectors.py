@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import UNKNOWN_BYTES, spend
 from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, placeholders, projection_of, wants_capacity
 from keyplan.engine.storage.layouts import KeyText
@@ -61,6 +62,7 @@ def search_vectors(database: Database, request: Request) -> Answer:
     if missing and index.projected:
         raise one_or_more(f"Vector index {index.name} does not project [{', '.join(missing)}]")
     scale = Scale(index.function, target)
+    spend(UNKNOWN_BYTES)
     found = database.storage.read(lambda reader: _nearest(reader, table, index, wanted, scale, target, count))
     results, returned_bytes = _results(index, found, projection)
     answer: Answer = {"SearchResults": results}

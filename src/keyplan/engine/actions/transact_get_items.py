@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from keyplan.engine.database import Database
+from keyplan.engine.effort import spend_on_items
 from keyplan.engine.items import decode
 from keyplan.engine.keys import Key, SchemaFault, check_key_values, key_of_request
 from keyplan.engine.requests import Answer, Request, consumed_list, only_projection, wants_capacity
@@ -47,11 +48,18 @@ def read_together(database: Database, tables: list[Table], keys: list[Key]) -> l
         raise ValidationException("Transaction request cannot include multiple operations on one item")
 
     def work(reader: Reader) -> list[Row | None]:
-        return [reader.get(table.stored, *key) for table, key in zip(tables, keys, strict=True)]
+        rows: list[Row | None] = []
+        size_bytes = 0
+        for table, key in zip(tables, keys, strict=True):
+            row = reader.get(table.stored, *key)
+            rows.append(row)
+            size_bytes += 0 if row is None else row[0]
+            if size_bytes > TRANSACT_BYTES_MAX:
+                raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+        return rows
 
     rows = database.storage.read(work)
-    if sum(row[0] for row in rows if row is not None) > TRANSACT_BYTES_MAX:
-        raise ValidationException("Collection size of items in the transaction exceeds the limit of 4 MB")
+    spend_on_items([row[1] for row in rows if row is not None])
     if database.meter is not None:
         _charge(database.meter, tables, keys, rows)
     return rows

@@ -8,10 +8,11 @@ from typing import Any
 from keyplan.engine import prepare
 from keyplan.engine.actions.common import collection_metrics
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Write
 from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request
 from keyplan.engine.transactions import NO_REASON, Reason, check_together, write_together
-from keyplan.engine.writes import Outcome, Write
+from keyplan.engine.writes import Outcome
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault
 from keyplan.wire.errors import ResourceNotFoundException, TransactionCanceledException, ValidationException

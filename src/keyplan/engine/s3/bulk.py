@@ -17,13 +17,14 @@ import orjson
 
 from keyplan.engine import prepare
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Write
 from keyplan.engine.s3.folder import Bucket, S3Error, Written
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
 from keyplan.engine.s3.imports import ITEM_FAULTS, TOGETHER, message_of
 from keyplan.engine.s3.jobs import find_job, update_job
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.transactions import Writer
-from keyplan.engine.writes import Outcome, Write, add_units, perform
+from keyplan.engine.writes import Outcome, add_units, perform
 from keyplan.values import ValueFault
 from keyplan.wire.capacity import Consumed
 from keyplan.wire.errors import ConditionalCheckFailedException

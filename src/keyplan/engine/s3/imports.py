@@ -13,6 +13,7 @@ from typing import Any, Literal
 import orjson
 
 from keyplan.engine.database import Database
+from keyplan.engine.judging import Write, prepare_put
 from keyplan.engine.keys import check_names, key_of_item
 from keyplan.engine.s3.folder import Bucket, S3Error, log_error
 from keyplan.engine.s3.formats import Csv, UnreadableError, read_records
@@ -20,7 +21,7 @@ from keyplan.engine.s3.jobs import update_job
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.storage.transactions import Writer
 from keyplan.engine.tables import Table
-from keyplan.engine.writes import Write, perform, prepare_put
+from keyplan.engine.writes import perform
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import ExpressionFault
 from keyplan.values import ValueFault, check_item

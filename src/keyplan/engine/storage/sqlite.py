@@ -142,6 +142,11 @@ class Storage(Medium):
         """Run ``work`` on one snapshot."""
         return self._transaction("BEGIN", Reader, work)
 
+    @property
+    def is_joined(self) -> bool:
+        """Whether this thread is in a transaction of several writes."""
+        return getattr(self._joined, "writer", None) is not None
+
     def write(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in one transaction; when it raises, nothing was written."""
         joined: Writer | None = getattr(self._joined, "writer", None)

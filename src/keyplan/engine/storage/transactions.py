@@ -96,7 +96,12 @@ class Reader:
 class Writer(Reader):
     """Reads and writes in one transaction."""
 
-    __slots__ = ()
+    __slots__ = ("judged_bytes",)
+
+    def __init__(self, storage: Medium, connection: apsw.Connection) -> None:
+        super().__init__(storage, connection)
+        self.judged_bytes = 0.0
+        """Of items that were read and judged for one request, in this transaction."""
 
     def nested(self, work: Callable[[Writer], T]) -> T:
         """Run ``work`` in this transaction; when it raises, what it wrote is undone, and nothing else.
@@ -104,6 +109,7 @@ class Writer(Reader):
         Raises:
             StoreError: the whole transaction is lost.
         """
+        self.judged_bytes = 0.0
         self._run("SAVEPOINT one")
         try:
             result = work(self)

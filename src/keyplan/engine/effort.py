@@ -1,0 +1,86 @@
+"""How much a thread may do for a request, where others wait for it: the event loop of a server.
+
+What a request costs depends on what is stored: a short filter judges each item of a page, an update reads the whole
+item. So the engine counts what it is about to do, in bytes of stored items, before it does so. In a thread that has a
+limit, a request that would go beyond is given up, nothing done, and may be made again where nobody waits. Other threads
+have no limit. Time isn't measured: it depends on the machine, and on who else works there.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+BRIEF_BYTES_MAX = 1_000_000
+"""Bytes that a thread with a limit may read into Python, or as many as take as long: 15 to 20 ms of work."""
+
+UNKNOWN_BYTES = 10 * BRIEF_BYTES_MAX
+"""What may take long, and it isn't known beforehand whether it does."""
+_ITEM_BYTES = 100
+"""What each item costs besides, however small it is."""
+_TERM_BYTES = 40
+"""What it costs to judge or to show a part of an item."""
+_JUDGED = 0.5
+"""To judge an item by a condition takes less than to read it, but for what looks through long lists."""
+_COPIED_BYTES = 16
+"""So many bytes are handed on as they are in the time in which one is read into Python."""
+
+
+class LongError(Exception):
+    """A request takes more than its thread may do; nothing was done."""
+
+
+class _Effort(threading.local):
+    left: float = math.inf
+
+
+_effort = _Effort()
+
+
+@contextmanager
+def brief() -> Iterator[None]:
+    """In here, this thread has a limit: what would go beyond it raises ``LongError``."""
+    _effort.left = BRIEF_BYTES_MAX
+    try:
+        yield
+    finally:
+        _effort.left = math.inf
+
+
+def spend(count: float) -> None:
+    """Say that as much is to be done as it takes to read ``count`` bytes of items.
+
+    Raises:
+        LongError: it is more than this thread may do.
+    """
+    _effort.left -= count
+    if _effort.left < 0:
+        raise LongError
+
+
+def spend_on_copies(size_bytes: int) -> None:
+    """Say that so many bytes are to be handed on as they are."""
+    spend(size_bytes / _COPIED_BYTES)
+
+
+def effort_of(size_bytes: int, conditions: int = 0) -> float:
+    """What it takes to read items of this size, and to judge them by so many conditions: each may look at all of it."""
+    return size_bytes * (1 + _JUDGED * conditions)
+
+
+def spend_on_items(bodies: Sequence[bytes], conditions: int = 0, shown: int = 0) -> None:
+    """Say that these items are to be read, judged by so many conditions, and so many of their parts to be shown."""
+    terms = len(bodies) * (_ITEM_BYTES + _TERM_BYTES * (conditions + shown))
+    spend(effort_of(sum(map(len, bodies)), conditions) + terms)
+
+
+@contextmanager
+def without_limit() -> Iterator[None]:
+    """In here, this thread has no limit: what is to be done can't be given up any more."""
+    left, _effort.left = _effort.left, math.inf
+    try:
+        yield
+    finally:
+        _effort.left = left

@@ -1,0 +1,184 @@
+"""What takes long is given up where others wait, nothing done; large items are judged while no transaction is open."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from keyplan.engine import Engine, LongError, judging
+from keyplan.engine.judging import UnjudgedError
+from keyplan.errors import DynamoDBError
+from tests.engine.support import answer, create, get, n, put, s
+
+KEY = {"pk": s("a"), "sk": s("1")}
+OF_KEY = {"TableName": "orders", "Key": KEY}
+MEMBERS = {"L": [{"NULL": True}] * 80_000}
+ADD = {"UpdateExpression": "ADD c :c", "ExpressionAttributeValues": {":c": n(1)}}
+STATEMENT = "UPDATE orders SET c = c + 1 WHERE pk = 'a' AND sk = '1'"
+WRITES: list[tuple[str, dict[str, Any]]] = [
+    ("UpdateItem", {**OF_KEY, **ADD}),
+    ("TransactWriteItems", {"TransactItems": [{"Update": {**OF_KEY, **ADD}}]}),
+    ("ExecuteStatement", {"Statement": STATEMENT}),
+    ("BatchExecuteStatement", {"Statements": [{"Statement": STATEMENT}]}),
+    ("ExecuteTransaction", {"TransactStatements": [{"Statement": STATEMENT}]}),
+]
+
+
+def large(engine: Engine) -> None:
+    create(engine)
+    put(engine, "a", "1", c=n(0), x=MEMBERS)
+
+
+@pytest.mark.parametrize(("name", "params"), WRITES)
+def test_a_long_write_is_given_up_with_nothing_done(engine: Engine, name: str, params: dict[str, Any]) -> None:
+    large(engine)
+    with pytest.raises(LongError):
+        engine.call_briefly(name, params)
+    assert get(engine, "a", "1")["c"] == n(0)
+    engine.call(name, params)
+    assert get(engine, "a", "1")["c"] == n(1)
+    put(engine, "a", "1", c=n(5))
+    engine.call_briefly(name, params)
+    assert get(engine, "a", "1")["c"] == n(6)
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("GetItem", {**OF_KEY, "ProjectionExpression": "c"}),
+        ("Scan", {"TableName": "orders", "FilterExpression": "c = c2"}),
+        ("Scan", {"TableName": "orders", "ProjectionExpression": "c"}),
+        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [KEY], "ProjectionExpression": "c"}}}),
+        ("TransactGetItems", {"TransactItems": [{"Get": OF_KEY}]}),
+        ("ExecuteStatement", {"Statement": "SELECT c FROM orders WHERE pk = 'a' AND sk = '1'"}),
+        ("BatchExecuteStatement", {"Statements": [{"Statement": "SELECT c FROM orders WHERE pk = 'a' AND sk = '1'"}]}),
+    ],
+)
+def test_a_long_read_is_given_up(engine: Engine, name: str, params: dict[str, Any]) -> None:
+    large(engine)
+    with pytest.raises(LongError):
+        engine.call_briefly(name, params)
+    assert engine.call(name, params)
+    put(engine, "a", "1", c=n(5))
+    assert engine.call_briefly(name, params) == engine.call(name, params)
+
+
+def test_many_small_items_take_long_too(engine: Engine) -> None:
+    create(engine)
+    for start in range(0, 6500, 25):
+        puts = [{"PutRequest": {"Item": {"pk": s("a"), "sk": s(str(start + number))}}} for number in range(25)]
+        engine.call("BatchWriteItem", {"RequestItems": {"orders": puts}})
+    for more in ({"FilterExpression": "x = y"}, {"ProjectionExpression": "sk"}):
+        with pytest.raises(LongError):
+            engine.call_briefly("Scan", {"TableName": "orders", **more})
+    assert engine.call_briefly("Scan", {"TableName": "orders"})["Count"] == 6500
+
+
+@pytest.mark.parametrize(("name", "params"), WRITES)
+def test_large_items_are_judged_while_no_transaction_is_open(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, name: str, params: dict[str, Any]
+) -> None:
+    large(engine)
+    judge = judging.judge
+    open_: list[int] = []
+
+    def noting(write: Any, found: Any) -> Any:
+        open_.append(engine._storage._writing_thread)
+        return judge(write, found)
+
+    monkeypatch.setattr(judging, "judge", noting)
+    engine.call(name, params)
+    assert open_ == [0]
+    assert get(engine, "a", "1")["c"] == n(1)
+    put(engine, "a", "1", c=n(5))
+    open_.clear()
+    before = engine.statements
+    engine.call(name, params)
+    assert len(open_) == 1
+    assert open_[0] != 0
+    # A small one costs no statement more: begin, find, replace, commit.
+    assert engine.statements - before == 4
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 9])
+def test_what_others_change_meanwhile_is_judged_anew(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    large(engine)
+    judge = UnjudgedError.judge
+    changed: list[int] = []
+
+    def judge_slowly(unjudged: UnjudgedError) -> None:
+        judge(unjudged)
+        if len(changed) < times and unjudged.each[0][0].change is not None:
+            changed.append(1)
+            put(engine, "a", "1", c=n(10 * len(changed)), x=MEMBERS)
+
+    monkeypatch.setattr(UnjudgedError, "judge", judge_slowly)
+    engine.call(*WRITES[0])
+    assert get(engine, "a", "1")["c"] == n(10 * min(times, 3) + 1)
+    assert len(changed) == min(times, 3)  # then it is judged inside
+
+
+def test_conditions_and_faults_are_judged_there_too(engine: Engine) -> None:
+    large(engine)
+    failing = {"ConditionExpression": "c = :c OR size(x) = :c OR contains(x, :d)"}
+    values = {"ExpressionAttributeValues": {":c": n(7), ":d": n(2)}}
+    update = {**OF_KEY, "UpdateExpression": "REMOVE x[0]", **failing, **values}
+    assert answer(engine, "UpdateItem", update)["error"] == "ConditionalCheckFailedException"
+    told = answer(engine, "UpdateItem", {**update, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})
+    assert told["Item"]["x"] == MEMBERS
+    wrong = {**OF_KEY, "UpdateExpression": "SET x = x + :c", "ExpressionAttributeValues": {":c": n(7)}}
+    assert answer(engine, "UpdateItem", wrong)["message"].startswith("An operand in the update expression")
+    check = {"ConditionCheck": {**OF_KEY, **failing, **values}}
+    cancelled = answer(engine, "TransactWriteItems", {"TransactItems": [check]})
+    assert [reason["Code"] for reason in cancelled["CancellationReasons"]] == ["ConditionalCheckFailed"]
+
+
+def test_a_large_write_among_others_of_one_commit(engine: Engine) -> None:
+    large(engine)
+    small = ("PutItem", {"TableName": "orders", "Item": {"pk": s("a"), "sk": s("2")}})
+    condition = {"ConditionExpression": "c = :c", "ExpressionAttributeValues": {":c": n(9)}}
+    outcomes = engine.call_together([small, WRITES[0], ("DeleteItem", {**OF_KEY, **condition}), small])
+    assert outcomes[:2] + outcomes[3:] == [{}, {}, {}]
+    assert isinstance(outcomes[2], DynamoDBError)
+    assert get(engine, "a", "1")["c"] == n(1)
+
+
+def calls_of(engine: Engine, name: str, params: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """How many functions are called, Python's own among them, and the answer."""
+    count = 0
+
+    def note(frame: FrameType, event: str, _: Any) -> None:
+        nonlocal count
+        count += event in {"call", "c_call"}
+
+    sys.setprofile(note)
+    try:
+        answered = answer(engine, name, params)
+    finally:
+        sys.setprofile(None)
+    return count, answered
+
+
+@pytest.mark.parametrize("part", ["a{}=x", "a{}=list_append(x,x)", "x[{}]=x", "x[{}]=list_append(x,x)"])
+def test_an_update_that_multiplies_an_item_is_not_measured_to_its_end(part: str) -> None:
+    counts: list[int] = []
+    with Engine.open(":memory:") as engine:
+        large(engine)
+        for times in (5, 80):
+            text = "SET " + ",".join(part.format(number) for number in range(times))
+            count, told = calls_of(engine, "UpdateItem", {**OF_KEY, "UpdateExpression": text})
+            assert told["message"] == "Item size to update has exceeded the maximum allowed size"
+            counts.append(count)
+    assert counts[1] < 1.1 * counts[0]
+
+
+def test_large_sets_are_not_repeated(engine: Engine) -> None:
+    create(engine)
+    item = {**KEY, "x": {"SS": ["same"] * 100_000}}
+    told = answer(engine, "PutItem", {"TableName": "orders", "Item": item})["message"]
+    assert told.endswith("One or more parameter values were invalid: Input collection contains duplicates.")
