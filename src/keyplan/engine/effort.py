@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 BRIEF_BYTES_MAX = 1_000_000
@@ -40,7 +40,7 @@ _effort = _Effort()
 
 
 @contextmanager
-def brief() -> Iterator[None]:
+def brief() -> Generator[None]:
     """In here, this thread has a limit: what would go beyond it raises ``LongError``."""
     _effort.left = BRIEF_BYTES_MAX
     try:
@@ -77,7 +77,7 @@ def spend_on_items(bodies: Sequence[bytes], conditions: int = 0, shown: int = 0)
 
 
 @contextmanager
-def without_limit() -> Iterator[None]:
+def without_limit() -> Generator[None]:
     """In here, this thread has no limit: what is to be done can't be given up any more."""
     left, _effort.left = _effort.left, math.inf
     try:
