@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from keyplan.engine import Engine
+from keyplan.engine import Engine, statement_gets
 from keyplan.engine.statement_gets import get_of
 from tests.engine.support import answer, create, n, s
 
@@ -530,3 +530,31 @@ def test_a_scan_is_told_to_the_log(engine: Engine, caplog: pytest.LogCaptureFixt
     for statement in ("WHERE pk = 'a'", "WHERE sk = '1'", ""):
         run(engine, f'SELECT * FROM "told-of-a-scan" {statement}')
     assert caplog.messages == ["a SELECT without the partition key is a scan of told-of-a-scan"]
+
+
+def test_gets_among_several_statements_are_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of ExecuteStatement is; what isn't plainly one is planned as statements are."""
+    planned: list[str] = []
+    read_of = statement_gets.read_of
+
+    def counting(*arguments: Any, **more: Any) -> Any:
+        planned.append(arguments[1].table_name)
+        return read_of(*arguments, **more)
+
+    monkeypatch.setattr(statement_gets, "read_of", counting)
+    asked = [{"Statement": f'SELECT "number" FROM orders {KEYED}'}] + [
+        {"Statement": "SELECT * FROM orders WHERE pk = ? AND sk = ?", "Parameters": [s("a"), s(str(number))]}
+        for number in (2, 9)
+    ]
+    second = {"pk": s("a"), "sk": s("2"), "number": n(2), "g": s("g1"), "h": s("2")}
+    before = get_of.cache_info().misses
+    for _ in range(3):
+        answered = engine.call("BatchExecuteStatement", {"Statements": asked})["Responses"]
+        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
+        answered = engine.call("ExecuteTransaction", {"TransactStatements": asked})["Responses"]
+        assert [each.get("Item") for each in answered] == [{"number": n(5)}, second, None]
+    assert planned == []
+    assert get_of.cache_info().misses - before <= 2
+    filtered = [{"Statement": f'SELECT * FROM orders {KEYED} AND "number" = 6'}]
+    assert engine.call("ExecuteTransaction", {"TransactStatements": filtered})["Responses"] == [{}]
+    assert planned == ["orders"]

@@ -208,3 +208,59 @@ def test_records_tell_the_region_of_their_store() -> None:
             iterator = engine.call("GetShardIterator", wanted)["ShardIterator"]
             (record,) = engine.call("GetRecords", {"ShardIterator": iterator})["Records"]
             assert record["awsRegion"] == WEST
+
+
+def arns_in(answer: object) -> set[str]:
+    """All texts in an answer that are ARNs."""
+    found: set[str] = set()
+    stack = [answer]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, dict):
+            stack.extend(each.values())
+        elif isinstance(each, list):
+            stack.extend(each)
+        elif isinstance(each, str) and each.startswith("arn:aws:"):
+            found.add(each)
+    return found
+
+
+def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
+    bucket = tmp_path / "bucket"
+    (bucket / "in").mkdir(parents=True)
+    (bucket / "in" / "one").write_text('{"Item": {"pk": {"S": "a"}}}\n', encoding="utf-8")
+    with Regions.open(":memory:", (EAST, WEST), s3=tmp_path) as group:
+        for region, engine in group.engines.items():
+            more = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
+            answers: list[dict[str, Any]] = [create(engine, **more, SSESpecification={"Enabled": True})]
+
+            def call(operation: str, _engine: Engine = engine, _answers: Any = answers, **params: Any) -> Any:
+                _answers.append(_engine.call(operation, params))
+                return _answers[-1]
+
+            table = call("DescribeTable", TableName="orders")["Table"]
+            on = {"PointInTimeRecoveryEnabled": True}
+            call("UpdateContinuousBackups", TableName="orders", PointInTimeRecoverySpecification=on)
+            backup = call("CreateBackup", TableName="orders", BackupName="first")["BackupDetails"]["BackupArn"]
+            call("DescribeBackup", BackupArn=backup)
+            call(
+                "RestoreTableToPointInTime",
+                SourceTableName="orders",
+                TargetTableName="again",
+                UseLatestRestorableTime=True,
+            )
+            stream = call("ListStreams")["Streams"][0]["StreamArn"]
+            shard = call("DescribeStream", StreamArn=stream)["StreamDescription"]["Shards"][0]["ShardId"]
+            place = {"StreamArn": stream, "ShardId": shard, "ShardIteratorType": "LATEST"}
+            iterator = call("GetShardIterator", **place)["ShardIterator"]
+            assert call("GetRecords", ShardIterator=iterator)["Records"] == []
+            call("ExportTableToPointInTime", TableArn=table["TableArn"], S3Bucket="bucket")
+            source = {"S3Bucket": "bucket", "S3KeyPrefix": "in/", "InputFormat": "DYNAMODB_JSON"}
+            target = {"S3Bucket": "bucket", "S3Prefix": "out", "OutputType": ["ERROR"]}
+            call("StartBulkPutItems", TableName="orders", InputS3Configuration=source, OutputS3Configuration=target)
+            arns = set().union(*map(arns_in, answers))
+            assert len(arns) > 7
+            assert {arn.split(":")[3] for arn in arns} == {region}
+            # Those of another region are taken, as every ARN is.
+            other = table["TableArn"].replace(region, "eu-west-1")
+            assert engine.call("GetItem", {"TableName": other, "Key": {"pk": s("a"), "sk": s("b")}}) == {}

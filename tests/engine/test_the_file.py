@@ -412,3 +412,44 @@ def test_processes_renew_a_file_together(tmp_path: Path) -> None:
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     assert json.dumps([str(finding) for finding in check_file(path)]) == "[]"
+
+
+@pytest.mark.parametrize("is_json", [True, False])
+@pytest.mark.parametrize("has_checksum", [True, False])
+def test_who_copies_what_is_stored_notices_damage(path: str, is_json: bool, has_checksum: bool) -> None:
+    """The server answers with stored bytes as they are. A flipped bit is seen by the checksum, if there is one."""
+    with Engine.open(path) as engine:
+        create(engine)
+        put(engine, "a", "1", x=s("value"), g=s("g"), h=s("1"))
+        put(engine, "a", "2", g=s("g"), h=s("2"))
+    spoilt = "replace(CAST(body AS TEXT), 'value', 'valuf')" if is_json else "substr(CAST(body AS TEXT), 1, 20)"
+    forgotten = "" if has_checksum else ", checksum = NULL"
+    spoil(path, f"UPDATE items_1_1 SET body = CAST({spoilt} AS BLOB){forgotten} WHERE sk = '1'")
+    key, other = ({"pk": s("a"), "sk": s(sort)} for sort in "12")
+    statement = "SELECT * FROM orders WHERE pk = 'a' AND sk = '1'"
+    of_partition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("a")}}
+    of_index = {"IndexName": "ByG", "KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("g")}}
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("GetItem", {"TableName": "orders", "Key": key}),
+        ("GetItem", {"TableName": "orders", "Key": key, "ProjectionExpression": "x"}),
+        ("Query", {"TableName": "orders", **of_partition}),
+        ("Query", {"TableName": "orders", **of_partition, "Limit": 1}),
+        ("Query", {"TableName": "orders", **of_index}),
+        ("Scan", {"TableName": "orders"}),
+        ("BatchGetItem", {"RequestItems": {"orders": {"Keys": [key]}}}),
+        ("TransactGetItems", {"TransactItems": [{"Get": {"TableName": "orders", "Key": key}}]}),
+        ("ExecuteStatement", {"Statement": statement}),
+        ("BatchExecuteStatement", {"Statements": [{"Statement": statement}]}),
+        ("ExecuteTransaction", {"TransactStatements": [{"Statement": statement}]}),
+    ]
+    with Engine.open(path, raw_items=True) as engine:
+        for operation, request_ in asked:
+            if is_json and not has_checksum:
+                assert engine.call(operation, request_)  # nobody can know
+                continue
+            with pytest.raises(StoreError, match="A stored item is damaged"):
+                engine.call(operation, request_)
+        assert engine.call("GetItem", {"TableName": "orders", "Key": other})["Item"]
+        put(engine, "a", "1", x=s("new"))
+        assert engine.call("GetItem", {"TableName": "orders", "Key": key})["Item"]
+        assert engine.call("Scan", {"TableName": "orders"})["Count"] == 2

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-__all__ = ["REGION", "arn_of", "key_arn", "stream_arn"]
+__all__ = ["REGION", "arn_of", "key_arn", "log_group_arn", "stream_arn"]
 
 REGION = "local"
-"""The region of everything that is here."""
+"""The region of a store that is one for all of them."""
 _ACCOUNT = "000000000000"
-_ARN = f"arn:aws:dynamodb:{REGION}:{_ACCOUNT}:table/{{name}}"
 
 
-def arn_of(table: str, index: str | None = None) -> str:
+def arn_of(region: str, table: str, index: str | None = None) -> str:
     """The ARN of a table, or of one of its indexes."""
-    arn = _ARN.format(name=table)
+    arn = f"arn:aws:dynamodb:{region}:{_ACCOUNT}:table/{table}"
     return arn if index is None else f"{arn}/index/{index}"
 
 
-def stream_arn(table: str, label: str) -> str:
+def stream_arn(region: str, table: str, label: str) -> str:
     """The ARN of a stream."""
-    return f"{arn_of(table)}/stream/{label}"
+    return f"{arn_of(region, table)}/stream/{label}"
 
 
-def key_arn(number: str) -> str:
+def key_arn(region: str, number: str) -> str:
     """The ARN of a key of encryption."""
-    return f"arn:aws:kms:{REGION}:{_ACCOUNT}:key/{number}"
+    return f"arn:aws:kms:{region}:{_ACCOUNT}:key/{number}"
+
+
+def log_group_arn(region: str) -> str:
+    """The ARN of the logs that imports would have."""
+    return f"arn:aws:logs:{region}:{_ACCOUNT}:log-group:/aws-dynamodb/imports:*"

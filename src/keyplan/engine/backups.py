@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
 
-from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database
 from keyplan.engine.describe import describe_encryption, table_id
 from keyplan.engine.requests import Answer
@@ -39,7 +37,7 @@ def make_backup(writer: Writer, table: Table, name: str, type_: BackupType, now_
     rows = writer.rows(table.stored)
     count, size_bytes = writer.archives.back_up(_stored(number), (row[1:] for row in rows))
     details: Answer = {
-        "BackupArn": f"{arn_of(table.name)}/backup/{number}",
+        "BackupArn": f"{table.arn()}/backup/{number}",
         "BackupName": name,
         "BackupSizeBytes": size_bytes,
         "BackupStatus": "AVAILABLE",
@@ -51,7 +49,7 @@ def make_backup(writer: Writer, table: Table, name: str, type_: BackupType, now_
     backup = {
         "Details": details,
         "Source": _source(table, count, size_bytes),
-        "Features": {} if type_ == "SYSTEM" else _features(table.definition),
+        "Features": {} if type_ == "SYSTEM" else _features(table),
         "Definition": dict(table.definition),
     }
     writer.archives.keep_record(_KIND, number, orjson.dumps(backup))
@@ -68,7 +66,7 @@ def _source(table: Table, count: int, size_bytes: int) -> Answer:
     source: Answer = {
         "TableName": table.name,
         "TableId": table_id(table),
-        "TableArn": arn_of(table.name),
+        "TableArn": table.arn(),
         "TableSizeBytes": size_bytes,
         "KeySchema": definition["KeySchema"],
         "TableCreationDateTime": definition["CreationDateTime"],
@@ -81,7 +79,8 @@ def _source(table: Table, count: int, size_bytes: int) -> Answer:
     return source
 
 
-def _features(definition: Mapping[str, Any]) -> Answer:
+def _features(table: Table) -> Answer:
+    definition = table.definition
     features: Answer = {}
     for member, names in {
         "LocalSecondaryIndexes": ("IndexName", "KeySchema", "Projection"),
@@ -113,7 +112,7 @@ def _features(definition: Mapping[str, Any]) -> Answer:
             "AttributeName": definition["TimeToLive"],
         }
     if definition.get("SSESpecification", {}).get("Enabled"):
-        features["SSEDescription"] = describe_encryption(definition)
+        features["SSEDescription"] = describe_encryption(table)
     return features
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from keyplan.engine.arns import REGION
 from keyplan.engine.describe import Counts
 from keyplan.engine.items import decode
 from keyplan.engine.judging import UnjudgedError
@@ -89,8 +88,6 @@ class Database:
         """Makes of an item's stored bytes what an answer holds where nobody needs its attributes."""
         self.s3 = s3
         """The folder that stands in for Amazon S3."""
-        self.region = REGION
-        """The region that this store is of."""
         self.group: Group | None = None
         """The stores of all regions, where there are several."""
         self.jobs: Runner = Inline()
@@ -110,6 +107,15 @@ class Database:
         self.charge = None if self.meter is None else self.meter.write
         self.lag = IndexLag(storage, clock, realism.index_lag_ms / 1000) if realism.index_lag_ms else None
         """Reads indexes as they were, where that was asked for."""
+
+    @property
+    def region(self) -> str:
+        """The region that this store is of."""
+        return self.storage.region
+
+    @region.setter
+    def region(self, name: str) -> None:
+        self.storage.region = name
 
     def table(self, name: str, key: dict[str, Any] | None = None) -> Table:
         """The table that an operation on items names.

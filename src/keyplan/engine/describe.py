@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
-from keyplan.engine.arns import arn_of, key_arn, stream_arn
+from keyplan.engine.arns import REGION, arn_of, key_arn, stream_arn
 from keyplan.engine.effort import UNKNOWN_BYTES, spend
 from keyplan.engine.settling import States, deleted_indexes
 from keyplan.engine.storage.sqlite import Storage
@@ -65,7 +65,7 @@ class Counts:
 def table_id(table: Table) -> str:
     """The id of a table: another one of the same name, made later, has another."""
     created = table.definition["CreationDateTime"]
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(table.name)}#{created}"))
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{arn_of(REGION, table.name)}#{created}"))
 
 
 _SETTLED = States()
@@ -76,7 +76,6 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
     definition = table.definition
     items, size_bytes = counts.of(table, None) if counts is not None else (0, 0)
     now_s = counts.now_s() if counts is not None else definition["CreationDateTime"]
-    arn = arn_of(table.name)
     description: dict[str, Any] = {
         "AttributeDefinitions": sorted(definition["AttributeDefinitions"], key=itemgetter("AttributeName")),
         "TableName": table.name,
@@ -86,7 +85,7 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
         **describe_throughput(definition, definition["BillingMode"], now_s, warming=states.warming),
         "TableSizeBytes": size_bytes,
         "ItemCount": items,
-        "TableArn": arn,
+        "TableArn": table.arn(),
         "TableId": table_id(table),
         "DeletionProtectionEnabled": definition["DeletionProtectionEnabled"],
     }
@@ -99,9 +98,9 @@ def describe(table: Table, counts: Counts | None, states: States = _SETTLED) -> 
         description["StreamSpecification"] = definition["StreamSpecification"]
     if "Stream" in definition:
         label: str = definition["Stream"]["Label"]
-        description |= {"LatestStreamLabel": label, "LatestStreamArn": stream_arn(table.name, label)}
+        description |= {"LatestStreamLabel": label, "LatestStreamArn": stream_arn(table.region, table.name, label)}
     if definition.get("SSESpecification", {}).get("Enabled"):
-        description["SSEDescription"] = describe_encryption(definition, "UPDATING" if states.encryption else "ENABLED")
+        description["SSEDescription"] = describe_encryption(table, "UPDATING" if states.encryption else "ENABLED")
     if definition.get("TableClass"):
         description["TableClassSummary"] = {"TableClass": definition["TableClass"]}
         if "TableClassSince" in definition:
@@ -134,7 +133,7 @@ def _describe_vectors(table: Table, index: Mapping[str, Any], counts: Counts | N
         **_index_state(states, name),
         "IndexSizeBytes": items * index["Dimensions"] * 4,
         "ItemCount": items,
-        "IndexArn": arn_of(table.name, name),
+        "IndexArn": table.arn(name),
     }
 
 
@@ -150,7 +149,7 @@ def _describe_index(
         "Projection": _sorted_projection(index["Projection"]),
         "IndexSizeBytes": size_bytes,
         "ItemCount": items,
-        "IndexArn": arn_of(table.name, name),
+        "IndexArn": table.arn(name),
     }
     if member == "GlobalSecondaryIndexes":
         description |= _index_state(states, name)
@@ -166,7 +165,7 @@ def _describe_gone(table: Table, index: Mapping[str, Any], now_s: float) -> dict
         "Projection": _sorted_projection(index["Projection"]),
         "IndexSizeBytes": 0,
         "ItemCount": 0,
-        "IndexArn": arn_of(table.name, index["IndexName"]),
+        "IndexArn": table.arn(index["IndexName"]),
         "IndexStatus": "DELETING",
         **describe_throughput(index, table.definition["BillingMode"], now_s),
     }
@@ -184,16 +183,16 @@ def _sorted_projection(projection: Mapping[str, Any]) -> dict[str, Any]:
     return {**projection, "NonKeyAttributes": sorted(names)} if names else dict(projection)
 
 
-def describe_encryption(definition: Mapping[str, Any], status: str = "ENABLED") -> dict[str, Any]:
+def describe_encryption(table: Table, status: str = "ENABLED") -> dict[str, Any]:
     """The ``SSEDescription`` of a table whose encryption is switched on. Its key is named: nothing is encrypted."""
-    wanted = definition["SSESpecification"]
+    wanted = table.definition["SSESpecification"]
     key: str = wanted.get("KMSMasterKeyId") or "alias/aws/dynamodb"
     if key.startswith("arn:"):
         arn = key
     else:
         # An alias stands for a key of its own; a key's id stands for itself.
         number = str(uuid.uuid5(uuid.NAMESPACE_URL, key)) if key.startswith("alias/") else key
-        arn = key_arn(number)
+        arn = key_arn(table.region, number)
     return {"Status": status, "SSEType": wanted.get("SSEType") or "KMS", "KMSMasterKeyArn": arn}
 
 

@@ -112,6 +112,8 @@ class Engine:
             storage = Storage.temporary() if index_lag_ms else Storage.memory()
         else:
             storage = Storage.file(place, create=create, busy_timeout_s=busy_timeout_s, synchronous=synchronous)
+        # Who copies what is stored doesn't notice that it can't be read.
+        storage.verifies = raw_items
         engine = cls(storage, clock, show, realism, shard_life, folder)
         if jobs_behind:
             engine._database.jobs = Behind()

@@ -185,7 +185,7 @@ def _apply(here: Database, writer: Writer, name: str, source: str, batch: _Batch
         if row is None:
             write = Write(table, noted.key, removes=True, version=noted.version)
         else:
-            size, body = row
+            size, body = row[0], row[1]
             write = Write(table, noted.key, put=Put(decode(body), size, body), version=noted.version)
         perform(writer, write)
     keep_cursor(writer, name, source, end)

@@ -6,16 +6,18 @@ of this form, or is refused here, is left to those who read statements in genera
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 from keyplan.engine.database import Database
-from keyplan.engine.effort import spend
+from keyplan.engine.effort import spend, spend_on_items
 from keyplan.engine.items import decode
-from keyplan.engine.keys import key_of_request
+from keyplan.engine.keys import Key, key_of_request
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.statements import Shown, shown_of
+from keyplan.engine.statements import Given, Shown, has_functions, read_of, shown_of
+from keyplan.engine.tables import Table
 from keyplan.errors import DynamoDBError
 from keyplan.expressions import ExpressionFault
 from keyplan.partiql import Lowering, Select, parse
@@ -40,22 +42,68 @@ class Get:
 
     def answer(self, database: Database, request: Request) -> Answer | None:
         """The answer; None where it isn't to be given here."""
-        parameters = request.get("Parameters") or ()
-        if database.meter is not None or len(parameters) != self.parameters or not request.keys() <= _MEMBERS:
+        if database.meter is not None or not request.keys() <= _MEMBERS:
+            return None
+        place = self.place(database, request.get("Parameters") or ())
+        if place is None:
+            return None
+        table, key = place
+        row = table.stored.get(*key)
+        return {"Items": [] if row is None else [self.show(database, row[1])]}
+
+    def place(self, database: Database, parameters: Sequence[AttributeValue]) -> tuple[Table, Key] | None:
+        """The table and the key of the item; None where they aren't to be worked out here."""
+        if len(parameters) != self.parameters:
             return None
         key = {name: parameters[value] if isinstance(value, int) else value for name, value in self.key.items()}
         try:
             table = database.table(self.table)
-            stored_key = key_of_request(table, key)
+            return table, key_of_request(table, key)
         except (DynamoDBError, ExpressionFault, ValueFault):
             return None
-        row = table.stored.get(*stored_key)
-        if row is None:
-            return {"Items": []}
+
+    def show(self, database: Database, body: bytes) -> Any:
+        """What is shown of the item."""
         if self.shown is None:
-            return {"Items": [database.show(row[1])]}
-        spend(len(row[1]))
-        return {"Items": [self.shown.project(decode(row[1]))]}
+            return database.show(body)
+        spend(len(body))
+        return self.shown.project(decode(body))
+
+
+@dataclass(frozen=True, slots=True)
+class OneItem:
+    """A SELECT of one item by its key, among several statements."""
+
+    table: Table
+    key: Key
+    show: Callable[[bytes], Any]
+    """What is shown of the item; None where the condition doesn't hold."""
+
+
+def one_item(database: Database, text: str, given: Given, *, consistent: bool = False) -> OneItem | None:
+    """The item that a SELECT reads by its key; None where it isn't one item of a table.
+
+    Raises:
+        StatementFault, ExpressionFault, ValidationException: the statement doesn't fit its table, or says what can't
+            be.
+        ResourceNotFoundException: there is no such table.
+    """
+    get = get_of(text)
+    place = None if get is None else get.place(database, given.parameters)
+    if get is not None and place is not None:
+        return OneItem(*place, partial(get.show, database))
+    read = read_of(database, given, consistent=consistent)
+    if read.target.index is not None:
+        return None
+    key = read.key()
+    if key is None or has_functions(given):
+        return None
+
+    def show(body: bytes) -> Any:
+        spend_on_items((body,), 0 if read.filter is None else read.filter.operators)
+        return read.shown(decode(body))
+
+    return OneItem(read.target.table, key, show)
 
 
 @lru_cache(_KEPT_MAX)

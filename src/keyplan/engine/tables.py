@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from keyplan.engine.arns import arn_of
 from keyplan.engine.settling import SETTLING
 from keyplan.engine.storage.layouts import IndexLayout, ScalarType, TableLayout, TableRecord
 from keyplan.engine.storage.sqlite import Storage
@@ -98,6 +99,15 @@ class Table:
     vector_indexes: tuple[VectorIndex, ...] = ()
     plans: dict[tuple[object, ...], Any] = field(default_factory=dict, repr=False, compare=False)
     """Remembered plans of queries (``engine.keybounds``); they go with the table's definition."""
+
+    @property
+    def region(self) -> str:
+        """The region of its store."""
+        return self.stored.storage.region
+
+    def arn(self, index: str | None = None) -> str:
+        """Its ARN, or that of one of its indexes."""
+        return arn_of(self.region, self.name, index)
 
     @cached_property
     def keys(self) -> tuple[KeyAttribute, ...]:

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from keyplan.engine.arns import arn_of
 from keyplan.engine.keys import Key, entry_of
 from keyplan.engine.storage.layouts import KeyText
 from keyplan.engine.tables import Index, Table
@@ -273,7 +272,7 @@ def _throttled(table: Table, direction: Direction, refused: list[tuple[Index | N
     reasons = [
         {
             "reason": f"{'Table' if index is None else 'Index'}{direction}{reason}",
-            "resource": arn_of(table.name, index.name if index is not None else None),
+            "resource": table.arn(index.name if index is not None else None),
         }
         for index, reason in refused
     ]

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from keyplan.engine.database import Database
-from keyplan.engine.effort import spend_on_items
-from keyplan.engine.items import decode
 from keyplan.engine.requests import Answer, Request, consumed_list, wants_capacity
-from keyplan.engine.statements import Given, given_of, has_functions, read_of, write_of
+from keyplan.engine.statement_gets import one_item
+from keyplan.engine.statements import Given, given_of, write_of
 from keyplan.engine.storage.layouts import StaleTableError
 from keyplan.engine.throttle import cancellation_of
 from keyplan.engine.writes import add_units, perform
@@ -72,21 +71,16 @@ def _run(
 
 def _read(database: Database, statement: Mapping[str, Any], given: Given, units: dict[str, Consumed]) -> Answer:
     consistent = bool(statement.get("ConsistentRead"))
-    read = read_of(database, given, consistent=consistent)
-    table = read.target.table
-    key = read.key()
-    if key is None or has_functions(given):
+    one = one_item(database, statement["Statement"], given, consistent=consistent)
+    if one is None:
         raise StatementFault(_ONE_ITEM)
-    row = table.stored.get(*key)
-    if row is not None:
-        conditions = 0 if read.filter is None else read.filter.operators
-        spend_on_items(row[1:], conditions)
+    row = one.table.stored.get(*one.key)
+    item = None if row is None else one.show(row[1])
     consumed = read_units(0 if row is None else row[0], consistent=consistent)
     if database.meter is not None:
-        database.meter.read(table, None, key[:1], consumed)
-    units.setdefault(table.name, Consumed(table.name, "Read")).table_units += consumed
-    answer: Answer = {"TableName": table.name}
-    item = None if row is None else read.shown(decode(row[1]))
+        database.meter.read(one.table, None, one.key[:1], consumed)
+    units.setdefault(one.table.name, Consumed(one.table.name, "Read")).table_units += consumed
+    answer: Answer = {"TableName": one.table.name}
     if item is not None:
         answer["Item"] = item
     return answer

@@ -102,7 +102,7 @@ class _Reading:
                     spend_on_copies(len(row[1]))
                     items.append(self._show(row[1]))
                 else:
-                    spend_on_items(row[1:], shown=len(projection.paths))
+                    spend_on_items((row[1],), shown=len(projection.paths))
                     items.append(projection.project(decode(row[1])))
 
     def _is_let_in(self, table: Table, key: Key, units: float) -> bool:

@@ -31,7 +31,7 @@ def describe_stream(database: Database, request: Request) -> Answer:
     limit = request.get("Limit") or SHARDS_MAX
     definition: dict[str, Any] = decode(stream.definition.encode())
     description: Answer = {
-        "StreamArn": stream_arn(stream.table, stream.label),
+        "StreamArn": stream_arn(database.region, stream.table, stream.label),
         "StreamLabel": stream.label,
         "StreamStatus": "ENABLED" if stream.disabled_s is None else "DISABLED",
         "StreamViewType": definition["StreamViewType"],

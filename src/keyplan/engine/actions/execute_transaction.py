@@ -7,17 +7,18 @@ from typing import Any, TypeVar
 
 from keyplan.engine.actions.transact_get_items import read_capacity, read_together
 from keyplan.engine.database import Database
-from keyplan.engine.items import decode
 from keyplan.engine.judging import Write
-from keyplan.engine.keys import Key, SchemaFault
+from keyplan.engine.keys import SchemaFault
 from keyplan.engine.requests import Answer, Request
-from keyplan.engine.statements import Given, Read, given_of, has_functions, read_of, returning_of, write_of
+from keyplan.engine.statement_gets import OneItem, one_item
+from keyplan.engine.statements import Given, given_of, returning_of, write_of
 from keyplan.engine.transactions import NO_REASON, check_together, write_together
 from keyplan.expressions import ExpressionFault
-from keyplan.partiql import StatementFault
+from keyplan.partiql import Select, StatementFault
 from keyplan.wire.errors import RequestFault, TransactionCanceledException
 
 _ONE_ITEM = "Select statements within ExecuteTransaction must specify the primary key in the where clause."
+_ON_INDEX = "Reads on indices are not supported within transactions."
 T = TypeVar("T")
 
 
@@ -30,7 +31,7 @@ def execute_transaction(database: Database, request: Request) -> Answer:
             "ExecuteTransaction API does not support both read and write operations in the same request."
         )
     if given[0].reads:
-        return _read(database, request, given)
+        return _read(database, request, statements, given)
     return _write(database, request, statements, given)
 
 
@@ -49,30 +50,28 @@ def _told(number: int, make: Callable[..., T], *arguments: Any) -> T:
         raise StatementFault(f"Validation failed in TransactStatements[{number}]: {fault.older}") from None
 
 
-def _read(database: Database, request: Request, given: Sequence[Given]) -> Answer:
-    reads: list[Read] = []
-    keys: list[Key] = []
-    for number, one in enumerate(given):
-        read, key = _planned(number, len(given), _one_item, database, one)
-        reads.append(read)
-        keys.append(key)
-    tables = [read.target.table for read in reads]
-    rows = read_together(database, tables, keys)
+def _read(
+    database: Database, request: Request, statements: Sequence[Mapping[str, Any]], given: Sequence[Given]
+) -> Answer:
+    items = [
+        _planned(number, len(given), _one_item, database, statement["Statement"], one)
+        for number, (statement, one) in enumerate(zip(statements, given, strict=True))
+    ]
+    tables = [item.table for item in items]
+    rows = read_together(database, tables, [item.key for item in items])
     responses: list[Answer] = []
-    for read, row in zip(reads, rows, strict=True):
-        item = None if row is None else read.shown(decode(row[1]))
-        responses.append({} if item is None else {"Item": item})
+    for item, row in zip(items, rows, strict=True):
+        shown = None if row is None else item.show(row[1])
+        responses.append({} if shown is None else {"Item": shown})
     return {"Responses": responses, **read_capacity(request, tables, rows)}
 
 
-def _one_item(database: Database, given: Given) -> tuple[Read, Key]:
-    read = read_of(database, given)
-    if read.target.index is not None:
-        raise StatementFault("Reads on indices are not supported within transactions.")
-    key = read.key()
-    if key is None or has_functions(given):
-        raise StatementFault(_ONE_ITEM)
-    return read, key
+def _one_item(database: Database, text: str, given: Given) -> OneItem:
+    one = one_item(database, text, given)
+    if one is None:
+        on_index = isinstance(given.statement, Select) and len(given.statement.table) > 1
+        raise StatementFault(_ON_INDEX if on_index else _ONE_ITEM)
+    return one
 
 
 def _planned(number: int, count: int, make: Callable[..., T], *arguments: Any) -> T:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database
 from keyplan.engine.describe import table_id
 from keyplan.engine.history import no_history, window
@@ -110,10 +109,10 @@ def _accepted(table: Table, request: Request, number: str, now_s: float) -> tupl
     if reach is None:
         raise no_history(table.name)
     description: Answer = {
-        "ExportArn": f"{arn_of(table.name)}/export/{number}",
+        "ExportArn": f"{table.arn()}/export/{number}",
         "ExportStatus": "IN_PROGRESS",
         "StartTime": round(now_s, 3),
-        "TableArn": arn_of(table.name),
+        "TableArn": table.arn(),
         "TableId": table_id(table),
         "S3SseAlgorithm": request.get("S3SseAlgorithm") or "AES256",
         "ExportFormat": request.get("ExportFormat") or "DYNAMODB_JSON",

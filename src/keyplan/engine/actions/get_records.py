@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from keyplan.engine.arns import stream_arn
 from keyplan.engine.database import Database
 from keyplan.engine.effort import spend
 from keyplan.engine.items import decode
@@ -41,7 +40,7 @@ def get_records(database: Database, request: Request) -> Answer:
 
     def work(reader: Reader) -> Answer:
         changes = reader.changes
-        stream = find_stream(changes, stream_arn(place.table, place.label), now_s)
+        stream = find_stream(changes, place.arn, now_s)
         shard = _shard(changes, stream, place.shard, now_s)
         if place.after < trim_horizon(changes, stream, shard, now_s):
             raise trimmed()
@@ -79,7 +78,7 @@ def _page(
         after = position
     answer: Answer = {"Records": records}
     if shard.closed_after is None or after < shard.closed_after:
-        answer["NextShardIterator"] = Iterator(stream.table, stream.label, shard.number, after, now_s).encode()
+        answer["NextShardIterator"] = Iterator(region, stream.table, stream.label, shard.number, after, now_s).encode()
     return answer
 
 

@@ -30,9 +30,9 @@ def get_shard_iterator(database: Database, request: Request) -> Answer:
     def work(reader: Reader) -> Iterator:
         changes = reader.changes
         stream = find_stream(changes, request["StreamArn"], now_s)
-        shard = find_shard(changes, stream, request["ShardId"], now_s)
+        shard = find_shard(changes, stream, request["ShardId"], now_s, database.region)
         after = _after(changes, stream, shard, request, now_s)
-        return Iterator(stream.table, stream.label, shard.number, after, now_s)
+        return Iterator(database.region, stream.table, stream.label, shard.number, after, now_s)
 
     return {"ShardIterator": database.storage.read(work).encode()}
 

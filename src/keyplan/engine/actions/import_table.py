@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from keyplan.engine.arns import arn_of
+from keyplan.engine.arns import arn_of, log_group_arn
 from keyplan.engine.copies import make_table
 from keyplan.engine.database import Database
 from keyplan.engine.describe import table_id
@@ -18,8 +18,6 @@ from keyplan.engine.s3.jobs import TOKEN_LIFETIME_S, Job, all_jobs, digest_of, k
 from keyplan.engine.schema import Definition, new_definition
 from keyplan.engine.storage.transactions import Writer
 from keyplan.wire.errors import ImportConflictException, ValidationException
-
-_LOG_GROUP = "arn:aws:logs:local:000000000000:log-group:/aws-dynamodb/imports:*"
 
 
 def import_table(database: Database, request: Request) -> Answer:
@@ -99,13 +97,13 @@ def _repeated(writer: Writer, database: Database, request: Request, name: str) -
 def _description(database: Database, request: Request, name: str, number: str) -> Answer:
     source = request["S3BucketSource"]
     return {
-        "ImportArn": f"{arn_of(name)}/import/{number}",
+        "ImportArn": f"{arn_of(database.region, name)}/import/{number}",
         "ImportStatus": "IN_PROGRESS",
-        "TableArn": arn_of(name),
+        "TableArn": arn_of(database.region, name),
         "ClientToken": request.get("ClientToken") or number,
         "S3BucketSource": {"S3BucketOwner": "000000000000", **source},
         "ErrorCount": 0,
-        "CloudWatchLogGroupArn": _LOG_GROUP,
+        "CloudWatchLogGroupArn": log_group_arn(database.region),
         "InputFormat": request["InputFormat"],
         **({"InputFormatOptions": request["InputFormatOptions"]} if request.get("InputFormatOptions") else {}),
         "InputCompressionType": request.get("InputCompressionType") or "NONE",

@@ -20,7 +20,11 @@ def list_streams(database: Database, request: Request) -> Answer:
     table = request.get("TableName")
     now_s = database.clock()
     listed = [
-        {"StreamArn": stream_arn(stream.table, stream.label), "TableName": stream.table, "StreamLabel": stream.label}
+        {
+            "StreamArn": stream_arn(database.region, stream.table, stream.label),
+            "TableName": stream.table,
+            "StreamLabel": stream.label,
+        }
         for stream in database.storage.read(lambda reader: reader.changes.streams())
         if not is_over(stream, now_s) and table in {None, stream.table} and (stream.table, stream.label) > start
     ]

@@ -43,7 +43,7 @@ def restore_table_to_point_in_time(database: Database, request: Request) -> Answ
     moment_s = database.write(work)
     description = describe(database.described_table(name), None, States("CREATING"))
     description["RestoreSummary"] = {
-        "SourceTableArn": arn_of(source_name),
+        "SourceTableArn": arn_of(database.region, source_name),
         "RestoreDateTime": round(moment_s, 3),
         "RestoreInProgress": True,
     }

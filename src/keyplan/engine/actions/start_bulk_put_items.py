@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from keyplan.engine.arns import arn_of
 from keyplan.engine.database import Database, plain_name
 from keyplan.engine.describe import table_id
 from keyplan.engine.requests import Answer, Request
@@ -84,7 +83,7 @@ def _repeated(writer: Writer, database: Database, request: Request) -> Answer | 
 
 def _description(database: Database, request: Request, table: Table, number: str) -> Answer:
     description: Answer = {
-        "BulkOperationArn": f"{arn_of(table.name)}/{KIND}/{number}",
+        "BulkOperationArn": f"{table.arn()}/{KIND}/{number}",
         "BulkOperationStatus": "IN_PROGRESS",
         "TableDetails": [{"TableName": table.name, "TableId": table_id(table)}],
         "InputS3Configuration": {"InputCompressionType": "NONE", **request["InputS3Configuration"]},

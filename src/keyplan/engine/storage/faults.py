@@ -77,8 +77,8 @@ def forked(place: str) -> StoreError:
     )
 
 
-def unreadable(place: str, fault: Exception) -> StoreError:
-    """An item whose stored form isn't JSON any more."""
+def unreadable(place: str, fault: Exception | str) -> StoreError:
+    """An item whose stored form isn't what was written."""
     return StoreError(
         f"A stored item is damaged: {fault}",
         place=place,

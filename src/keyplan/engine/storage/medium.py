@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import apsw
 
+from keyplan.engine.arns import REGION
 from keyplan.engine.storage import faults
 from keyplan.engine.storage.connections import FilePool, MemoryPool
 from keyplan.engine.storage.layouts import StaleTableError
@@ -18,13 +19,16 @@ class Medium:
     """A SQLite file, or memory. Every failure of it is a ``keyplan.errors.StoreError``.
 
     ``place``: its path, or ``:memory:``. ``statements``: how many were run; approximate when several threads work at
-    once. ``clock`` gives the time, in seconds since the epoch.
+    once. ``clock`` gives the time, in seconds since the epoch. ``region`` is the one that it is of.
+    ``verifies`` says whether items that are read are compared with their checksums; it is set before tables are made.
     """
 
     def __init__(self, pool: FilePool | MemoryPool) -> None:
         self.place = pool.place
         self.statements = 0
         self.clock: Callable[[], float] = time.time
+        self.region = REGION
+        self.verifies = False
         self.pool = pool
 
     def fault(self, error: apsw.Error) -> Exception:

@@ -177,9 +177,11 @@ class IndexTexts:
 class TableTexts:
     """The texts of one table and its indexes; those of pages are made once per shape."""
 
-    def __init__(self, layout: TableLayout) -> None:
+    def __init__(self, layout: TableLayout, *, with_checksums: bool = False) -> None:
         name = items_name(layout)
-        self.get = f"SELECT size, body FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
+        self._checksum = "checksum" if with_checksums else ""
+        columns = "size, body, checksum" if with_checksums else "size, body"
+        self.get = f"SELECT {columns} FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.find = f"SELECT id, size, body FROM {name} WHERE pk = ? AND sk = ?"  # noqa: S608
         self.insert = f"INSERT INTO {name} (pk, sk, size, body, checksum) VALUES (?, ?, ?, ?, ?)"  # noqa: S608
         self.replace = f"UPDATE {name} SET size = ?, body = ?, checksum = ? WHERE id = ?"  # noqa: S608
@@ -217,11 +219,11 @@ class TableTexts:
     def _page_text(self, index: int | None, bounds: Bounds) -> str:
         if index is None:
             prefix, columns, source, size = "", ["pk", "sk"], self._name, "size"
-            body, partition_count = "body", 1
+            body, partition_count = _joined("", "body", self._checksum), 1
         else:
             texts = self.indexes[index]
             prefix, columns, source, size = "e.", texts.columns, texts.source, texts.size
-            body, partition_count = "i.body", texts.partition_count
+            body, partition_count = _joined("i.", "body", self._checksum), texts.partition_count
         named = [prefix + column for column in columns]
         fixed = len(bounds.partition) + len(bounds.equal)
         where = [f"{column} = ?" for column in named[:fixed]]
@@ -244,6 +246,10 @@ class TableTexts:
             + (f" ORDER BY {order}" if order else "")
             + " LIMIT ?"
         )
+
+
+def _joined(prefix: str, *columns: str) -> str:
+    return ", ".join(prefix + column for column in columns if column)
 
 
 def page_values(bounds: Bounds, limit: int | None) -> list[object]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
+from zlib import crc32
 
 import apsw
+import orjson
 
 from keyplan.engine.storage import sql
+from keyplan.engine.storage.faults import unreadable
 from keyplan.engine.storage.layouts import Bounds, KeyText, Row, TableLayout
 from keyplan.engine.storage.medium import Medium
 
@@ -24,7 +28,7 @@ class StoredTable:
     def __init__(self, storage: Medium, layout: TableLayout) -> None:
         self.storage = storage
         self.layout = layout
-        self.texts = sql.TableTexts(layout)
+        self.texts = sql.TableTexts(layout, with_checksums=storage.verifies)
 
     def get(self, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
@@ -38,7 +42,25 @@ class StoredTable:
             raise storage.fault(error) from error
         finally:
             pool.give(connection)
+        if row is not None and storage.verifies:
+            self.verify((row,))
         return row
+
+    def verify(self, rows: Iterable[Row]) -> None:
+        """Compare rows with their checksums, where the storage verifies: behind an item's JSON stands its checksum, if
+        it was written with one. Others must be JSON, at least.
+
+        Raises:
+            StoreError: one is damaged.
+        """
+        for _, body, checksum in cast("Iterable[tuple[int, bytes, int | None]]", rows):
+            if checksum is None:
+                try:
+                    orjson.loads(body)
+                except orjson.JSONDecodeError as fault:
+                    raise unreadable(self.storage.place, fault) from None
+            elif crc32(body) != checksum:
+                raise unreadable(self.storage.place, "its checksum is another")
 
     def page(self, index: int | None, bounds: Bounds, limit: int | None, bytes_max: int) -> tuple[list[Row], bool]:
         """Rows in order, ending at ``limit`` or with the row that reaches ``bytes_max``; whether it ended
@@ -62,17 +84,22 @@ class StoredTable:
             self.storage.statements += 1
             cursor = connection.execute(text, values)
             if limit is not None and limit <= _FETCHED_AT_ONCE_MAX:
-                rows = cast("list[Row]", cursor.fetchall())
-                return _within(rows, limit, bytes_max)
-            for row in cursor:
-                rows.append(row)
-                size_bytes += row[0]
-                if size_bytes >= bytes_max:
-                    cursor.close(True)
-                    return rows, True
+                rows, more = _within(cast("list[Row]", cursor.fetchall()), limit, bytes_max)
+            else:
+                more = False
+                for row in cursor:
+                    rows.append(row)
+                    size_bytes += row[0]
+                    if size_bytes >= bytes_max:
+                        cursor.close(True)
+                        more = True
+                        break
+                more = more or (limit is not None and len(rows) == limit)
         except apsw.Error as error:
             raise self.storage.fault(error) from error
-        return rows, limit is not None and len(rows) == limit
+        if self.storage.verifies:
+            self.verify(rows)
+        return rows, more
 
     def count(self, index: int | None, rows_max: int) -> tuple[int, int] | None:
         """The number of rows and the sum of their sizes; None when there are more than ``rows_max``."""

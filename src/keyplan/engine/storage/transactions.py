@@ -59,7 +59,10 @@ class Reader:
     def get(self, table: StoredTable, partition: KeyText, sort: KeyText) -> Row | None:
         """The item of a key."""
         own = table
-        return cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
+        row = cast("Row | None", self._run(own.texts.get, (partition, sort)).fetchone())
+        if row is not None and own.storage.verifies:
+            own.verify((row,))
+        return row
 
     def rows(self, table: StoredTable) -> Iterator[tuple[int, KeyText, KeyText, int, bytes]]:
         """All items: row id, key, size and JSON."""

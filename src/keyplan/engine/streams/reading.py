@@ -27,7 +27,7 @@ from keyplan.wire.limits import NAME_PATTERN
 ITERATOR_S = 15 * 60.0
 """How long an iterator can be used."""
 
-_ARN = re.compile(rf"arn:[a-z-]+:dynamodb:[a-z0-9-]+:\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
+_ARN = re.compile(rf"arn:[a-z-]+:dynamodb:([a-z0-9-]+):\d{{12}}:table/({NAME_PATTERN})/stream/([0-9T:.-]+)")
 _INVALID = "Invalid ShardIterator"
 _NUMBERS_END = 2**63
 
@@ -36,16 +36,22 @@ _NUMBERS_END = 2**63
 class Iterator:
     """A place in a shard: the next record is the first one after the record ``after``."""
 
+    region: str
     table: str
     label: str
     shard: int
     after: int
     given_s: float
 
+    @property
+    def arn(self) -> str:
+        """The ARN of its stream."""
+        return stream_arn(self.region, self.table, self.label)
+
     def encode(self) -> str:
         """Its text."""
         place = orjson.dumps([self.shard, self.after, self.given_s])
-        return f"{stream_arn(self.table, self.label)}|1|{urlsafe_b64encode(place).decode()}"
+        return f"{self.arn}|1|{urlsafe_b64encode(place).decode()}"
 
 
 def decode_iterator(text: str, now_s: float) -> Iterator:
@@ -63,7 +69,7 @@ def decode_iterator(text: str, now_s: float) -> Iterator:
         raise ValidationException(_INVALID) from None
     if named is None or type(shard) is not int or type(after) is not int or type(given_s) not in {int, float}:
         raise ValidationException(_INVALID)
-    place = Iterator(named[1], named[2], shard, after, given_s)
+    place = Iterator(named[1], named[2], named[3], shard, after, given_s)
     if not (0 <= shard < _NUMBERS_END and 0 <= after < _NUMBERS_END) or place.encode() != text:
         raise ValidationException(_INVALID)
     if not -ITERATOR_S <= now_s - given_s <= ITERATOR_S:
@@ -94,7 +100,7 @@ def check_arn(arn: str) -> tuple[str, str]:
     named = _ARN.fullmatch(arn)
     if named is None:
         raise ValidationException("Invalid StreamArn")
-    return named[1], named[2]
+    return named[2], named[3]
 
 
 def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[StoredShard]:
@@ -103,7 +109,7 @@ def shown_shards(changes: Changes, stream: StoredStream, now_s: float) -> list[S
     return [shard for shard in changes.shards(stream.id) if shard.closed_s is None or shard.closed_s >= since_s]
 
 
-def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) -> StoredShard:
+def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float, region: str) -> StoredShard:
     """The shard of a name.
 
     Raises:
@@ -112,7 +118,7 @@ def find_shard(changes: Changes, stream: StoredStream, name: str, now_s: float) 
     for shard in shown_shards(changes, stream, now_s):
         if shard_id(shard) == name:
             return shard
-    arn = stream_arn(stream.table, stream.label)
+    arn = stream_arn(region, stream.table, stream.label)
     raise ResourceNotFoundException(
         f"Requested resource not found: Shard does not exist in the stream. StreamArn: {arn} ShardId: {name}"
     )
