@@ -10,6 +10,7 @@ import pytest
 
 from keyplan.engine import Engine, statement_gets
 from keyplan.engine.statement_gets import get_of
+from keyplan.engine.statements import read_of
 from tests.engine.support import answer, create, n, s
 
 BAD = "Statement wasn't well formed, can't be processed: "
@@ -535,7 +536,6 @@ def test_a_scan_is_told_to_the_log(engine: Engine, caplog: pytest.LogCaptureFixt
 def test_gets_among_several_statements_are_planned_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """As that of ExecuteStatement is; what isn't plainly one is planned as statements are."""
     planned: list[str] = []
-    read_of = statement_gets.read_of
 
     def counting(*arguments: Any, **more: Any) -> Any:
         planned.append(arguments[1].table_name)

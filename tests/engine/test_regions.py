@@ -231,7 +231,7 @@ def test_arns_name_the_region_of_their_store(tmp_path: Path) -> None:
     (bucket / "in" / "one").write_text('{"Item": {"pk": {"S": "a"}}}\n', encoding="utf-8")
     with Regions.open(":memory:", (EAST, WEST), s3=tmp_path) as group:
         for region, engine in group.engines.items():
-            more = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
+            more: dict[str, Any] = {"StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}}
             answers: list[dict[str, Any]] = [create(engine, **more, SSESpecification={"Enabled": True})]
 
             def call(operation: str, _engine: Engine = engine, _answers: Any = answers, **params: Any) -> Any:
