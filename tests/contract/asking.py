@@ -56,6 +56,19 @@ class Ticket(Entity):
     closed = Key("CLOSED#{team}", "{closed_on}#{ticket_id}", index=BY_STATE, when={"state": "closed"}, shards=2)
 
 
+class Parcel(Entity):
+    """A part of what is sent, in a depot."""
+
+    parcel_id: str
+    part: int
+    depot: str
+    state: Literal["in", "out", "lost"] = "in"
+    weight: int = 0
+
+    primary = Key("PARCEL#{parcel_id}", "PART#{part:03d}")
+    by_depot = Key("DEPOT#{depot}#{state}", "{weight:06d}#{parcel_id}#{part:03d}", index=BY_START)
+
+
 class Watch(Entity):
     """Somebody watches a job."""
 
@@ -119,6 +132,25 @@ class Asking(Design):
 
     @read("S6")
     def closed_in(self, team: str, state: Literal["closed"], closed_on: Range[date]) -> list[Ticket]: ...
+
+    @read("E1")
+    def parcels(
+        self,
+        depot: Each[str],
+        state: Each[Literal["in", "out", "lost"]],
+        newest_first: bool = False,
+        limit: int = 10,
+        cursor: Cursor | None = None,
+    ) -> Page[Parcel]: ...
+
+    @read("E2")
+    def parts(self, parcel_id: Each[str], part: Each[int]) -> list[Parcel]: ...
+
+    @read("E3", where={"state": ("in", "out")}, of=Parcel)
+    def how_many_parcels(self, depot: Each[str]) -> int: ...
+
+    @read("E4", of=Parcel)
+    def are_there(self, parcel_id: Each[str], part: Each[int]) -> int: ...
 
     @read("K1", key=Job.by_rank)
     def by_rank(self, team: str) -> list[Job]: ...

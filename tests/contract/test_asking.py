@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from keyplan import Range, Update
-from keyplan.errors import CursorError, UpdateRefused
+from keyplan.errors import ArgumentError, CursorError, UpdateRefused
 from keyplan.testing import verify
-from tests.contract.asking import Asking, Job, Step, Ticket, Watch
+from tests.contract.asking import Asking, Job, Parcel, Step, Ticket, Watch
 from tests.contract.stores import CALLERS, OPENERS, Caller
 from tests.contract.test_patterns import paged
 
@@ -105,6 +105,27 @@ def test_an_item_that_an_update_makes_stands_under_its_key(asking: Caller) -> No
     assert asking.read("urgent", team="t") == []
     assert asking.update(again.or_create()) in asking.read("urgent", team="t")
     assert paged(asking, "closed", 1, team="t") == []
+
+
+def test_each_combination_of_two_sets_of_values(asking: Caller) -> None:
+    depots, states = "abc", ("in", "out", "lost")
+    parcels = [
+        asking.put(
+            Parcel(parcel_id=str(at // 9), part=at % 9, depot=depots[at % 3], state=states[at // 3 % 3], weight=at)
+        )
+        for at in range(27)
+    ]
+    wanted = [one for one in parcels if one.depot in "ab" and one.state in {"in", "lost"}]
+    assert paged(asking, "parcels", 3, depot=["a", "b", "a"], state=["in", "lost"]) == wanted
+    assert paged(asking, "parcels", 5, depot=["b", "a"], state=["lost", "in"], newest_first=True) == wanted[::-1]
+    assert paged(asking, "parcels", 5, depot=["a"], state=[]) == []
+    parts = asking.read("parts", parcel_id=["2", "0", "7"], part=[1, 0])
+    assert [(one.parcel_id, one.part) for one in parts] == [("2", 1), ("2", 0), ("0", 1), ("0", 0)]
+    assert asking.read("how_many_parcels", depot=["a", "c"]) == 12
+    assert asking.read("are_there", parcel_id=["1", "9", "1"], part=[1, 2]) == 2
+    with pytest.raises(ArgumentError, match="101 of parcel_id × 10 of part are 1,010 combinations") as refusal:
+        asking.read("parts", parcel_id=[str(number) for number in range(101)], part=list(range(10)))
+    assert refusal.value.place == "parcel_id, part"
 
 
 def test_a_cursor_holds_its_direction(asking: Caller) -> None:

@@ -19,6 +19,7 @@ from keyplan.client.junctions import end_values
 from keyplan.client.reads import QueryReader, filter_members
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.cost.reading import requests_of
 from keyplan.cost.stretches import End, Found, Met, Stretch
 from keyplan.cost.units import Request
@@ -106,7 +107,7 @@ class Actual:
 
     def found(self, pattern: ReadPattern, arguments: Mapping[str, Any]) -> Found:
         values = {**arguments, **pattern.constants}
-        plan = pattern.plan
+        plan = pattern.as_called(arguments).plan
         match plan:
             case GetPlan():
                 return Found((self._size(plan.entity.item_key(plan.entity.primary, values)),))
@@ -114,7 +115,7 @@ class Actual:
                 return Found(self._claimed(plan, values))
             case BatchGetPlan():
                 entity = plan.entity
-                keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
+                keys = [entity.item_key(entity.primary, one) for one in value_sets(plan.each, values)]
                 distinct = {_identity(key, self._names): key for key in keys}
                 return Found(tuple(self._size(key) for key in distinct.values()))
             case QueryPlan():
@@ -138,9 +139,7 @@ class Actual:
         self, plan: QueryPlan, values: Mapping[str, Any], through: ThroughPlan | None = None
     ) -> tuple[Stretch, ...]:
         """What lies in every partition that a query reads."""
-        sets = [values]
-        if plan.each is not None:
-            sets = [{**values, plan.each: one} for one in dict.fromkeys(values[plan.each])]
+        sets = value_sets(plan.each, values)
         reader = QueryReader(plan, self.target)
         found: dict[tuple[str, ...], Stretch] = {}
         for one in sets:

@@ -12,7 +12,6 @@ import pytest
 
 from keyplan import (
     Design,
-    Each,
     Entity,
     Index,
     Key,
@@ -143,15 +142,6 @@ def a_limit_of_one() -> None:
 
         @read("Q")
         def photo(self, photo_id: str, limit: int = 1) -> Photo: ...
-
-
-@refused("Plan.follows", "only one parameter can be Each")
-def two_parameters_of_many_values() -> None:
-    class Plan(Design):
-        table = Table("plan")
-
-        @read("Q")
-        def follows(self, user_id: Each[str], followed_id: Each[str]) -> list[Follow]: ...
 
 
 @refused("Plan.both", "Twice names an entity twice", "each entity of a collection has one field")

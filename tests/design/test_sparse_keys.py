@@ -254,24 +254,6 @@ def test_what_one_entitys_key_answers_is_filtered_for_the_other() -> None:
         assert both.parts("p") == [Head(project="p", status="open"), Line(project="p", number=2, status="open")]
 
 
-def test_two_parameters_of_many_values_are_refused() -> None:
-    class Spot(Entity):
-        row: str
-        column: str
-        name: str
-        primary = Key("ROW#{row}#COLUMN#{column}", "{name}")
-
-    with pytest.raises(DesignError) as error:
-
-        class D(Design):
-            table = Table("spots")
-
-            @read("R1")
-            def spots(self, row: Each[str], column: Each[str]) -> list[Spot]: ...
-
-    told(error, "row and column both have many values")
-
-
 def test_an_each_of_no_values_asks_nothing() -> None:
     entity = tickets(["new", "open"], *TEMPLATES[0])
     design = asking(entity, None, status=Each[Literal["new", "open"]])

@@ -103,6 +103,11 @@ class ReadSpec:
     order_by: str = ""
     consistent: bool = False
     literal: tuple[str, tuple[str, ...]] | None = None
+    each_too: str = ""
+    directed: bool = False
+    """Whether each call says newest_first: the spec's own is the default."""
+    named: bool = False
+    """Whether it names its key."""
 
     @property
     def entity(self) -> EntitySpec:
@@ -134,12 +139,13 @@ class DesignSpec:
 
 def design_of(number: int) -> DesignSpec:
     """The design of a number: always the same one."""
-    return _Maker(Random(f"design {number}")).design(number)
+    return _Maker(Random(f"design {number}"), Random(f"words {number}")).design(number)
 
 
 @dataclass
 class _Maker:
     chance: Random
+    words: Random
     names: count[int] = field(default_factory=lambda: count(1))
 
     def design(self, number: int) -> DesignSpec:
@@ -197,7 +203,10 @@ class _Maker:
         if chance.random() < 0.6:
             fields["status"] = FieldSpec("status", "literal", optional=False, domain=STATUSES)
         keys = [primary]
-        keys += [self._index_key(name, index, fields) for index in indexes if chance.random() < 0.7]
+        for index in indexes:
+            if chance.random() < 0.7:
+                keys.append(self._index_key(name, index, fields))
+                keys += self._excluded(name, keys[-1], fields)
         unique = ""
         texts = [one.name for one in fields.values() if one.kind == "str" and one.name != group]
         if texts and chance.random() < 0.15:
@@ -213,6 +222,14 @@ class _Maker:
         name = f"f{next(self.names)}"
         fields[name] = FieldSpec(name, kind, optional, values_of(kind, self.chance))
         return fields[name]
+
+    def _excluded(self, entity: str, key: KeySpec, fields: dict[str, FieldSpec]) -> list[KeySpec]:
+        """Another key on the same index, for the other values of what the first one waits for."""
+        if key.when is None or key.index is None or self.words.random() < 0.4:
+            return []
+        others = tuple(one for one in STATUSES if one not in key.when[1])
+        made = replace(self, chance=self.words)._index_key(f"{entity}ALSO", key.index, fields)
+        return [replace(made, name=f"also_{key.index.name.lower()}", when=(key.when[0], others))] if others else []
 
     def _index_key(self, entity: str, index: IndexSpec, fields: dict[str, FieldSpec]) -> KeySpec:
         chance = self.chance
@@ -278,7 +295,9 @@ class _Maker:
     def _batch(self, entity: EntitySpec) -> ReadSpec:
         each = self.chance.choice(entity.identity)
         equal = tuple(name for name in entity.identity if name != each)
-        return ReadSpec(self._name("batch"), (entity,), entity.keys[0], "batch", equal, each=each)
+        also = self.words.choice(equal) if equal and self.words.random() < 0.5 else ""
+        rest = tuple(name for name in equal if name != also)
+        return ReadSpec(self._name("batch"), (entity,), entity.keys[0], "batch", rest, each=each, each_too=also)
 
     def _query(self, entity: EntitySpec, key: KeySpec) -> ReadSpec:
         chance = self.chance
@@ -288,6 +307,10 @@ class _Maker:
         if not key.shards and len(key.partition) == 1 and chance.random() < 0.15:
             each = chance.choice(known)
             read = replace(read, each=each, equal=tuple(one for one in known if one != each))
+        if not key.shards and len(key.partition) > 1 and self.words.random() < 0.4:
+            each, also = self.words.sample(known, 2)
+            equal = tuple(one for one in known if one not in {each, also})
+            read = replace(read, each=each, each_too=also, equal=equal)
         rest = [one for one in key.sort_variables if one.name not in known]
         depth = chance.randint(0, len(rest)) if chance.random() < 0.6 else 0
         read = replace(read, equal=(*read.equal, *(one.name for one in rest[:depth])))
@@ -302,7 +325,8 @@ class _Maker:
         if chance.random() < 0.25:
             read = self._filtered(read)
         consistent = key.index is None and chance.random() < 0.2
-        return replace(read, newest_first=chance.random() < 0.5, consistent=consistent)
+        directed = self.words.random() < 0.3
+        return replace(read, newest_first=chance.random() < 0.5, consistent=consistent, directed=directed)
 
     def _sparse(self, read: ReadSpec, key: KeySpec) -> ReadSpec:
         """A key with ``when=`` answers questions that fix those fields: by a constant, several, or a parameter."""
@@ -311,7 +335,7 @@ class _Maker:
         name, values = key.when
         if name in (read.range, read.prefix):
             read = replace(read, range="", range_optional=False, prefix="")
-        if name in (*read.equal, read.each):
+        if name in (*read.equal, read.each, read.each_too):
             return replace(read, literal=(name, values))
         choice = self.chance.random()
         if choice < 0.5:
@@ -325,6 +349,7 @@ class _Maker:
         taken = {
             *read.equal,
             read.each,
+            read.each_too,
             read.range,
             read.prefix,
             *(name for name, _ in (*read.constants, *read.members)),

@@ -9,7 +9,7 @@ import functools
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
@@ -217,6 +217,9 @@ class Run:
 
     def _ask(self, read: ReadSpec) -> None:
         arguments = self._arguments(read)
+        if read.directed and self.chance.random() < 0.7:
+            arguments["newest_first"] = self.chance.random() < 0.5
+        read = replace(read, newest_first=arguments.get("newest_first", read.newest_first))
         held = [[one for one in self._of(each) if self._holds(read, one, arguments)] for each in read.entities]
         expected = [
             sorted_by_key(read, entity, [one for one in items if in_key(read, one)])
@@ -259,12 +262,12 @@ class Run:
     def _arguments(self, read: ReadSpec) -> dict[str, Any]:
         item = self._stored(read.entity)
         given = {name: self._argument(read, item, name) for name in read.equal}
-        if read.each:
-            several = [self._argument(read, item, read.each)]
-            several += self.chance.sample(self._domain(read, read.each), min(2, len(self._domain(read, read.each))))
-            if read.entity.fields[read.each].kind == "enum":
+        for name in filter(None, (read.each, read.each_too)):
+            several = [self._argument(read, item, name)]
+            several += self.chance.sample(self._domain(read, name), min(2, len(self._domain(read, name))))
+            if read.entity.fields[name].kind == "enum":
                 several = [self.design.module.Colour(one) for one in several]
-            given[read.each] = [one for at, one in enumerate(several) if one not in several[:at]]
+            given[name] = [one for at, one in enumerate(several) if one not in several[:at]]
         if read.prefix:
             given[read.prefix] = str(self._argument(read, item, read.prefix))[: self.chance.randint(1, 2)]
         if read.filter is not None:
@@ -280,8 +283,7 @@ class Run:
         passes = [value(name) == arguments[name] for name in read.equal]
         passes += [value(name) == constant for name, constant in read.constants]
         passes += [value(name) in several for name, several in read.members]
-        if read.each:
-            passes.append(value(read.each) in arguments[read.each])
+        passes += [value(name) in arguments[name] for name in (read.each, read.each_too) if name]
         if read.prefix:
             own = value(read.prefix)
             passes.append(own is not None and own.startswith(arguments[read.prefix]))

@@ -55,6 +55,8 @@ def _answered(spec: DesignSpec, error: DesignError) -> DesignSpec:
             reads.pop(name)
             if ordered is not None:
                 reads[name] = ordered
+        elif read is not None and "newest_first turns the order" in fault.message:
+            reads[name] = replace(read, directed=False, newest_first=False)
         elif read is not None and "asks for an order" in fault.message:
             reads[name] = replace(read, newest_first=False)
         elif read is not None and any(text in fault.message for text in _DESERVED):
@@ -72,7 +74,9 @@ def _ordered(read: ReadSpec) -> ReadSpec | None:
     """The read with the order of its key said by name; None where the key has no open field."""
     if read.key is None:
         return None
+    if read.directed or len(read.name) % 2:
+        return None if read.named else replace(read, named=True)
     for variable in read.key.sort_variables:
-        if variable.name not in (*read.equal, read.each):
+        if variable.name not in (*read.equal, read.each, read.each_too):
             return replace(read, order_by="-" * read.newest_first + variable.name, newest_first=False)
     return None

@@ -117,14 +117,16 @@ def _parameters(read: ReadSpec) -> Iterator[str]:
     yield "self"
     for name in read.equal:
         yield f"{name}: {annotation(name)}"
-    if read.each:
-        yield f"{read.each}: Each[{annotation(read.each)}]"
+    for name in filter(None, (read.each, read.each_too)):
+        yield f"{name}: Each[{annotation(name)}]"
     if read.prefix:
         yield f"{read.prefix}: Prefix"
     if read.filter is not None:
         yield f"{read.filter[2]}: {annotation(read.filter[0])}"
     if read.range:
         yield f"{read.range}: Range[{annotation(read.range)}]" + " | None = None" * read.range_optional
+    if read.directed:
+        yield f"newest_first: bool = {read.newest_first}"
     if read.shape in {"page", "union", "limited", "scan"}:
         yield "limit: int = 3"
     if read.shape in {"page", "union", "scan"}:
@@ -138,10 +140,12 @@ def _read(number: int, read: ReadSpec) -> str:
         options.append(f"where={where!r}")
     if read.filter is not None:
         options.append(f'where="{read.filter[0]} {read.filter[1]} :{read.filter[2]}"')
-    if read.newest_first:
+    if read.newest_first and not read.directed:
         options.append("newest_first=True")
     if read.order_by:
         options.append(f"order_by={read.order_by!r}")
+    if read.named and read.key is not None:
+        options.append(f"key={read.entity.name}.{read.key.name}")
     if read.consistent:
         options.append("consistent=True")
     if read.shape == "scan":

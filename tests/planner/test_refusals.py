@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from keyplan import Cursor, Design, Each, Entity, Id, Page, Prefix, Range, Table, read
+from keyplan import Cursor, Design, Entity, Id, Page, Prefix, Range, Table, read
 from keyplan.design.deferral import deferred
 from keyplan.errors import DesignError
 from keyplan.planner import plan
@@ -63,7 +63,6 @@ def two_ranges(self: Any, customer_id: str, placed_at: Range[datetime], shipped_
 def range_and_order(self: Any, customer_id: str, placed_at: Range[datetime]) -> list[Order]: ...
 def by_list(self: Any, tags: list[str]) -> list[Order]: ...
 def by_fraction(self: Any, total: Decimal) -> list[Order]: ...
-def two_each(self: Any, customer_id: Each[str], region: Each[str]) -> list[Order]: ...
 def in_basket(self: Any, customer_id: str) -> list[Product]: ...
 def misspelt(self: Any, custmer_id: str) -> list[Order]: ...
 def wrong_type(self: Any, customer_id: int) -> list[Order]: ...
@@ -99,7 +98,6 @@ CASES: dict[str, tuple[Any, str]] = {
     ),
     "by_list": (read("Q")(by_list), "Order.tags is a list, which no key can hold (keep an item for each of its values"),
     "by_fraction": (read("Q")(by_fraction), "total is a fraction, which no partition key tells apart"),
-    "two_each": (read("Q")(two_each), "customer_id and region have many values each (ask by one of them"),
     "filtered_end": (
         read("Q", through=Basket, where={"name": "tea"})(in_basket),
         "each of which is read by its key, unfiltered (copy name of Product into Basket",

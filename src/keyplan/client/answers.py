@@ -21,6 +21,7 @@ from keyplan.client.merges import MergeReader
 from keyplan.client.reads import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import (
     BatchGetPlan,
     ClaimPlan,
@@ -69,7 +70,7 @@ def plan_text(plan: Plan) -> str:
     match plan:
         case QueryPlan():
             keys = "; ".join(f"{one.entity.name}.{one.key}" for one in plan.matches)
-            return f"{keys} {'forward' if plan.forward else 'backward'} {plan.each or ''}"
+            return f"{keys} {'forward' if plan.forward else 'backward'} {' '.join(plan.each)}"
         case ThroughPlan():
             return " + ".join(f"{plan_text(way.junction)} -> {plan_text(way.end)}" for way in plan.ways)
         case ScanPlan(index=index):
@@ -246,7 +247,7 @@ class Answer:
     def _batch(self, plan: BatchGetPlan, arguments: dict[str, Any]) -> Conversation[list[Any]]:
         values = self._values(arguments)
         entity = plan.entity
-        keys = [entity.item_key(entity.primary, {**values, plan.each: one}) for one in values[plan.each]]
+        keys = [entity.item_key(entity.primary, one) for one in value_sets(plan.each, values, once=False)]
         found = yield from batch_entities(self.target, entity, keys, consistent=plan.consistent)
         there = [one for one in found if one is not None]
         return there if self._limit is None else there[: arguments[self._limit]]

@@ -23,6 +23,7 @@ from keyplan.client.reads import (
 )
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import BatchGetPlan, ClaimPlan, GetPlan, Plan, QueryPlan, ScanPlan
 
 __all__ = ["exists", "how_many", "total_of"]
@@ -55,9 +56,7 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
         case BatchGetPlan():
             entity = plan.entity
             keys = {
-                str(key): key
-                for one in values[plan.each]
-                for key in [entity.item_key(entity.primary, {**values, plan.each: one})]
+                str(key): key for one in value_sets(plan.each, values) for key in [entity.item_key(entity.primary, one)]
             }
             found = yield from batch_entities(target, entity, list(keys.values()), consistent=plan.consistent)
             return sum(measure(one) for one in found if one is not None)
@@ -103,9 +102,8 @@ def _count(plan: QueryPlan, target: Target, values: Mapping[str, Any], measure: 
 def _requests(reader: QueryReader, values: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
     """The first request of each partition, once each, with the values that it is for."""
     plan = reader.plan
-    sets = [values] if plan.each is None else [{**values, plan.each: one} for one in dict.fromkeys(values[plan.each])]
     seen: set[tuple[str, ...]] = set()
-    for one in sets:
+    for one in value_sets(plan.each, values):
         for shard in range(plan.shards):
             partition = partition_texts(plan.matches[0], one, plan.key.suffix(shard))
             request = reader.request(one, partition)

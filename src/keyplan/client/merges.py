@@ -19,6 +19,7 @@ from keyplan.client.cursors import Position
 from keyplan.client.reads import Chunk, Entry, Item, QueryReader
 from keyplan.client.sieve import Sieve, sieve_of
 from keyplan.client.target import Target
+from keyplan.client.value_sets import value_sets
 from keyplan.design.compiled.plans import QueryPlan
 from keyplan.design.compiled.shares import Ask, Place, Shares
 from keyplan.design.declared.entity import Entity
@@ -65,10 +66,7 @@ class MergeReader:
         return chunk.entries[0].instance if chunk.entries else None
 
     def _value_sets(self, values: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-        each = self.plan.each
-        if each is None:
-            return [values]
-        return [{**values, each: value} for value in dict.fromkeys(values[each])]
+        return value_sets(self.plan.each, values)
 
     def merge(
         self, value_sets: Iterable[Mapping[str, Any]], size: int | None, position: Position | None

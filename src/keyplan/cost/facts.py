@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyplan import values
+from keyplan.client.value_sets import COMBINATIONS_MAX
 from keyplan.cost.mixing import mixed
 from keyplan.cost.reading import requests_of
 from keyplan.cost.stretches import End, Found, Met, Stretch
@@ -155,8 +156,9 @@ class _Finder:
             case ClaimPlan():
                 return Found((self._claim_bytes(plan.entity, plan.claim), self._item_bytes(plan.entity))), 1
             case BatchGetPlan():
-                values_of_each = self._values(plan.each)
-                count, times = _capped(self.count(None) if values_of_each is None else values_of_each, None)
+                given = [self._values(name) for name in plan.each]
+                known = None if None in given else math.prod(one or 0 for one in given)
+                count, times = _capped(self.count(None) if known is None else known, None)
                 return Found((load.item_bytes or self._item_bytes(plan.entity),) * count), times
             case ThroughPlan():
                 return self._through(plan)
@@ -298,11 +300,13 @@ class _Finder:
     ) -> tuple[Stretch, ...]:
         """Items spread evenly over the partitions that a query reads, in the order of its answer."""
         partitions = plan.shards
-        if plan.each is not None:
-            values_of_each = self._values(plan.each)
+        for name in plan.each:
+            values_of_each = self._values(name)
             if values_of_each is None:
-                self.notes.append(f"{ITEMS_ASSUMED} values of {plan.each} are given")
+                self.notes.append(f"{ITEMS_ASSUMED} values of {name} are given")
             partitions *= ITEMS_ASSUMED if values_of_each is None else values_of_each
+        if len(plan.each) > 1:
+            partitions = min(partitions, plan.shards * COMBINATIONS_MAX)
         met: list[list[Met]] = [[] for _ in range(partitions)]
         for at in range(count):
             name, size = kinds[at % len(kinds)]

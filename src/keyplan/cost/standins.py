@@ -153,7 +153,7 @@ class StandIns:
             case ClaimPlan():
                 return replace(plan, entity=self._read_by_key("owner"), claim=self._read_by_key("item").primary)
             case BatchGetPlan():
-                return replace(plan, entity=self._read_by_key("each"), each="each")
+                return replace(plan, entity=self._read_by_key("each"), each=("each",))
             case QueryPlan():
                 return self._query(plan, way)
             case ScanPlan():
@@ -168,7 +168,7 @@ class StandIns:
         if isinstance(plan.end, GetPlan):
             end, named = replace(plan.end, entity=self._read_by_key("id")), "id"
             return replace(plan, junction=junction, end=end, fields={named: "leads"}, arguments=(), also=also)
-        ends = self._queried(plan.end, "partition", None)
+        ends = self._queried(plan.end, "partition", ())
         return replace(plan, junction=junction, end=ends, fields={"partition": "leads"}, arguments=(), also=also)
 
     def _query(self, plan: QueryPlan, way: int) -> QueryPlan:
@@ -176,9 +176,11 @@ class StandIns:
         name = f"partition{way}"
         names = self._partitions[way]
         self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
-        return self._queried(plan, name, name if plan.merged else None, self._suffixes)
+        return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes)
 
-    def _queried(self, plan: QueryPlan, named: str, each: str | None, suffixes: tuple[str, ...] = ()) -> QueryPlan:
+    def _queried(
+        self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = ()
+    ) -> QueryPlan:
         index = self._index(plan.index)
         partition = (self.table.partition,) if index is None else index.partition
         sort = (self.table.sort,) if index is None else index.sort

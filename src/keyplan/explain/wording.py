@@ -174,8 +174,8 @@ def proof(plan: Plan, pattern: ReadPattern) -> str:
             )
         case BatchGetPlan():
             return (
-                f"Each value of {plan.each} makes a whole primary key of {plan.entity.name}: BatchGetItem reads them "
-                "by key, up to 100 a request"
+                f"Each value of {listed(plan.each)} makes a whole primary key of {plan.entity.name}: BatchGetItem "
+                "reads them by key, up to 100 a request"
             )
         case QueryPlan():
             return _query_proof(plan, pattern)
@@ -191,8 +191,8 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     fields = [f"{name} = {pattern.constants[name]!r}" if name in pattern.constants else name for name in names]
     where = f"the partition key of {key.place}" if key.index else "the table's partition key"
     lead = f"{_fill(listed(fields))} {where}" if fields else f"{where[0].upper()}{where[1:]} is fixed"
-    if plan.each is not None:
-        text = f"{lead}, so the partition of each {plan.each} is queried, and the answers are merged in order"
+    if plan.each:
+        text = f"{lead}, so the partition of each {listed(plan.each)} is queried, and the answers are merged in order"
     elif plan.shards > 1:
         text = f"{lead}, so its {plan.shards} shards are queried in parallel, and merged in order"
     else:

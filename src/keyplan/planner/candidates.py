@@ -145,13 +145,13 @@ def _wishes(needs: Sequence[Need], partition: frozenset[str], when: Mapping[str,
         if any(name not in need.constants or need.constants[name] != value for name, value in when.items()):
             continue  # a sparse key holds only some of the items
         given = need.known | (fixed - when.keys())
-        if not partition <= given | need.free or (need.each is not None and need.each not in partition):
+        if not partition <= given | need.free or not need.each <= partition:
             continue
         if not partition and (given or need.free):
             continue
         if need.together and given != partition:
             continue  # what several entities share is their partition
-        if len(need.several & partition) + (need.each is not None) > 1:
+        if len(need.several & partition) + bool(need.each) > 1:
             continue  # one field of a partition can have many values
         front = given - partition
         asked = frozenset[str]({*given, *need.free, *when, *([need.next] if need.next else [])})

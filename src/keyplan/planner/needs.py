@@ -52,7 +52,7 @@ _TIMELY = (
 class Need:
     """What one question asks of one entity's keys.
 
-    ``known``: fields known by equality, ``each`` among them the one of many values. ``constants``: fields that the
+    ``known``: fields known by equality, ``each`` among them those of many values. ``constants``: fields that the
     question fixes. ``following``: the field of a range or prefix. ``order``: the field that orders the answer.
     ``one``: the key must name at most one item. ``together``: the entities of an item collection.
     """
@@ -61,7 +61,7 @@ class Need:
     entity: type[Entity]
     known: frozenset[str]
     constants: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    each: str | None = None
+    each: frozenset[str] = frozenset()
     following: str | None = None
     order: str | None = None
     descending: bool = False
@@ -193,9 +193,6 @@ class NeedReader:
                 f"{' and '.join(ranges)} are ranges, and a key answers one",
                 "know one of them by equality, or filter by it: where= with a :parameter",
             )
-        eaches = [one.name for one in conditions if one.kind is ParameterKind.EACH]
-        if len(eaches) > 1:
-            raise Problem(f"{' and '.join(eaches)} have many values each", "ask by one of them, or by a junction")
         constants = dict(options.where) if isinstance(options.where, Mapping) else {}
         constants = {name: value for name, value in constants.items() if name in entity.kinds}
         self._must_stand_in_keys(entity, [one.name for one in conditions])
@@ -222,7 +219,7 @@ class NeedReader:
             entity.cls,
             known,
             constants,
-            each=next(iter(eaches), None),
+            each=frozenset(one.name for one in conditions if one.kind is ParameterKind.EACH),
             following=next(iter(ranges), None),
             order=order,
             descending=bool(options.newest_first) or (options.order_by or "").startswith("-"),

@@ -265,7 +265,7 @@ def _proofs(plan: PlanOfRead) -> Iterator[str]:
         case GetPlan():
             yield f"all of {plan.entity.name}'s primary key is known ({', '.join(plan.entity.key_fields)})"
         case BatchGetPlan():
-            yield f"all of {plan.entity.name}'s primary key is known, for each {plan.each}"
+            yield f"all of {plan.entity.name}'s primary key is known, for each {' and '.join(plan.each)}"
         case ClaimPlan():
             fields = ", ".join(sorted(plan.claim.fields))
             yield f"{fields} names one claim, and that the item"
@@ -290,7 +290,11 @@ def _whole_proof(plan: ScanPlan) -> str:
 def _query_proof(plan: QueryPlan) -> str:
     first = plan.matches[0]
     partition = " and ".join(template.source for _, template in first.key.partition)
-    parts = [f"one partition, {partition}" if not plan.each else f"one partition for each {plan.each}, {partition}"]
+    parts = [
+        f"one partition, {partition}"
+        if not plan.each
+        else f"one partition for each {' and '.join(plan.each)}, {partition}"
+    ]
     if plan.shards > 1:
         parts[0] = f"{plan.shards} shards of {parts[0]}, merged"
     known = [one.field for part in first.sort for one in part.known if isinstance(one, Variable)]

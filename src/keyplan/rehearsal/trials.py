@@ -7,6 +7,7 @@ other values of fields that have few (a status, a flag, a number at its bound), 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -174,9 +175,13 @@ class _TypicalWorld:
             return self._given(pattern, self.instance(entities[0], equal))
         if shape.kind is ShapeKind.COLLECTION:
             return shape.factory(**{member.name: self._member(member, equal) for member in shape.members})
-        each = next((one.name for one in parameters.values() if one.kind is ParameterKind.EACH), None)
-        if each is not None:
-            found = [self._given(pattern, self.instance(entities[0], {**equal, each: one})) for one in known[each]]
+        each = [one.name for one in parameters.values() if one.kind is ParameterKind.EACH]
+        if each:
+            combined = itertools.product(*(known[name] for name in each))
+            found = [
+                self._given(pattern, self.instance(entities[0], {**equal, **dict(zip(each, one, strict=True))}))
+                for one in itertools.islice(combined, ANSWER_MAX if len(each) > 1 else None)
+            ]
         else:
             count = self.finds.items(pattern, known)
             if count > ANSWER_MAX:

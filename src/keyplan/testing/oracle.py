@@ -7,6 +7,7 @@ key is read or compared here.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -143,9 +144,15 @@ class Oracle:
     def _batch(self, plan: BatchGetPlan, world: World, arguments: Mapping[str, Any]) -> Groups:
         found: Groups = []
         matching = self._matching(world, plan.entity, arguments)
-        for one in arguments.get(plan.each, self.constants.get(plan.each, ())):
-            fold: Callable[[Any], Any] = self._folds.get((plan.entity.name, plan.each), _as_it_is)
-            found.extend([row.instance] for row in matching if fold(row.values[plan.each]) == fold(one))
+        folds: list[Callable[[Any], Any]] = [self._folds.get((plan.entity.name, name), _as_it_is) for name in plan.each]
+        given = [arguments.get(name, self.constants.get(name, ())) for name in plan.each]
+        for values in itertools.product(*given):
+            wanted = [fold(one) for fold, one in zip(folds, values, strict=True)]
+            found.extend(
+                [row.instance]
+                for row in matching
+                if [fold(row.values[name]) for fold, name in zip(folds, plan.each, strict=True)] == wanted
+            )
         return found
 
     def _query(

@@ -264,16 +264,16 @@ class _Question:
             why = None if isinstance(match, Miss) else self._why_unfiltered(key, (match,))
             if isinstance(match, Miss):
                 misses.append(match)
-            elif match.full and key is entity.primary and match.each is None and self._filter((match,)) is None:
+            elif match.full and key is entity.primary and not match.each and self._filter((match,)) is None:
                 return GetPlan(entity, self.options.consistent)
             elif why is not None:
                 misses.append(Miss(key, why, 2))
-            elif match.full and match.each is None:
+            elif match.full and not match.each:
                 full.append((key, (match,)))
             elif ordered:
                 first.append((key, (match,)))
             else:
-                names = " and ".join(name for name, _ in match.order) or match.each
+                names = " and ".join(name for name, _ in match.order) or " and ".join(match.each)
                 misses.append(
                     Miss(
                         key,
@@ -396,10 +396,8 @@ class _Question:
         if entity.primary not in self._usable(entity.keys, []):
             return None
         if isinstance(match, KeyMatch) and match.full and self._filter((match,)) is None:
-            if len(each) > 1:
-                raise Problem("only one parameter can be Each")
             self._refuse_order("items that are read by their keys come in the order of the values")
-            return BatchGetPlan(entity, each[0], self.options.consistent)
+            return BatchGetPlan(entity, tuple(each), self.options.consistent)
         return None
 
     def _usable(self, keys: Iterable[CompiledKey], misses: list[Miss]) -> list[CompiledKey]:
@@ -425,7 +423,7 @@ class _Question:
 
     def _query(self, key: CompiledKey, matches: tuple[KeyMatch, ...], *, ordered: bool = True) -> QueryPlan:
         """The query of a key; not ``ordered`` where no order is asked of it."""
-        if ordered and not any(match.order for match in matches) and matches[0].each is None:
+        if ordered and not any(match.order for match in matches) and not matches[0].each:
             self._refuse_order(f"{key.name} leaves nothing open that could order it")
         plan = QueryPlan(
             index=key.index,
@@ -571,12 +569,7 @@ class _Question:
 
     def _one_end(self, end: CompiledEntity, knowns: Mapping[str, Known], must: frozenset[str]) -> GetPlan | QueryPlan:
         match = self._match(end, end.primary, knowns, must)
-        if (
-            end.primary in self._usable(end.keys, [])
-            and isinstance(match, KeyMatch)
-            and match.full
-            and match.each is None
-        ):
+        if end.primary in self._usable(end.keys, []) and isinstance(match, KeyMatch) and match.full and not match.each:
             return GetPlan(end, self.options.consistent)
         if self.shape.many:
             return self._query(*choose(self._serving(end, knowns, must), self.options.order_by, self.constants))

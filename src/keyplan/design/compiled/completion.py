@@ -31,7 +31,7 @@ def standing_in(wanted: Index, entities: Iterable[CompiledEntity], *, consistent
         keys = [key for key in entity.index_keys if key.index is not None and key.index.same_keys(wanted)]
         if not keys:
             raise Problem(f"{entity.name} has no key on {wanted.name}", "name an index in which it stands")
-        found.extend(KeyMatch(entity, key, (), (), frozenset(), None, full=False) for key in keys)
+        found.extend(KeyMatch(entity, key, (), (), frozenset(), (), full=False) for key in keys)
     if consistent and not wanted.local:
         raise Problem("a global index can't be read with strong consistency", "leave consistent=True out")
     return found

@@ -81,9 +81,9 @@ def _in_part(key: CompiledKey, sort: Sequence[SortPart]) -> set[str]:
     return {one.field for one in asked} - whole
 
 
-def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], str | None] | Miss:
+def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str], tuple[str, ...]] | Miss:
     used: set[str] = set()
-    each: str | None = None
+    each: list[str] = []
     missing: list[str] = []
     for _, template in key.partition:
         for variable in template.variables:
@@ -91,9 +91,7 @@ def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str],
             if known is None:
                 missing.append(variable.field)
             elif known.kind is ParameterKind.EACH:
-                if each is not None and each != variable.field:
-                    return Miss(key, f"{each} and {variable.field} both have many values, and one of them can", 2)
-                each = variable.field
+                each.append(variable.field)
             elif known.kind is not ParameterKind.VALUE:
                 return Miss(key, f"{variable.field} stands in its partition key, which takes no {known.kind.value}", 2)
             elif known.optional:
@@ -102,7 +100,7 @@ def _partition(key: CompiledKey, knowns: Mapping[str, Known]) -> tuple[set[str],
     if missing:
         names = ", ".join(dict.fromkeys(missing))
         return Miss(key, f"its partition key needs {names}", len(set(missing)))
-    return used, each
+    return used, tuple(dict.fromkeys(each))
 
 
 def _sort_part(

@@ -90,7 +90,8 @@ class KeyMatch:
     order: tuple[tuple[str, bool], ...]
     """The fields that order the answer, each with whether its text is turned."""
     used: frozenset[str]
-    each: str | None
+    each: tuple[str, ...]
+    """The fields of its partition key that have many values at once, in the order of the key."""
     full: bool
     """Whether the key names one item (on an index: one key, which several items could share)."""
     narrowed: frozenset[str] = frozenset()
@@ -140,10 +141,10 @@ class ClaimPlan:
 
 @dataclass(frozen=True, slots=True)
 class BatchGetPlan:
-    """BatchGetItem: one field takes many values, the others one each."""
+    """BatchGetItem: some fields take many values, the others one each."""
 
     entity: CompiledEntity
-    each: str
+    each: tuple[str, ...]
     consistent: bool
     operation: str = "BatchGetItem"
 
@@ -157,7 +158,8 @@ class QueryPlan:
     forward: bool
     consistent: bool
     filter: Filter | None = None
-    each: str | None = None
+    each: tuple[str, ...] = ()
+    """The fields that have many values at once: of several, each combination is a partition."""
     operation: str = "Query"
     counted: bool = False
     """Whether the store itself counts (Select=COUNT): nothing else can lie where it looks."""
@@ -185,7 +187,7 @@ class QueryPlan:
     @property
     def merged(self) -> bool:
         """Whether several partitions are read."""
-        return self.shards > 1 or self.each is not None
+        return self.shards > 1 or bool(self.each)
 
 
 @dataclass(frozen=True)
