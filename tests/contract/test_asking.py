@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -108,7 +108,8 @@ def test_an_item_that_an_update_makes_stands_under_its_key(asking: Caller) -> No
 
 
 def test_each_combination_of_two_sets_of_values(asking: Caller) -> None:
-    depots, states = "abc", ("in", "out", "lost")
+    depots = "abc"
+    states: tuple[Literal["in", "out", "lost"], ...] = ("in", "out", "lost")
     parcels = [
         asking.put(
             Parcel(parcel_id=str(at // 9), part=at % 9, depot=depots[at % 3], state=states[at // 3 % 3], weight=at)
