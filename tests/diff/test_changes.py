@@ -54,6 +54,38 @@ CASES: list[tuple[str, str, list[str]]] = [
     ),
     ("return self.name[:1]", "return self.name[:2]", ["migrate computed-field-changed User.initial"]),
     ("return self.name[:1]", "\n        return self.name[:1]", []),
+    # As other programs store it
+    (
+        "    parts: list[str] = []",
+        '    parts: Annotated[list[str], Stored("json")] = []',
+        ["breaks stored-form-changed Order.parts"],
+    ),
+    (
+        "    expires: Ttl | None = None",
+        '    expires: Ttl | None = None\n    at: Annotated[datetime, Stored("ms")] | None = None',
+        ["safe field-added User.at"],
+    ),
+    (
+        "entities=[User])",
+        "entities=[User], key_style=KeyStyle(raw=True))",
+        [
+            "breaks primary-key-changed User.primary",
+            "breaks primary-key-changed Order.primary",
+            "migrate key-changed User.by_initial",
+            "migrate claim-changed User.email_claim",
+            "migrate key-changed Order.pending",
+        ],
+    ),
+    (
+        '"{placed}#{order_id}", index=GSI1',
+        '"{placed}#{order_id}", style=KeyStyle(case="lower"), index=GSI1',
+        ["migrate key-changed Order.pending"],
+    ),
+    (
+        '    primary = Key("USER',
+        '    kind = Label("type", "user")\n    primary = Key("USER',
+        ["breaks label-added User"],
+    ),
     # Claims
     ('Unique("EMAIL#{email}")', 'Unique("MAIL#{email}")', ["migrate claim-changed User.email_claim"]),
     ('    email_claim = Unique("EMAIL#{email}")\n', "", ["migrate claim-removed User.email_claim"]),
@@ -198,6 +230,41 @@ def test_a_pattern_served_by_another_index() -> None:
         "safe key-removed Order.pending",
         "safe pattern-moved pending_orders",
     ]
+
+
+OF_OTHERS = SHOP.replace("    placed: str", '    placed: Annotated[datetime, Stored("iso s")]').replace(
+    '    primary = Key("ORDER', '    mark = Label("type", "order")\n    primary = Key("ORDER'
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (
+            'Stored("iso s")',
+            'Stored("iso ms")',
+            ["breaks stored-form-changed Order.placed", "migrate key-changed Order.pending"],
+        ),
+        ('Label("type", "order")', 'Label("type", "Order")', ["breaks label-changed Order"]),
+        ('    mark = Label("type", "order")\n', "", ["safe label-removed Order"]),
+    ],
+)
+def test_what_other_programs_store_is_compared(old: str, new: str, wanted: list[str]) -> None:
+    """A form, and a label, are what items hold and are known by."""
+    found = difference(loaded(OF_OTHERS).compiled, loaded(OF_OTHERS.replace(old, new)).compiled)
+    assert codes(found.changes) == wanted
+    assert all(one.what for one in found.changes)
+
+
+def test_functions_that_store_are_compared_by_their_code() -> None:
+    def shop(code: str) -> str:
+        field = f"    note: Annotated[str, Stored(write={code}, read=lambda text: text)] | None = None"
+        return SHOP.replace("    note: str | None = None", field)
+
+    same = difference(loaded(shop("lambda text: text")).compiled, loaded(shop("lambda text: text")).compiled)
+    other = difference(loaded(shop("lambda text: text")).compiled, loaded(shop("lambda text: text + ''")).compiled)
+    assert same.changes == ()
+    assert codes(other.changes) == ["migrate stored-form-changed Order.note"]
 
 
 def test_a_strong_read_costs_twice() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from types import CodeType
+from datetime import UTC, datetime
 
 from keyplan.design.compiled.model import CompiledDesign
+from keyplan.design.declared.styles import OURS
 from keyplan.design.stored.entity import CompiledEntity
-from keyplan.design.stored.formats import ISO, DateFormat, Format, IntegerFormat, TextFormat, TimeFormat
+from keyplan.design.stored.formats import ISO, DateFormat, Format, IntegerFormat, StoredFormat, TextFormat, TimeFormat
 from keyplan.design.stored.keys import CompiledKey
-from keyplan.design.stored.templates import Template
+from keyplan.design.stored.templates import Template, Variable
 from keyplan.diff.changes import Change, Severity
-from keyplan.diff.fields import field_changes
+from keyplan.diff.fields import field_changes, plain_code
 
 __all__ = ["entity_changes"]
+
+_MOMENT = datetime(2026, 11, 21, 9, 42, 7, tzinfo=UTC)
+"""A moment whose texts tell stored forms apart."""
 
 
 def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]:
@@ -45,6 +49,7 @@ def entity_changes(old: CompiledDesign, new: CompiledDesign) -> Iterator[Change]
     for before, after in pairs:
         place = f"{new.name}.{after.name}"
         yield from _keys(place, before, after)
+        yield from _labels(place, before, after)
         yield from _claims(place, before, after)
         yield from _version(place, before, after)
         yield from field_changes(place, before, after)
@@ -185,12 +190,7 @@ def _computed(place: str, before: CompiledEntity, after: CompiledEntity) -> Iter
 def _code(entity: CompiledEntity, name: str) -> object:
     """A computed field's code without the lines where it stands."""
     getter = entity.cls.model_computed_fields[name].wrapped_property.fget
-    return _plain_code(getter.__code__) if getter is not None else None
-
-
-def _plain_code(code: CodeType) -> object:
-    constants = [_plain_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
-    return code.co_code, code.co_names, code.co_varnames, constants
+    return plain_code(getter.__code__) if getter is not None else None
 
 
 def _version(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
@@ -260,7 +260,13 @@ def _shape(key: CompiledKey) -> tuple[object, ...]:
 
 
 def _template(template: Template) -> tuple[object, ...]:
-    return str(template), tuple((one.field, _written(one.format)) for one in template.variables)
+    return str(template), tuple((one.field, _written(one.format), _style(one)) for one in template.variables)
+
+
+def _style(variable: Variable) -> tuple[bool, str | None]:
+    """What the key's style makes of a value: whether it stands there as it is, and in which letters."""
+    style, is_text = variable.style, variable.format.raw
+    return is_text and style.raw and not variable.bare, style.case if is_text else None
 
 
 def _written(form: Format) -> object:
@@ -271,14 +277,51 @@ def _written(form: Format) -> object:
     whole = isinstance(form, IntegerFormat) and form.width is None
     if isinstance(form, TextFormat) or ((iso or whole) and not form.descending):
         return "text"
+    if isinstance(form, StoredFormat) and form.unit is not None:
+        return form.pattern, form.unit, form.to_text(_MOMENT)
     return type(form).__name__, form.pattern, form.descending
 
 
 def _was_and_is(before: CompiledKey, after: CompiledKey) -> str:
     texts = [_texts(before), _texts(after)]
+    if texts[0] == texts[1] and _styles(before) != _styles(after):
+        return f"{texts[0]} was written with {_styles(before)}, and is written with {_styles(after)}"
     if texts[0] == texts[1]:
         return f"{texts[0]} holds its fields in another format, since their types are others"
     return f"was {texts[0]}, and is {texts[1]}"
+
+
+def _styles(key: CompiledKey) -> str:
+    """The styles of a key in words."""
+    variables = (one for _, template in key.attributes for one in template.variables)
+    return " and ".join(dict.fromkeys("escapes" if one.style == OURS else str(one.style) for one in variables))
+
+
+def _labels(place: str, before: CompiledEntity, after: CompiledEntity) -> Iterator[Change]:
+    """Labels: without its entity's, an item is another's."""
+    for name, value in after.labels.items():
+        if before.labels.get(name) != value:
+            was = f"was {_label(name, before)}, and is" if name in before.labels else "is new:"
+            yield Change(
+                Severity.BREAKS,
+                "label-changed" if name in before.labels else "label-added",
+                place,
+                f"its label {was} {_label(name, after)}",
+                "items written before lack it, and are taken for another's: they aren't found",
+                f"write {_label(name, after)} into every {after.name}, before the new code reads",
+            )
+    for name in before.labels.keys() - after.labels.keys():
+        yield Change(
+            Severity.SAFE,
+            "label-removed",
+            place,
+            f"its label {_label(name, before)} is gone",
+            "items written before keep the attribute; new ones lack it, and old code doesn't find them",
+        )
+
+
+def _label(name: str, entity: CompiledEntity) -> str:
+    return f"{name} = {entity.labels[name]['S']!r}"
 
 
 def _plain(value: object) -> str:

@@ -7,6 +7,7 @@ the same values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any, cast
 
 from pydantic import TypeAdapter
@@ -14,12 +15,13 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 
 from keyplan.design.compiled.questions import type_name
 from keyplan.design.declared.fields import kind_of
+from keyplan.design.declared.forms import Stored
 from keyplan.design.stored.codec import plain
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.fields import StoredField
 from keyplan.diff.changes import Change, Severity
 
-__all__ = ["field_changes"]
+__all__ = ["field_changes", "plain_code"]
 
 _SETS = (set, frozenset)
 _NARROWING: dict[str, Callable[[Any, Any], bool]] = {
@@ -53,6 +55,7 @@ def field_changes(place: str, before: CompiledEntity, after: CompiledEntity) -> 
             yield Change(Severity.CALLERS, "field-renamed", where, what, "items stay as they are; code names it anew")
         elif old.attribute != field.attribute:
             yield _moved(where, old, field, _held_in_keys(name, before, after))
+        yield from _form_changes(where, old, field, after)
         yield from _type_changes(where, old, field, after)
         yield from _default_changes(where, old, field, before, after)
     kept = {one.attribute for one in news.values()}
@@ -124,6 +127,57 @@ def _moved(place: str, old: StoredField, new: StoredField, keys: list[str]) -> C
         f"items written before have the old attribute, which isn't looked at: they {reads}",
         f"keep the alias {old.attribute}, or write {new.attribute} into the items before",
     )
+
+
+# Stored forms
+
+
+def _form_changes(place: str, old: StoredField, new: StoredField, after: CompiledEntity) -> Iterator[Change]:
+    """``Stored(...)``: what is written, and what is expected of what was written before."""
+    before, now = (None if one.codec is None else one.codec.mark for one in (old, new))
+    if _form(before) == _form(now):
+        return
+    if before is not None and now is not None and before.write is not None and now.write is not None:
+        yield Change(
+            Severity.MIGRATE,
+            "stored-form-changed",
+            place,
+            "the functions that write and read it are others",
+            "whether they read what was written before can't be seen from here",
+            f"where they don't, read every {after.name} with the old design and put it with the new one",
+        )
+        return
+    yield Change(
+        Severity.BREAKS,
+        "stored-form-changed",
+        place,
+        f"it was stored {_as(before)}, and is stored {_as(now)}",
+        "items written before hold the old form: they can't be read, or read as another value, and stand under it in "
+        "keys that hold the field",
+        f"read every {after.name} with the old design and write it with the new one, before the new code reads",
+    )
+
+
+def _form(mark: Stored | None) -> object:
+    """What a stored form does to values; of functions their code, wherever it stands."""
+    if mark is None:
+        return None
+    return mark.form, mark.layout, _code_of(mark.write), _code_of(mark.read)
+
+
+def _code_of(function: Callable[[Any], Any] | None) -> object:
+    code = getattr(function, "__code__", None)
+    return repr(function) if code is None and function is not None else code and plain_code(code)
+
+
+def _as(mark: Stored | None) -> str:
+    return "as its type is" if mark is None else f"as {mark}"
+
+
+def plain_code(code: CodeType) -> object:
+    """A function's code without the lines where it stands."""
+    constants = [plain_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return code.co_code, code.co_names, code.co_varnames, constants
 
 
 # Types
