@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from keyplan.design.declared.patterns import read, write
     from keyplan.design.declared.styles import KeyStyle, Label
     from keyplan.design.declared.table import Table
+    from keyplan.design.declared.unreadable import Unreadable
     from keyplan.design.declared.views import View
     from keyplan.opening import Design
     from keyplan.together import transact
@@ -74,6 +75,7 @@ __all__ = [
     "Tokens",
     "Ttl",
     "Unique",
+    "Unreadable",
     "Update",
     "Usage",
     "Version",
@@ -115,6 +117,7 @@ _MODULES = {
     "keyplan.design.declared.indexes": ("Binary", "Index", "Number"),
     "keyplan.design.declared.styles": ("KeyStyle", "Label"),
     "keyplan.design.declared.table": ("Table",),
+    "keyplan.design.declared.unreadable": ("Unreadable",),
     "keyplan.design.declared.views": ("View",),
     "keyplan.opening": ("Design",),
     "keyplan.together": ("transact",),

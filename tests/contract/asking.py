@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Literal
 
-from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, read
+from keyplan import Cursor, Design, Each, Entity, Index, Key, Page, Range, Table, Unreadable, read
 
 BY_START = Index("BY_START", "start_key", "start_sort")
 BY_RANK = Index("BY_RANK", "rank_key", "rank_sort")
@@ -151,6 +151,23 @@ class Asking(Design):
 
     @read("E4", of=Parcel)
     def are_there(self, parcel_id: Each[str], part: Each[int]) -> int: ...
+
+    @read("U1", key=Job.by_start)
+    def readable(
+        self, team: str, newest_first: bool = False, limit: int = 10, cursor: Cursor | None = None
+    ) -> Page[Job | Unreadable]: ...
+
+    @read("U2")
+    def readable_job(self, job_id: str) -> Job | Unreadable | None: ...
+
+    @read("U3")
+    def readable_jobs(self, job_id: Each[str]) -> list[Job | Unreadable]: ...
+
+    @read("U4", scan=True)
+    def all_readable(self) -> Iterator[Job | Step | Unreadable]: ...
+
+    @read("U5", key=Job.by_rank)
+    def readable_ranking(self, team: str) -> list[Job | Unreadable]: ...
 
     @read("K1", key=Job.by_rank)
     def by_rank(self, team: str) -> list[Job]: ...

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Range, Update
-from keyplan.errors import ArgumentError, CursorError, UpdateRefused
+from keyplan import Range, Unreadable, Update
+from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, UpdateRefused
+from keyplan.plain.answers import answer_json
 from keyplan.testing import verify
 from tests.contract.asking import Asking, Job, Parcel, Step, Ticket, Watch
 from tests.contract.stores import CALLERS, OPENERS, Caller
@@ -127,6 +128,29 @@ def test_each_combination_of_two_sets_of_values(asking: Caller) -> None:
     with pytest.raises(ArgumentError, match="101 of parcel_id × 10 of part are 1,010 combinations") as refusal:
         asking.read("parts", parcel_id=[str(number) for number in range(101)], part=list(range(10)))
     assert refusal.value.place == "parcel_id, part"
+
+
+def test_what_cant_be_read_is_given_in_its_place_where_the_type_takes_it(asking: Caller) -> None:
+    jobs: list[Any] = [asking.put(job(number)) for number in range(4)]
+    store = asking.design.store
+    item = {"Key": {"pk": {"S": "JOB#1"}, "sk": {"S": "HEAD"}}, "TableName": store.table_name}
+    change = {"UpdateExpression": "SET #s = :s", "ExpressionAttributeNames": {"#s": "state"}}
+    store.transport.call("UpdateItem", {**item, **change, "ExpressionAttributeValues": {":s": {"S": "asleep"}}})
+    with pytest.raises(ItemNotReadable) as refusal:
+        asking.read("jobs", team="t")
+    assert refusal.value.place == "Job(pk=JOB#1, sk=HEAD)"
+    (broken,) = asking.read("readable_jobs", job_id=["1"])
+    assert isinstance(broken, Unreadable)
+    assert (broken.entity, broken.key) == ("Job", {"pk": "JOB#1", "sk": "HEAD"})
+    assert "Job.state" in broken.faults[0]
+    jobs[1] = broken
+    assert paged(asking, "readable", 2, team="t") == jobs
+    assert paged(asking, "readable", 1, team="t", newest_first=True) == jobs[::-1]
+    assert asking.read("readable_job", job_id="1") == broken
+    assert asking.read("readable_ranking", team="t") == jobs[::-1]
+    found = asking.read("all_readable")
+    assert (len(found), all(one in found for one in jobs)) == (4, True)
+    assert answer_json(asking.read("readable", team="t", limit=2))["items"][1]["key"] == {"pk": "JOB#1", "sk": "HEAD"}
 
 
 def test_a_cursor_holds_its_direction(asking: Caller) -> None:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from keyplan import Design, Entity, Index, Key, Table, read
+from keyplan import Design, Entity, Index, Key, Table, Unreadable, read
 from keyplan.design.compiled.plans import QueryPlan, ReadPattern
 from keyplan.diff.entities import entity_changes
 from keyplan.errors import DesignError
@@ -48,6 +48,37 @@ def told(define: Callable[[], None]) -> tuple[str, str, str | None]:
         define()
     (fault,) = refusal.value.faults
     return fault.place, fault.message, fault.hint
+
+
+class Readable(NamedTuple):
+    visits: list[Visit | Unreadable]
+
+
+def test_unreadable_items_stand_where_each_item_stands_for_itself() -> None:
+    def define() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1")
+            def visits(self, page: str) -> Readable: ...
+
+    assert told(define)[1] == "Readable.visits takes Unreadable, and a collection is whole or not there"
+
+    def through() -> None:
+        class Wrong(Design):
+            table = TABLE
+
+            @read("V1", through=Other)
+            def visits(self, other_id: str) -> list[Visit | Unreadable]: ...
+
+    assert told(through)[1].startswith("what a junction leads to can't be told")
+
+
+def test_unreadable_items_stand_in_the_rest_api() -> None:
+    answer = openapi(Asking.compiled)["paths"]["/api/readable"]["get"]["responses"]["200"]["content"]
+    (schema,) = [one["schema"] for one in answer.values()]
+    names = [one["$ref"].rpartition("/")[2] for one in schema["properties"]["items"]["items"]["anyOf"]]
+    assert names == ["Job", "Unreadable"]
 
 
 # Keys that exclude each other, on one index

@@ -30,6 +30,7 @@ from keyplan import (
     Stored,
     Table,
     Tokens,
+    Unreadable,
     Update,
     View,
     Writes,
@@ -154,6 +155,9 @@ class Library(Design):
 
     @read("L20", key=Book.by_author)
     def books_in_turn(self, author: str, newest_first: bool = False) -> Iterator[Book]: ...
+
+    @read("L21")
+    def readable_copies(self, book_id: str) -> list[Copy | Unreadable]: ...
 
     @read("L14")
     def title(self, book_id: str) -> BookTitle | None: ...

@@ -32,6 +32,7 @@ def arguments(library: Library, book: Book) -> None:
     library.titled("Ada", 1843, 5)  # refused: all
     library.titled("Ada", "1843", "Notes")  # refused: all
     library.books(1)  # refused: all
+    print([one.number for one in library.readable_copies("1")])  # refused: all
     library.books_in_turn("Ada", newest_first="yes")  # refused: all
     read("X3", key="by_author")  # refused: all
     read("X4", key=Book.by_authors)  # refused: all

@@ -84,7 +84,7 @@ class Answer:
 
     def __init__(self, pattern: ReadPattern, target: Target, secret: bytes) -> None:
         self.pattern = pattern
-        self.target = target
+        self.target = target = replace(target, lenient=True) if pattern.shape.lenient else target
         self.secret = secret
         self._cursor_key = signing_key(secret)
         self._strong: Answer | None = None

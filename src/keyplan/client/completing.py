@@ -68,4 +68,4 @@ class CompletingReader:
 
     def _instance(self, item: Item) -> Entity | None:
         entity = next((one for one in self.plan.completed if one.matches(item)), None)
-        return None if entity is None else own_item(entity, item)
+        return None if entity is None else own_item(entity, item, self.target)

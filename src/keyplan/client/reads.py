@@ -19,6 +19,7 @@ from keyplan.client.target import Target
 from keyplan.design.compiled.plans import Filter, FilterValue, KeyMatch, QueryPlan, ScanPlan
 from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.indexes import Index, KeyAttribute
+from keyplan.design.declared.unreadable import Unreadable
 from keyplan.design.stored.entity import CompiledEntity
 from keyplan.design.stored.keys import Matcher
 from keyplan.design.traffic.sizes import projected
@@ -100,7 +101,8 @@ def get_item(target: Target, entity: CompiledEntity, key: Item, *, consistent: b
     item = response.get("Item")
     if item is None or (entity.labels and not entity.is_labelled(item)):
         return None
-    return entity.from_item(item)
+    found: Entity = read_whole(entity, item, target)
+    return found
 
 
 def read_claimed(
@@ -178,15 +180,18 @@ def asked_of_place(target: Target, index: Index | None, entities: Sequence[Compi
     return projection_of(name for name in names if held is None or name in held)
 
 
-def own_item(entity: CompiledEntity, item: Item) -> Entity | None:
+def own_item(entity: CompiledEntity, item: Item, target: Target) -> Any:
     """The instance of an item whose key has the entity's shape; None when the key only looks so, and no values of ours
-    can be read from it: something else wrote it. Raises ItemNotReadable.
+    can be read from it: something else wrote it. What can't be read is given as Unreadable where the target says so.
+    Raises ItemNotReadable.
     """
     try:
         return entity.from_item(item)
-    except ItemNotReadable:
+    except ItemNotReadable as error:
         if entity.primary.values(item) is None:
             return None
+        if target.lenient:
+            return unreadable(entity, item, error)
         raise
 
 
@@ -195,6 +200,22 @@ def _matches_in(entity: CompiledEntity, index: Index | None) -> Matcher:
     if index is None or all(index.holds(one) for one in entity.labels):
         return entity.matches
     return entity.primary.matches
+
+
+def unreadable(entity: CompiledEntity, item: Item, error: ItemNotReadable) -> Unreadable:
+    """What stands for an item that can't be read."""
+    key = {one.name: str(item[one.name][one.type]) for one, _ in entity.primary.attributes}
+    return Unreadable(entity=entity.name, key=key, message=error.message, faults=tuple(map(str, error.faults)))
+
+
+def read_whole(entity: CompiledEntity, item: Item, target: Target) -> Any:
+    """The instance of an item that was asked for by its key. Raises ItemNotReadable."""
+    if not target.lenient:
+        return entity.from_item(item)
+    try:
+        return entity.from_item(item)
+    except ItemNotReadable as error:
+        return unreadable(entity, item, error)
 
 
 def _matcher(plan: QueryPlan, match: KeyMatch) -> Matcher:
@@ -327,7 +348,7 @@ class QueryReader:
         """The item as one of the plan's entities, or None for another's."""
         for matches, entity in self._readers:
             if matches(item):
-                return own_item(entity, item)
+                return own_item(entity, item, self.target)  # type: ignore[no-any-return]
         return None
 
     def position(self, item: Item) -> Position:
@@ -374,7 +395,7 @@ class ScanReader:
     def instance(self, item: Item) -> Entity | None:
         """The item as one of the plan's entities, or None for another's."""
         entity = next((one for matches, one in self._readers if matches(item)), None)
-        return None if entity is None else own_item(entity, item)
+        return None if entity is None else own_item(entity, item, self.target)
 
     def position(self, item: Item) -> Position:
         """Where an item stands in the table's own order."""
@@ -415,4 +436,4 @@ def batch_entities(
     items = yield from batch_get(target.name, keys, consistent=consistent or target.consistent, projection=asked)
     if entity.labels:
         items = [item if item is not None and entity.is_labelled(item) else None for item in items]
-    return [None if item is None else entity.from_item(item) for item in items]
+    return [None if item is None else read_whole(entity, item, target) for item in items]

@@ -18,6 +18,7 @@ from keyplan.design.compiled.plans import ReadPattern
 from keyplan.design.compiled.questions import Parameter, ParameterKind, adapted
 from keyplan.design.compiled.shapes import Shape, ShapeKind
 from keyplan.design.declared.parameters import Page
+from keyplan.design.declared.unreadable import Unreadable
 
 __all__ = ["Schemas", "without_none"]
 
@@ -96,6 +97,8 @@ class Schemas:
                     properties[member.name] = {"anyOf": [one, {"type": "null"}]} if member.optional else one
             return _object(properties)
         kinds = [self._result(pattern, given.__name__) for given in shape.given]
+        if shape.lenient:
+            kinds.append(self._result(pattern, Unreadable.__name__))
         item = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
         if shape.kind in {ShapeKind.ONE, ShapeKind.ITERATOR}:
             return item
@@ -137,7 +140,8 @@ def _results(pattern: ReadPattern | WritePattern) -> Iterable[tuple[str, Any]]:
     if isinstance(pattern, ReadPattern):
         if pattern.shape.told:
             return [("result", pattern.signature.returns)]
-        return [(given.__name__, given) for given in pattern.shape.given]
+        others: list[Any] = [Unreadable] if pattern.shape.lenient else []
+        return [(given.__name__, given) for given in (*pattern.shape.given, *others)]
     result = pattern.signature.result
     if result is None:
         return []

@@ -27,7 +27,7 @@ def check_options(
 ) -> None:
     """Raises Problem for what doesn't go together. ``junctions`` are those of ``through=``."""
     owners = [*targets, *(junction for junction, _ in junctions)]
-    _check_shape(signature, shape)
+    _check_shape(signature, options, shape)
     _check_direction(signature, options)
     _check_total(options, shape, owners)
     _check_key(options, owners)
@@ -50,12 +50,17 @@ def check_read_whole(options: Options, shape: Shape, conditions: Sequence[Parame
     return word
 
 
-def _check_shape(signature: Signature, shape: Shape) -> None:
+def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     kinds = [one.kind for one in signature.parameters]
     if ParameterKind.CURSOR in kinds and shape.kind is not ShapeKind.PAGE:
         raise Problem("a cursor belongs to a Page", "return Page[...], or drop the cursor")
     if shape.kind is ShapeKind.PAGE and ParameterKind.LIMIT not in kinds:
         raise Problem("a page needs its limit", "add limit: int = 10, and cursor: Cursor | None = None")
+    if shape.lenient and options.through is not None:
+        raise Problem(
+            "what a junction leads to can't be told where it can't be read",
+            "leave Unreadable out, or ask for the ends by their keys",
+        )
     if ParameterKind.LIMIT in kinds and not shape.many:
         raise Problem(f"{WORDS[shape.kind]} has no limit", "return a Page or a list, or drop the limit")
     each = [one.name for one in signature.parameters if one.kind is ParameterKind.EACH]

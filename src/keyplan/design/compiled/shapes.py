@@ -15,6 +15,7 @@ from keyplan.design.declared.entity import Entity
 from keyplan.design.declared.fields import unaliased
 from keyplan.design.declared.parameters import Page
 from keyplan.design.declared.problems import Problem
+from keyplan.design.declared.unreadable import Unreadable
 from keyplan.design.declared.views import View, entity_of_view, is_view
 
 __all__ = ["WORDS", "Member", "Shape", "ShapeKind", "shape_of"]
@@ -66,6 +67,8 @@ class Shape:
     factory: Any = None
     members: tuple[Member, ...] = ()
     views: Mapping[type[Entity], type[View[Any]]] = field(default_factory=dict[type[Entity], type[View[Any]]])
+    lenient: bool = False
+    """Whether what can't be read is given as Unreadable."""
 
     @property
     def many(self) -> bool:
@@ -114,13 +117,14 @@ def shape_of(annotation: Any, of: Sequence[type[Entity]] = ()) -> Shape:
     arguments = get_args(annotation)
     if origin in _MANY:
         entities, views = entities_of(arguments[0])
-        return Shape(_MANY[origin], entities, views=views)
-    optional = origin in {Union, types.UnionType} and type(None) in arguments
-    kinds = [one for one in arguments if one is not type(None)] if optional else [annotation]
+        return Shape(_MANY[origin], entities, views=views, lenient=_takes_unreadable(arguments[0]))
+    union = arguments if origin in {Union, types.UnionType} else (annotation,)
+    optional, lenient = type(None) in union, Unreadable in union
+    kinds = [one for one in union if one not in {type(None), Unreadable}]
     if len(kinds) == 1 and _is_given(kinds[0]):
         entities, views = entities_of(kinds[0])
-        return Shape(ShapeKind.ONE, entities, views=views, optional=optional)
-    if len(kinds) == 1 and _is_named_tuple(kinds[0]):
+        return Shape(ShapeKind.ONE, entities, views=views, optional=optional, lenient=lenient)
+    if len(kinds) == 1 and _is_named_tuple(kinds[0]) and not lenient:
         return _collection(kinds[0], optional=optional)
     raise Problem(
         f"the return type {_name(annotation)} says nothing that can be read",
@@ -145,7 +149,8 @@ Views = dict[type[Entity], type[View[Any]]]
 def entities_of(annotation: Any) -> tuple[Entities, Views]:
     """The entities of an item type, one or a union of several, and of which it has a view. Raises Problem."""
     annotation = unaliased(annotation)
-    parts = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
+    union = get_args(annotation) if get_origin(annotation) in {Union, types.UnionType} else (annotation,)
+    parts = [part for part in union if part is not Unreadable]
     if not parts or not all(_is_given(part) for part in parts):
         raise Problem(f"{_name(annotation)} isn't an entity or a view of one, nor a union of such")
     views: Views = {_entity_of(part): part for part in parts if is_view(part)}
@@ -167,6 +172,10 @@ def _entity_of(given: Any) -> type[Entity]:
     return found
 
 
+def _takes_unreadable(annotation: Any) -> bool:
+    return Unreadable in get_args(unaliased(annotation))
+
+
 def _is_given(value: Any) -> bool:
     return _is_entity(value) or is_view(value)
 
@@ -174,6 +183,11 @@ def _is_given(value: Any) -> bool:
 def _collection(factory: Any, *, optional: bool) -> Shape:
     members: list[Member] = []
     for name, annotation in get_type_hints(factory, include_extras=True).items():
+        if Unreadable in get_args(annotation) or _takes_unreadable(next(iter(get_args(annotation)), None)):
+            raise Problem(
+                f"{factory.__name__}.{name} takes Unreadable, and a collection is whole or not there",
+                "return a Page, a list or an Iterator of its entities and Unreadable",
+            )
         if get_origin(annotation) is list:
             entities, views = entities_of(get_args(annotation)[0])
             members.extend(Member(name, one, views.get(one, one), many=True, optional=False) for one in entities)
