@@ -40,6 +40,7 @@ PUBLIC = [
     "Tokens",
     "Ttl",
     "Unique",
+    "Unreadable",
     "Update",
     "Usage",
     "Version",
