@@ -52,7 +52,7 @@ def _reads_of(plan: Plan, index: Index) -> Iterator[tuple[tuple[KeyMatch, ...], 
         case ScanPlan():
             if plan.index is not None and plan.index.name == index.name:
                 keys = [(one, key) for one in plan.entities for key in one.index_keys if key.index == plan.index]
-                matches = (KeyMatch(one, key, (), (), frozenset(), None, full=False) for one, key in keys)
+                matches = (KeyMatch(one, key, (), (), frozenset(), (), full=False) for one, key in keys)
                 yield tuple(matches), plan.filter
         case ThroughPlan():
             for way in plan.ways:
