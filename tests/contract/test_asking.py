@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
-from keyplan import Range, Unreadable, Update
+from keyplan import CallRecord, Range, Unreadable, Update
 from keyplan.errors import ArgumentError, CursorError, ItemNotReadable, UpdateRefused
 from keyplan.plain.answers import answer_json
 from keyplan.testing import verify
@@ -151,6 +151,22 @@ def test_what_cant_be_read_is_given_in_its_place_where_the_type_takes_it(asking:
     found = asking.read("all_readable")
     assert (len(found), all(one in found for one in jobs)) == (4, True)
     assert answer_json(asking.read("readable", team="t", limit=2))["items"][1]["key"] == {"pk": "JOB#1", "sk": "HEAD"}
+
+
+def test_jobs_read_everything_in_segments(asking: Caller) -> None:
+    jobs = [asking.put(job(number, rank=number)) for number in range(30)]
+    tickets = [asking.put(ticket(number, state="urgent")) for number in range(9)]
+    steps = [asking.put(Step(job_id="1", number=number, text="")) for number in range(7)]
+    calls: list[CallRecord] = []
+    asking.design.store.on_call = calls.append
+    found = asking.read("all_jobs")
+    assert sorted(one.job_id for one in found) == sorted(one.job_id for one in jobs)
+    assert sorted(one.parameters["Segment"] for one in calls) == [0, 1, 2]
+    assert {one.parameters["TotalSegments"] for one in calls} == {3}
+    assert sum(one.read_units for one in calls) > 0
+    asking.design.store.on_call = None
+    assert sorted(one.ticket_id for one in asking.read("all_tickets")) == [one.ticket_id for one in tickets]
+    assert asking.read("how_many_in_all") == len(jobs) + len(steps)
 
 
 def test_a_cursor_holds_its_direction(asking: Caller) -> None:

@@ -81,6 +81,33 @@ def test_unreadable_items_stand_in_the_rest_api() -> None:
     assert names == ["Job", "Unreadable"]
 
 
+@pytest.mark.parametrize(
+    ("options", "returns", "message"),
+    [
+        ({"scan": True, "segments": 0}, list[Visit], "segments=0 is no number from 1 to 100"),
+        ({"scan": True, "segments": 101}, list[Visit], "segments=101 is no number from 1 to 100"),
+        ({"scan": True, "segments": 2}, bool, "segments= reads everything"),
+        ({"segments": 2}, list[Visit], "segments= divides what is read whole"),
+        ({"all_of": GSI1, "complete": True, "segments": 2}, list[Visit], "segments= reads what the index holds"),
+    ],
+)
+def test_segments_are_for_what_is_read_whole(options: dict[str, Any], returns: Any, message: str) -> None:
+    def define() -> None:
+        def visits(self: Any) -> Any: ...
+
+        visits.__annotations__["return"] = returns
+        asked = {**options, **({"of": Visit} if returns is bool else {})}
+        type("Wrong", (Design,), {"table": TABLE, "visits": read("V1", **asked)(visits)})
+
+    assert told(define)[1].startswith(message)
+
+
+def test_a_scan_of_several_segments_has_a_request_for_each() -> None:
+    asked = explain(Asking, "all_jobs")
+    assert [one.parameters["Segment"] for one in asked.requests] == [0, 1, 2]
+    assert "in 3 segments at a time" in asked.proof
+
+
 # Keys that exclude each other, on one index
 
 

@@ -19,6 +19,7 @@ from keyplan.client.cursors import Position, read_cursor, signing_key, write_cur
 from keyplan.client.junctions import FanOutReader, ThroughReader, UnionReader, end_values, query_reader
 from keyplan.client.merges import MergeReader
 from keyplan.client.reads import ChunkReader, QueryReader, ScanReader, batch_entities, get_item, read_claimed
+from keyplan.client.segments import SegmentsReader
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
@@ -52,6 +53,8 @@ def reader_of(plan: Plan, target: Target) -> ChunkReader | None:
     """The reader of a plan that gives many items; None for a plan that gives one."""
     match plan:
         case ScanPlan():
+            if plan.segments > 1:
+                return SegmentsReader(plan, target)
             return CompletingReader(plan, target) if plan.completed else ScanReader(plan, target)
         case QueryPlan():
             return query_reader(plan, target)

@@ -21,6 +21,7 @@ from keyplan.client.reads import (
     get_item,
     projection_of,
 )
+from keyplan.client.segments import SegmentsReader
 from keyplan.client.sieve import sieve_of
 from keyplan.client.target import Target
 from keyplan.client.value_sets import value_sets
@@ -51,6 +52,8 @@ def _measured(plan: Plan, target: Target, values: Mapping[str, Any], measure: Me
     match plan:
         case QueryPlan():
             return (yield from _count(plan, target, values, measure))
+        case ScanPlan() if plan.segments > 1:
+            return (yield from SegmentsReader(plan, target).total(values, measure))
         case ScanPlan():
             return (yield from _count_scanned(ScanReader(plan, target), values, measure))
         case BatchGetPlan():

@@ -158,7 +158,8 @@ class StandIns:
                 return self._query(plan, way)
             case ScanPlan():
                 entities = tuple(self._entity(one.name) for one in plan.entities)
-                return replace(plan, entities=entities, index=self._index(plan.index), **self._rest(plan))
+                index = self._index(plan.index)  # segments divide what is paid for, and add nothing to it
+                return replace(plan, entities=entities, index=index, segments=1, **self._rest(plan))
             case ThroughPlan():
                 return self._through(plan, way)
 

@@ -214,11 +214,16 @@ def _query_proof(plan: QueryPlan, pattern: ReadPattern) -> str:
     return text
 
 
+def _in_segments(plan: ScanPlan) -> str:
+    return f", in {plan.segments} segments at a time" if plan.segments > 1 else ""
+
+
 def _scan_proof(plan: ScanPlan) -> str:
     if plan.index is None:
-        return "The pattern declares a scan: every item of the table is read, and paid for"
+        return f"The pattern declares a scan: every item of the table is read{_in_segments(plan)}, and paid for"
     names = listed(one.name for one in plan.entities)
-    text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read, and no other item"
+    text = f"The pattern asks for all of {plan.index.name}: each {names} that stands in it is read{_in_segments(plan)}"
+    text += ", and no other item"
     if plan.filter is not None:
         text += "; the filter then drops items, which are read and paid for all the same"
     if plan.completed:

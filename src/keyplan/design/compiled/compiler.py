@@ -243,7 +243,7 @@ class _Question:
             return all_of_index(matches, self.targets, self.options, self._filter(()))
         if self.options.complete:
             raise Problem("the table holds all that is asked for", "leave complete=True out")
-        return ScanPlan(self.targets, self.options.consistent, self._filter(()))
+        return ScanPlan(self.targets, self.options.consistent, self._filter(()), segments=self.options.segments)
 
     def _refuse_order(self, why: str) -> None:
         """Refuse an order where there is none: it would be ignored."""

@@ -50,7 +50,7 @@ def all_of_index(
     matches: Sequence[KeyMatch], entities: tuple[CompiledEntity, ...], options: Options, condition: Filter | None
 ) -> ScanPlan:
     """The plan that reads the index whole. Raises Problem where it lacks what is asked for."""
-    plan = ScanPlan(entities, options.consistent, condition, index=matches[0].key.index)
+    plan = ScanPlan(entities, options.consistent, condition, index=matches[0].key.index, segments=options.segments)
     if not options.complete:
         check_projected(matches, condition)
         return plan

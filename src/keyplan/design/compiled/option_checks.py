@@ -28,6 +28,7 @@ def check_options(
     """Raises Problem for what doesn't go together. ``junctions`` are those of ``through=``."""
     owners = [*targets, *(junction for junction, _ in junctions)]
     _check_shape(signature, options, shape)
+    _check_segments(signature, options, shape)
     _check_direction(signature, options)
     _check_total(options, shape, owners)
     _check_key(options, owners)
@@ -66,6 +67,27 @@ def _check_shape(signature: Signature, options: Options, shape: Shape) -> None:
     each = [one.name for one in signature.parameters if one.kind is ParameterKind.EACH]
     if each and not (shape.many or shape.told):
         raise Problem(f"{each[0]} has many values, and the answer is one", "return a Page or a list, or ask for one")
+
+
+SEGMENTS_MAX = 100
+"""How many segments are read at a time: each is a request under way. DynamoDB takes a million."""
+
+
+def _check_segments(signature: Signature, options: Options, shape: Shape) -> None:
+    """A scan in segments is a job's: it reads everything, in no order."""
+    given: object = options.segments
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
+        raise Problem(f"segments={given!r} is no number from 1 to {SEGMENTS_MAX}", "8 are many for most jobs")
+    if given == 1:
+        return
+    if not options.scan and options.all_of is None:
+        raise Problem("segments= divides what is read whole", "leave it out, or say scan=True or all_of=")
+    if options.complete:
+        raise Problem("segments= reads what the index holds, and complete= more", "leave one of them out")
+    if shape.kind not in {ShapeKind.LIST, ShapeKind.ITERATOR, ShapeKind.COUNT}:
+        raise Problem("segments= reads everything", "return an Iterator, a list or an int")
+    if any(one.kind is ParameterKind.LIMIT for one in signature.parameters):
+        raise Problem("segments= reads everything, and limit a part of it", "leave one of them out")
 
 
 def _check_direction(signature: Signature, options: Options) -> None:

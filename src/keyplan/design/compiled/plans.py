@@ -202,6 +202,8 @@ class ScanPlan:
     """The index that is read whole; None: the table."""
     completed: tuple[CompiledEntity, ...] = ()
     """As of a QueryPlan."""
+    segments: int = 1
+    """How many segments are read at a time."""
 
     @property
     def keys(self) -> tuple[CompiledKey, ...]:

@@ -28,6 +28,7 @@ class Options:
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None
     scan: bool = False
     all_of: Index | None = None
+    segments: int = 1
     of: tuple[type[Entity], ...] = ()
     total: str | None = None
     complete: bool = False

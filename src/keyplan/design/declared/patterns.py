@@ -313,6 +313,7 @@ def read(
     through: type[Entity] | Through | Sequence[type[Entity] | Through] | None = None,
     scan: bool = False,
     all_of: Index | None = None,
+    segments: int = 1,
     of: type[Entity] | Sequence[type[Entity]] = (),
     total: str | None = None,
     complete: bool = False,
@@ -329,7 +330,8 @@ def read(
     ``where`` fixes fields to values (a key answers them where it can, and a filter the rest), or is a filter in
     DynamoDB's grammar with field names and ``:parameters``. ``through`` goes by a junction, or by several: then the
     answer is what any of them leads to, each item once. ``scan=True`` allows a scan. ``all_of=OPEN_ORDERS`` gives
-    all that stands in an index. ``of=Order`` says of what an ``int`` tells how many there are, or a ``bool`` whether
+    all that stands in an index; ``segments=8`` reads either in so many segments at a time, for jobs. ``of=Order`` says
+    of what an ``int`` tells how many there are, or a ``bool`` whether
     there is any; with ``total="amount"`` the ``int`` is the sum of that field. ``complete=True`` reads from the table
     what the index lacks of the answer, by BatchGetItem.
 
@@ -351,6 +353,7 @@ def read(
             through=through,
             scan=scan,
             all_of=all_of,
+            segments=segments,
             of=told_of,
             total=total,
             complete=complete,
