@@ -179,9 +179,7 @@ class StandIns:
         self._values[name] = list(names) if plan.merged else names[0] if names else NOWHERE
         return self._queried(plan, name, (name,) if plan.merged else (), self._suffixes)
 
-    def _queried(
-        self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = ()
-    ) -> QueryPlan:
+    def _queried(self, plan: QueryPlan, named: str, each: tuple[str, ...], suffixes: tuple[str, ...] = ()) -> QueryPlan:
         index = self._index(plan.index)
         partition = (self.table.partition,) if index is None else index.partition
         sort = (self.table.sort,) if index is None else index.sort
