@@ -75,7 +75,7 @@ SEGMENTS_MAX = 100
 
 def _check_segments(signature: Signature, options: Options, shape: Shape) -> None:
     """A scan in segments is a job's: it reads everything, in no order."""
-    given: object = options.segments
+    given: Any = options.segments
     if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= SEGMENTS_MAX:
         raise Problem(f"segments={given!r} is no number from 1 to {SEGMENTS_MAX}", "8 are many for most jobs")
     if given == 1:
