@@ -260,3 +260,14 @@ def test_an_index_of_words_can_be_made_anew_and_shows_only_what_is_sold(tmp_path
             assert rebuild(shop, search) == 1
             keep_found(shop, search, "plain-pad")
             assert list(search.find("pad", 5)) == ["ruled-pad"]
+
+
+def test_a_larger_sample_is_found_too(tmp_path: Path) -> None:
+    with Shop.open(str(tmp_path / "shop.db")) as shop:
+        sample(shop, 2, silent)
+        with contextlib.closing(search_of(shop)) as search:
+            shop.put(Product(product_id="kite", merchant_id="lumen", name="Kite", price_cents=1, listed_at=None))
+            shop.list_product("kite")
+            assert found_products(shop, search, "kite", 5) == []
+            sample(shop, 3, silent)
+            assert [one.name for one in found_products(shop, search, "kite", 5)] == ["Kite"]

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,13 +25,14 @@ from keyplan.systems import LoadReport, Progress
 from keyplan_systems.blog.design import Blog
 from keyplan_systems.blog.entities import ADDRESS_MAX, COMBO_TAGS_MAX, Credential, Post, PostWithContent, User
 from keyplan_systems.blog.files import files_of
-from keyplan_systems.blog.searching import rebuild, search_of
+from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.frontmatter import FrontMatterError
 from keyplan_systems.history import History, HistoryError
 from keyplan_systems.linking import LINKED_BYTES_MAX, Links, SiteFolder, former_addresses
 from keyplan_systems.posts import Post as PostFile
 from keyplan_systems.posts import fault_of, find_posts, read_post, shown, stable_id
 from keyplan_systems.site.files import KINDS, name_of
+from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.translating import translate
 from keyplan_systems.words import EXCERPT_MAX, address_key, excerpt_from, slug_from, tag_from
 
@@ -57,8 +59,7 @@ def load(design: Blog, folder: Path, progress: Progress, /) -> LoadReport:
             progress(number, len(paths))
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
-    with contextlib.closing(search_of(design)) as search:
-        rebuild(design, search)
+    refill_beside(design.store.url, partial(rebuild, design))
     return report
 
 

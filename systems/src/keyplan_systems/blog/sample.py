@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from argon2.low_level import Type, hash_secret
 
@@ -42,9 +42,11 @@ from keyplan_systems.blog.entities import (
 )
 from keyplan_systems.blog.posts import tag_combos
 from keyplan_systems.blog.scoring import PUBLISHED_POINTS, heated, points_of
+from keyplan_systems.blog.searching import rebuild
 from keyplan_systems.blog.texts import BIOS, FIRST_NAMES, LAST_NAMES, MESSAGES, SUBJECTS, essay, title_of
 from keyplan_systems.posts import stable_id
 from keyplan_systems.sampling import in_steps, zipf
+from keyplan_systems.site.searching import refill_beside
 from keyplan_systems.texts import Subject
 from keyplan_systems.words import excerpt_from, slug_from, tag_from, word_count
 
@@ -87,6 +89,7 @@ def sample(design: Blog, count: int, progress: Progress) -> int:
     written = in_steps(count, BLOCK, write, lambda done, _: progress(people + done, total))
     with suppress(WriteFailed):  # somebody else makes it at the same moment
         design.refresh_front_page(force=True)
+    refill_beside(design.store.url, partial(rebuild, design))
     return written
 
 

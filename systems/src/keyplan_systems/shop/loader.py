@@ -7,13 +7,13 @@ nothing doubles. The files are read row by row, by ``tables.py``.
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, get_args
@@ -38,8 +38,9 @@ from keyplan_systems.shop.entities import (
     User,
 )
 from keyplan_systems.shop.orders import refund_of
-from keyplan_systems.shop.searching import rebuild, search_of
+from keyplan_systems.shop.searching import rebuild
 from keyplan_systems.shop.tables import Row, Table
+from keyplan_systems.site.searching import refill_beside
 
 __all__ = ["load"]
 
@@ -73,8 +74,7 @@ def load(design: Shop, path: Path, progress: Progress) -> LoadReport:
         for file, lines in zip(files, counts, strict=True):
             _Loading(design, file, report, steps).run()
             steps.done(lines)
-    with contextlib.closing(search_of(design)) as search:
-        rebuild(design, search)
+    refill_beside(design.store.url, partial(rebuild, design))
     return report
 
 

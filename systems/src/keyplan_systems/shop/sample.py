@@ -11,7 +11,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 
 from keyplan import Create, Entity, Put
@@ -36,6 +36,8 @@ from keyplan_systems.shop.entities import (
     User,
 )
 from keyplan_systems.shop.orders import placed, refund_of
+from keyplan_systems.shop.searching import rebuild
+from keyplan_systems.site.searching import refill_beside
 
 __all__ = [
     "DEMO_PASSWORD",
@@ -151,6 +153,7 @@ def sample(design: Shop, count: int, progress: Progress) -> int:
     _write_demo_users(design)
     written = in_steps(count, STEP, write, progress)
     design.batch(Put(reading) for reading in _readings(count * READINGS_AN_ORDER))
+    refill_beside(design.store.url, partial(rebuild, design))
     return written
 
 

@@ -18,7 +18,7 @@ import apsw
 
 from keyplan.errors import StoreError
 
-__all__ = ["Document", "FtsSearch", "Search", "search_beside"]
+__all__ = ["Document", "FtsSearch", "Search", "refill_beside", "search_beside"]
 
 QUERY_WORDS_MAX = 12
 WORD_CHARACTERS_MAX = 60
@@ -165,6 +165,20 @@ def search_beside(url: str, fill: Callable[[FtsSearch], object], place: str | No
     if search.is_empty():
         fill(search)
     return search
+
+
+def refill_beside(url: str, fill: Callable[[FtsSearch], object]) -> None:
+    """Fill the index of a store anew, after something wrote past the site. One that isn't there yet is filled by the
+    site when it begins.
+    """
+    path = Path(url).with_suffix(".search")
+    if url == ":memory:" or "://" in url or not path.exists():
+        return
+    search = FtsSearch(path)
+    try:
+        fill(search)
+    finally:
+        search.close()
 
 
 def match_of(query: str) -> str | None:
