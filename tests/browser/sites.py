@@ -22,13 +22,13 @@ from tests.systems.support import silent
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "serving", "sign_in"]
+__all__ = ["AXE", "Arrive", "Scheme", "arriving", "faults_of", "faults_of_load", "serving", "sign_in"]
 
 HOST = "127.0.0.1"
 TIMEOUT_MS = 15_000
 AXE = Path(os.environ.get("KEYPLAN_AXE", ROOT / ".cache" / "node_modules" / "axe-core" / "axe.min.js"))
 """The accessibility checker, where it is: ``make test`` gets it by npm."""
-REFUSED = re.compile(r"status of (?:403|404|409|422|429) ")
+REFUSED = re.compile(r"status of (?:403|404|409|410|422|429) ")
 """What the console says of a page that isn't for its visitor, which tests ask for."""
 
 Scheme = Literal["light", "dark"]
@@ -89,6 +89,22 @@ def sign_in(page: Page, label: str, login: str, password: str) -> None:
     page.get_by_label("Password").fill(password)
     page.get_by_role("main").get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/sign-in" not in url)
+
+
+def faults_of_load(page: Page, widths: tuple[int, ...], scheme: Scheme) -> list[str]:
+    """What is wrong with a page, from one load of it: its colours, what the accessibility checker says where there is
+    one, and the widths that it doesn't fit.
+    """
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
+    faults = [] if (brightness > 128) is (scheme == "light") else [f"isn't {scheme}"]
+    faults += faults_of(page) if AXE.exists() else []
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 900})
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            faults.append(f"wider than {width}")
+    page.set_viewport_size({"width": widths[0], "height": 900})
+    return faults
 
 
 def faults_of(page: Page) -> list[str]:

@@ -16,14 +16,14 @@ from keyplan_systems.shop.sample import DEMO_PASSWORD as SHOP_PASSWORD
 from keyplan_systems.shop.sample import DEMO_USERS as SHOP_USERS
 from keyplan_systems.social.sample import DEMO_PASSWORD as SOCIAL_PASSWORD
 from keyplan_systems.social.sample import DEMO_USERS as SOCIAL_USERS
-from tests.browser.sites import AXE, Arrive, Scheme, arriving, faults_of, serving, sign_in
+from tests.browser.sites import Arrive, Scheme, arriving, faults_of_load, serving, sign_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 CUSTOMER, MERCHANT = (email for email, _ in SHOP_USERS)
 COUNTS = {"shop": 40, "social": 20, "papers": 30, "cms": 25}
-NARROWEST = 320
+NARROW = (768, 320)
 
 
 class Place(NamedTuple):
@@ -313,19 +313,8 @@ def pages_of(place: Place, name: str, width: int, scheme: Scheme) -> Iterator[tu
 def test_every_page_fits_and_can_be_used_by_everybody(
     request: pytest.FixtureRequest, name: str, width: int, scheme: Scheme
 ) -> None:
-    """One load of each page: its width, its colours, and what the accessibility checker says, where there is one."""
+    """One load of each page: its widths, its colours, and what the accessibility checker says, where there is one."""
     place: Place = request.getfixturevalue(name)
-    wrong: dict[str, object] = {}
-    for path, page in pages_of(place, name, width, scheme):
-        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        brightness = sum(int(part) for part in re.findall(r"\d+", background)[:3]) / 3
-        assert (brightness > 128) is (scheme == "light"), path
-        faults = faults_of(page) if AXE.exists() else []
-        for asked in (width, NARROWEST):
-            page.set_viewport_size({"width": asked, "height": 900})
-            if page.evaluate("document.documentElement.scrollWidth") > asked:
-                faults.append(f"wider than {asked}")
-        page.set_viewport_size({"width": width, "height": 900})
-        if faults:
-            wrong[path] = faults
+    pages = pages_of(place, name, width, scheme)
+    wrong = {path: faults for path, page in pages if (faults := faults_of_load(page, (width, *NARROW), scheme))}
     assert wrong == {}
