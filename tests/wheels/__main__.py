@@ -75,8 +75,9 @@ def look_into() -> None:
             sources = archive.getnames()
         assert any(file.endswith("/LICENSE") for file in sources)
         assert any("/tests/" in file for file in sources) or name == "keyplan_systems", "an archive has its tests"
-    for part in ("templates/base.html", "static/site.css"):
-        assert f"keyplan_systems/blog/site/{part}" in names["keyplan_systems"]
+    for part in ("blog/site/templates/base.html", "pages/templates/base.html", "site/templates/frame.html"):
+        assert f"keyplan_systems/{part}" in names["keyplan_systems"]
+    assert "keyplan_systems/site/static/site.css" in names["keyplan_systems"]
     assert not [file for file in names["keyplan"] if "/blog/" in file or "/cms/" in file]
 
 
