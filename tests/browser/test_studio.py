@@ -20,7 +20,7 @@ from tests.studio.school import Course, School, fill
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TIMEOUT_MS = 15_000
+TIMEOUT_MS = 90_000
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
 BYTES_MAX = 200_000
 """What the first paint may transfer."""

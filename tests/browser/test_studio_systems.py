@@ -30,7 +30,7 @@ SYSTEMS = ("blog", "cms", "papers", "shop", "social")
 VIEWS = ("map", "questions", "run", "data", "cost", "check", "change")
 THOROUGH = os.environ.get("KEYPLAN_STUDIO") == "all"
 SAMPLE = 6
-TIMEOUT_MS = 20_000
+TIMEOUT_MS = 90_000
 TABS_MAX = 150
 FOCUSED = """node => {
   let at = document.activeElement;
